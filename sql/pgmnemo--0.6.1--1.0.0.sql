@@ -10,8 +10,10 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
-DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times;
-ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text;
+DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal;
+ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8;
+ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8;
+ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 -- Tells which configurations the lessons of a tenant were cut by, a probe for each.
 CREATE INDEX lesson_config ON pgmnemo.lesson (tenant_id, text_config COLLATE "C");
@@ -41,10 +43,14 @@ VALUES
      'score of one unit of the terms that stand together in the best passage'),
     ('passage_term_bonus', '1.5', 'number', 0, 100, NULL,
      'what a term counts there besides its inverse document frequency'),
-    ('passage_cosine_weight', '15', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
-    ('pair_cosine_weight', '8', 'number', 0, 1000, NULL,
-     'score of a mean cosine similarity of 1 of the two best passages'),
-    ('cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the lesson as a whole'),
+    ('full_coverage', '0.5', 'number', 0, 1, NULL,
+     'part of what all words of the question are worth from which on a lesson''s words count in full; 0: always'),
+    ('passage_cosine_weight', '13', 'number', 0, 1000, NULL,
+     'score of a best passage that is equal to the question, where an unrelated one has 0'),
+    ('pair_cosine_weight', '7', 'number', 0, 1000, NULL,
+     'score of two best passages that are equal to the question'),
+    ('cosine_weight', '7', 'number', 0, 1000, NULL,
+     'score of a lesson that is as a whole equal to the question'),
     ('temporal_weight', '10', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
     ('context_weight', '1', 'number', 0, 100, NULL,
      'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
@@ -1307,9 +1313,190 @@ BEGIN
                   LEFT JOIN unnest(asked.terms, asked.idfs) AS t (term, idf) ON t.term = n.lexeme
                  GROUP BY n.number) w;
     END IF;
-    asked.ideal := pgmnemo._ideal(asked, s, word_count, idf_sum);
+    asked.reach := (s.bm25_weight + s.passage_terms_weight) * coalesce(idf_sum, 0)
+                   + s.passage_terms_weight * s.passage_term_bonus * word_count;
+    asked.ideal := pgmnemo._ideal(asked, s, word_count);
     RETURN asked;
 END
+$$;
+-- The score of a lesson that answers a question well: what makes scores of different questions comparable. Words that
+-- no lesson holds count as well, for a question of such words is about something else. One lesson does not hold all
+-- words of a long question, and the best of many lessons is nearer by chance: hence the two roots. Their constants
+-- were chosen on LoCoMo and BEAM (benchmarks/floor.py).
+CREATE OR REPLACE FUNCTION pgmnemo._ideal(asked pgmnemo.question, s pgmnemo.settings, words integer)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT (1 + (s).context_weight)
+           * (coalesce((asked).reach * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
+              + CASE WHEN (asked).direction IS NULL THEN 0
+                     ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
+                          * 0.5 * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
+              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight * (asked).share ELSE 0 END)
+$$;
+
+COMMENT ON FUNCTION pgmnemo._ideal IS 'words: how many the question has; 0 or more, in units of the score';
+-- The cosine that unrelated texts have with a question: the mean over the first vectors in scope. It differs between
+-- embedders, languages and questions. The answer is among them, and of few it lifts the mean: on average it lies about
+-- 0.3 of the way from the others to 1, so as much is taken away.
+CREATE OR REPLACE FUNCTION pgmnemo._background(scope pgmnemo.scope, asked pgmnemo.question)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT avg(v.cosine) - 0.3 * (1 - avg(v.cosine)) / count(*)
+      FROM (SELECT pgmnemo._cosine(a.embedding, (asked).direction) AS cosine
+              FROM (SELECT v.embedding FROM pgmnemo.lesson_vector v
+                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
+                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
+                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) <= 1250
+                     UNION ALL
+                    SELECT v.embedding FROM pgmnemo.lesson_vector v
+                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
+                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
+                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) > 1250
+                     UNION ALL
+                    SELECT v.embedding FROM pgmnemo.lesson_vector v
+                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
+                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
+                       AND v.indexed) a
+             LIMIT 64) v
+    HAVING count(*) > 0
+$$;
+
+COMMENT ON FUNCTION pgmnemo._background(pgmnemo.scope, pgmnemo.question) IS 'mean cosine of the question and at most 64 vectors in scope, less 0.3 of what it lacks of 1 divided by their number; NULL without any';
+-- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
+-- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
+-- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
+-- unpacked once: to join one with nothing does that. With weights of 1 the cover density of one term is the number of
+-- times that it stands there.
+CREATE OR REPLACE FUNCTION pgmnemo._candidates(scope pgmnemo.scope, ids bigint[], totals float8[], asked pgmnemo.question,
+                                    s pgmnemo.settings, by_words boolean, moment timestamptz)
+RETURNS pgmnemo.candidate[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET enable_mergejoin = off
+AS $$
+DECLARE
+    unpacked constant integer := 2000;  -- bytes up to which a vector of lexemes may stand in its row as it is
+    direction constant @extschema:vector@.halfvec := asked.direction;
+    timed boolean := cardinality(asked.since) > 0;
+BEGIN
+    RETURN ARRAY(
+        SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
+                   v.own,
+                   w.bm25, w.terms,
+                   coalesce(v.best, v.own),
+                   coalesce((v.best + CASE WHEN cardinality(v.cosines) > 1
+                                           THEN (SELECT o.cosine FROM unnest(v.cosines) AS o (cosine)
+                                                  ORDER BY o.cosine DESC OFFSET 1 LIMIT 1)
+                                           ELSE v.best END) / 2, v.own),
+                   CASE WHEN timed THEN asked.share * pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
+                        ELSE 0 END, 0, 0,
+                   pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
+                   pgmnemo._importance(l.importance), 0,
+                   pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
+                                     s.full_coverage),
+                   asked.center)::pgmnemo.candidate
+          FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
+                       l.importance,
+                       CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
+                            THEN l.lexemes ELSE l.lexemes || '' END AS whole
+                  FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = ANY (ids) OFFSET 0) l
+          JOIN unnest(ids, totals) AS g (id, total) ON g.id = l.id
+          LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,
+                            max(c.cosine) FILTER (WHERE c.number > 0) AS best,
+                            array_agg(c.cosine) FILTER (WHERE c.number > 0) AS cosines
+                       FROM (SELECT v.lesson_id, v.number, pgmnemo._cosine(v.embedding, direction) AS cosine
+                               FROM pgmnemo.lesson_vector v
+                              WHERE v.tenant_id = scope.tenant AND v.lesson_id = ANY (ids)
+                                AND v.generation = asked.generation) c
+                      GROUP BY c.lesson_id) v ON v.lesson_id = l.id
+          LEFT JOIN (SELECT p.lesson_id, max(t.worth) AS terms
+                       FROM (SELECT p.lesson_id, p.lexemes FROM pgmnemo.passage p
+                              WHERE p.tenant_id = scope.tenant AND p.lesson_id = ANY (ids) OFFSET 0) p
+                       LEFT JOIN LATERAL pgmnemo._terms_within(p.lexemes, asked, s.passage_term_bonus) t ON by_words
+                      GROUP BY p.lesson_id) p ON p.lesson_id = l.id
+          LEFT JOIN LATERAL (
+                SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', l.whole, t.query), asked.flat,
+                                                    asked.per_token, l.token_count, asked.pivot))
+                                FILTER (WHERE g.total IS NULL), 0) AS total,
+                       coalesce(sum(t.idf + s.passage_term_bonus), 0)
+                       * sqrt(least(1, asked.pivot / greatest(length(l.whole), 1))) AS worth
+                  FROM unnest(asked.queries, asked.scales, asked.idfs) AS t (query, scale, idf)
+                 WHERE l.whole @@ t.query) t ON by_words AND (g.total IS NULL OR p.lesson_id IS NULL)
+         CROSS JOIN LATERAL (
+                SELECT coalesce(g.total, t.total) / pgmnemo._unit() AS bm25,
+                       CASE WHEN p.lesson_id IS NOT NULL THEN p.terms ELSE t.worth END AS terms) w);
+END
+$$;
+-- The share that a lesson's words count with. A few words of a long question stand in many lessons by chance, so what
+-- holds a small part of the question counts in proportion to that part; from `enough` on it counts whole.
+CREATE OR REPLACE FUNCTION pgmnemo._coverage(words float8, reach float8, enough float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN words < enough * reach THEN words / (enough * reach) ELSE 1 END $$;
+
+COMMENT ON FUNCTION pgmnemo._coverage(float8, float8, float8) IS 'from 0 to 1: words / (enough * reach), both in units of the score, where that is below 1; 1 where no words are asked';
+-- How far a cosine lies from that of unrelated texts, 0, to that of equal ones, 1: so one set of weights serves every
+-- embedder, whether its unrelated texts have cosines near 0.1 or near 0.8. What is farther away than unrelated texts
+-- keeps its order but hardly counts.
+CREATE OR REPLACE FUNCTION pgmnemo._nearness(cosine float8, center float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT coalesce(greatest(cosine - center, 0.1 * (cosine - center)) / greatest(1 - center, 0.01), 0) $$;
+
+COMMENT ON FUNCTION pgmnemo._nearness(float8, float8) IS '(cosine - center) / (1 - center), a tenth of it where negative; 0 where either is NULL';
+-- The score has one home, this function and _lent_parts: here what a candidate's own components add to it, in the
+-- order in which they are summed up. A leg that was not asked adds nothing. A row rather than an array: it costs
+-- nothing.
+CREATE OR REPLACE FUNCTION pgmnemo._own_parts(c pgmnemo.candidate, s pgmnemo.settings)
+RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_cosine float8, cosine float8,
+               temporal float8)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT pgmnemo._share(c, s) * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
+           pgmnemo._share(c, s) * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+           pgmnemo._share(c, s) * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
+           pgmnemo._share(c, s) * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
+           pgmnemo._share(c, s) * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
+           pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal
+$$;
+-- By what the best passage of a lesson is told: the less the better.
+CREATE OR REPLACE FUNCTION pgmnemo._passage_worth(lexemes tsvector, embedding @extschema:vector@.halfvec, asked pgmnemo.question,
+                                       s pgmnemo.settings)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT -(s).passage_cosine_weight * pgmnemo._nearness(pgmnemo._cosine(embedding, (asked).direction), (asked).center)
+           - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
+                lexemes, asked, (s).passage_term_bonus) t)
+$$;
+-- Every candidate with what comes to it from others and its score, by which it ranks; ties go by external id, then by
+-- project. context: the greatest relevance among those of the same project and the same moment. In one query with
+-- whoever calls it, so that nothing is made into records and taken apart again.
+CREATE OR REPLACE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], nears float8[], linked bigint[],
+                                graphs float8[], s pgmnemo.settings)
+RETURNS TABLE (score float8, own pgmnemo.candidate)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT x.score, o.own
+      FROM (SELECT v.*,
+                   CASE WHEN v.occurred_at IS NULL THEN v.relevance
+                        ELSE max(v.relevance) OVER (PARTITION BY v.project_id, v.occurred_at) END AS around,
+                   coalesce(n.neighbours, 0) AS beside, coalesce(g.graph, 0) AS along
+              FROM (SELECT c.*, r.relevance FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                    OFFSET 0) v
+              LEFT JOIN unnest(near, nears) AS n (id, neighbours) ON n.id = v.lesson_id
+              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = v.lesson_id) d
+     CROSS JOIN LATERAL (
+            SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
+                       d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
+                       d.recency, d.importance, d.along, d.coverage, d.center)::pgmnemo.candidate) AS o (own)
+     CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;
 -- The trigger derives lexemes anew under each lesson's own configuration, or that of a new lesson where it is no longer
 -- there. The tenant's postings must be away: the siblings of that trigger would stumble over damaged ones.
@@ -1398,6 +1585,226 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.append IS 'stores a lesson at the end of a project''s conversation, so that no writer need count: its position is the one after the project''s greatest, from 1 on (apart: one place is left free before it, where a session begins), its key prefix/position, or with the next number whose key is not taken; the other arguments are those of pgmnemo.store. Calls for one tenant wait for one another to the end of their transactions; under REPEATABLE READ one that waited is a serialization error to repeat. Returns key, position and id. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.explain(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    embedding   real[]      DEFAULT NULL,
+    query_text  text        DEFAULT NULL,
+    as_of       timestamptz DEFAULT NULL,
+    valid_at    timestamptz DEFAULT NULL,
+    role        text        DEFAULT NULL,
+    mode        text        DEFAULT 'hybrid',
+    k           integer     DEFAULT 10,
+    in_project  uuid        DEFAULT NULL,
+    filter      jsonb       DEFAULT NULL,
+    known_at    timestamptz DEFAULT NULL,
+    windows     tstzmultirange DEFAULT NULL,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings;
+    scope pgmnemo.scope;
+    moment timestamptz := coalesce(explain.as_of, now());
+    meaning @extschema:vector@.vector := CASE
+        WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
+    words text COLLATE "default" := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
+    from_role text COLLATE "default" := explain.role;
+    key text COLLATE "default" := explain.external_id;
+    home uuid := coalesce(explain.in_project, explain.project_id);
+    asked pgmnemo.question;
+    wanted bigint;
+    l pgmnemo.lesson;
+    pool record;
+    found record;
+    ways text;
+    meant record;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._check_recall(explain.k, explain.mode, meaning IS NOT NULL, words, moment, NULL);
+    IF home IS NULL THEN
+        RAISE EXCEPTION 'in_project is NULL, but must name the lesson''s project where project_id is NULL'
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    meant := pgmnemo._question_vector(tenant, meaning);
+    s := pgmnemo._settings();
+    scope := pgmnemo._asked_scope(tenant, explain.project_id, s.gate_strict, from_role, explain.valid_at, moment,
+                                  explain.known_at, explain.filter);
+    wanted := pgmnemo._lesson_id(tenant, home, key);
+    SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
+    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
+    asked.generation := meant.generation;
+    asked.center := pgmnemo._background(scope, asked);
+    asked.graph := meant.graph;
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
+    SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
+           r.score, r.own, count(*) OVER () AS all_of_them INTO found
+      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+    ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
+
+    RETURN QUERY VALUES
+        ('answer', 'rank', CASE WHEN ways IS NOT NULL THEN found.rank::text END, NULL::float8, NULL::float8,
+         CASE WHEN ways IS NULL THEN format('none: it would be %s of %s candidates', found.rank, found.all_of_them)
+              ELSE format('of %s candidates', found.all_of_them)
+                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END),
+        ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
+        ('answer', 'fit', (SELECT f.fit::text FROM pgmnemo._fit(found.score, asked.ideal) f), NULL, NULL,
+         'of a score of ' || asked.ideal),
+        ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
+         coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
+    RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_score(
+        l, found.own, pgmnemo._context_seed(pool.candidates, found.own, s),
+        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END,
+        s, moment);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, s);
+    RETURN QUERY
+    SELECT 'time', 'interval ' || t.number, pgmnemo._temporal(l.occurred_at, ARRAY[t.since], ARRAY[t.until])::text,
+           NULL::float8, NULL::float8, format('%s to %s', t.since, t.until)
+      FROM unnest(asked.since, asked.until) WITH ORDINALITY AS t (since, until, number);
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.explain IS 'why one lesson ranks where it does for one question; arguments as of pgmnemo.recall, in_project: the lesson''s project where that is not project_id. Sections of the table, value and numbers as that call has them:
+answer: rank (NULL: not among the candidates), score (what it would be otherwise), fit and by which ways it became a candidate;
+recallable: each condition that a lesson must meet, yes or no;
+score: each component with its weight and contribution; added up in this order the contributions are the score;
+term: each lexeme of the question: value is how often the lesson holds it, weight its inverse document frequency, contribution its part of the weighted BM25;
+passage n: those that decide, with text, terms (sum of idf + passage_term_bonus) and cosine;
+time: each interval that the question names, and how occurred_at fits it.';
+-- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer. Planned once:
+-- every statement has its index, so a plan made while the tables were small must not read them whole once they
+-- are not.
+CREATE OR REPLACE FUNCTION pgmnemo.recall(
+    tenant     uuid,
+    embedding  real[]      DEFAULT NULL,
+    k          integer     DEFAULT 10,
+    query_text text        DEFAULT NULL,
+    project_id uuid        DEFAULT NULL,
+    as_of      timestamptz DEFAULT NULL,
+    valid_at   timestamptz DEFAULT NULL,
+    role       text        DEFAULT NULL,
+    mode       text        DEFAULT 'hybrid',
+    filter     jsonb       DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    windows    tstzmultirange DEFAULT NULL,
+    floor      float8      DEFAULT NULL,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (
+    lesson_id      bigint,
+    in_project     uuid,
+    external_id    text,
+    said_by        text,
+    topic          text,
+    content        text,
+    metadata       jsonb,
+    occurred_at    timestamptz,
+    passage        text,
+    score          float8,
+    cosine         float8,
+    bm25           float8,
+    passage_terms  float8,
+    passage_cosine float8,
+    pair_cosine    float8,
+    temporal       float8,
+    context        float8,
+    neighbours     float8,
+    recency        float8,
+    importance     float8,
+    graph          float8,
+    fit            float8,
+    hidden         integer
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings;
+    scope pgmnemo.scope;
+    moment timestamptz := coalesce(recall.as_of, now());
+    meaning @extschema:vector@.vector := CASE
+        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+    words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
+    from_role text COLLATE "default" := recall.role;
+    asked pgmnemo.question;
+    pool record;
+    hidden integer;
+    meant record;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
+    meant := pgmnemo._question_vector(tenant, meaning);
+    s := pgmnemo._settings();
+    scope := CASE WHEN recall.filter IS NULL
+                  THEN pgmnemo._scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
+                                      recall.known_at)
+                  ELSE pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
+                                            moment, recall.known_at, recall.filter) END;
+    hidden := pgmnemo._hidden(scope);
+    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
+    asked.generation := meant.generation;
+    asked.center := pgmnemo._background(scope, asked);
+    asked.graph := meant.graph;
+    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
+    RETURN QUERY
+    SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
+           (SELECT p.content
+              FROM pgmnemo.passage p
+              LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = tenant AND v.lesson_id = l.id AND v.number = p.number
+                                        AND v.generation = asked.generation
+             WHERE p.tenant_id = tenant AND p.lesson_id = l.id
+             ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
+           r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
+           r.neighbours, r.recency, r.importance, r.graph, r.fit, hidden
+      FROM (SELECT r.score, (r.own).*, f.fit
+              FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+             CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
+             WHERE recall.floor IS NULL OR f.fit >= recall.floor
+             ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.lesson_id OFFSET 0) l
+     ORDER BY r.score DESC, r.external_id, r.project_id;
+    IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
+        PERFORM pgmnemo._all_hidden(scope, hidden);
+    END IF;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
+relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
+score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
+cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
+bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
+passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, times length_pivot / different words where the passage has more of them, 0 or more, NULL like bm25; of a lesson without passages the same, with the root of that quotient;
+passage_cosine, pair_cosine: cosine similarity of the best passage, and the mean of the two best, -1 to 1, NULL like cosine; a lesson without passages is its own one passage;
+temporal: how well occurred_at fits the time that query_text names, 0 to 1 (pgmnemo._temporal), less where it is told loosely;
+context: greatest relevance among the candidates of the same project and the same occurred_at, itself included;
+neighbours: relevance of the candidates up to two positions before and after in the same project (pgmnemo._neighbours);
+recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
+importance: (importance - 3) / 2, -1 to 1;
+graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
+fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
+passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
 -- Lessons in order of id, so that the work may stop at any time and go on from where it was.
 CREATE OR REPLACE FUNCTION pgmnemo.recut(
     tenant   uuid,
@@ -1527,7 +1934,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT '1.0.0' $$;
 
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background)';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with)';
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.

@@ -88,10 +88,12 @@ CREATE TYPE pgmnemo.candidate AS (
     neighbours     float8,
     recency        float8,
     importance     float8,
-    graph          float8
+    graph          float8,
+    coverage       float8,
+    center         float8
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background)';
 -- A caller's filter, checked and typed (pgmnemo._filter).
 CREATE TYPE pgmnemo.filter AS (
     projects     uuid[],
@@ -148,10 +150,12 @@ CREATE TYPE pgmnemo.question AS (
     listed    bigint[],
     tops      float8[],
     generation smallint,
-    graph     text
+    graph     text,
+    reach     float8,
+    center    float8
 );
 
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with)';
 -- Where a recall looks, and which lessons it may answer with: the same in every leg.
 CREATE TYPE pgmnemo.scope AS (
     tenant        uuid,
@@ -199,7 +203,8 @@ CREATE TYPE pgmnemo.settings AS (
     exact_scan_limit      integer,
     ef_search             integer,
     vector_recall         float8,
-    time_zone             text
+    time_zone             text,
+    full_coverage         float8
 );
 
 COMMENT ON TYPE pgmnemo.settings IS 'the settings of the same names (pgmnemo.list_settings), checked and typed';
@@ -642,10 +647,14 @@ VALUES
      'score of one unit of the terms that stand together in the best passage'),
     ('passage_term_bonus', '1.5', 'number', 0, 100, NULL,
      'what a term counts there besides its inverse document frequency'),
-    ('passage_cosine_weight', '15', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
-    ('pair_cosine_weight', '8', 'number', 0, 1000, NULL,
-     'score of a mean cosine similarity of 1 of the two best passages'),
-    ('cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the lesson as a whole'),
+    ('full_coverage', '0.5', 'number', 0, 1, NULL,
+     'part of what all words of the question are worth from which on a lesson''s words count in full; 0: always'),
+    ('passage_cosine_weight', '13', 'number', 0, 1000, NULL,
+     'score of a best passage that is equal to the question, where an unrelated one has 0'),
+    ('pair_cosine_weight', '7', 'number', 0, 1000, NULL,
+     'score of two best passages that are equal to the question'),
+    ('cosine_weight', '7', 'number', 0, 1000, NULL,
+     'score of a lesson that is as a whole equal to the question'),
     ('temporal_weight', '10', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
     ('context_weight', '1', 'number', 0, 100, NULL,
      'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
@@ -3608,7 +3617,9 @@ BEGIN
                   LEFT JOIN unnest(asked.terms, asked.idfs) AS t (term, idf) ON t.term = n.lexeme
                  GROUP BY n.number) w;
     END IF;
-    asked.ideal := pgmnemo._ideal(asked, s, word_count, idf_sum);
+    asked.reach := (s.bm25_weight + s.passage_terms_weight) * coalesce(idf_sum, 0)
+                   + s.passage_terms_weight * s.passage_term_bonus * word_count;
+    asked.ideal := pgmnemo._ideal(asked, s, word_count);
     RETURN asked;
 END
 $$;
@@ -3719,23 +3730,21 @@ $$;
 -- The score of a lesson that answers a question well: what makes scores of different questions comparable. Words that
 -- no lesson holds count as well, for a question of such words is about something else. One lesson does not hold all
 -- words of a long question, and the best of many lessons is nearer by chance: hence the two roots. Their constants
--- were chosen on LoCoMo and BEAM, with MiniLM (benchmarks/floor.py).
-CREATE FUNCTION pgmnemo._ideal(asked pgmnemo.question, s pgmnemo.settings, words integer, idf_sum float8)
+-- were chosen on LoCoMo and BEAM (benchmarks/floor.py).
+CREATE FUNCTION pgmnemo._ideal(asked pgmnemo.question, s pgmnemo.settings, words integer)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT (1 + (s).context_weight)
-           * (coalesce((((s).bm25_weight + (s).passage_terms_weight) * idf_sum
-                        + (s).passage_terms_weight * (s).passage_term_bonus * words)
-                       * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
+           * (coalesce((asked).reach * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
               + CASE WHEN (asked).direction IS NULL THEN 0
                      ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
-                          * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
+                          * 0.5 * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
               + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight * (asked).share ELSE 0 END)
 $$;
 
-COMMENT ON FUNCTION pgmnemo._ideal IS 'idf_sum: of all distinct words of the question, those that no lesson holds among them; 0 or more, in units of the score';
+COMMENT ON FUNCTION pgmnemo._ideal IS 'words: how many the question has; 0 or more, in units of the score';
 CREATE FUNCTION pgmnemo._idf(lessons float8, holding float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5532,6 +5541,35 @@ BEGIN
     RETURN scope;
 END
 $$;
+-- The cosine that unrelated texts have with a question: the mean over the first vectors in scope. It differs between
+-- embedders, languages and questions. The answer is among them, and of few it lifts the mean: on average it lies about
+-- 0.3 of the way from the others to 1, so as much is taken away.
+CREATE FUNCTION pgmnemo._background(scope pgmnemo.scope, asked pgmnemo.question)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT avg(v.cosine) - 0.3 * (1 - avg(v.cosine)) / count(*)
+      FROM (SELECT pgmnemo._cosine(a.embedding, (asked).direction) AS cosine
+              FROM (SELECT v.embedding FROM pgmnemo.lesson_vector v
+                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
+                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
+                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) <= 1250
+                     UNION ALL
+                    SELECT v.embedding FROM pgmnemo.lesson_vector v
+                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
+                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
+                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) > 1250
+                     UNION ALL
+                    SELECT v.embedding FROM pgmnemo.lesson_vector v
+                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
+                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
+                       AND v.indexed) a
+             LIMIT 64) v
+    HAVING count(*) > 0
+$$;
+
+COMMENT ON FUNCTION pgmnemo._background(pgmnemo.scope, pgmnemo.question) IS 'mean cosine of the question and at most 64 vectors in scope, less 0.3 of what it lacks of 1 divided by their number; NULL without any';
 -- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
 -- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
 -- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
@@ -5553,8 +5591,7 @@ BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
                    v.own,
-                   coalesce(g.total, t.total) / pgmnemo._unit(),
-                   CASE WHEN p.lesson_id IS NOT NULL THEN p.terms ELSE t.worth END,
+                   w.bm25, w.terms,
                    coalesce(v.best, v.own),
                    coalesce((v.best + CASE WHEN cardinality(v.cosines) > 1
                                            THEN (SELECT o.cosine FROM unnest(v.cosines) AS o (cosine)
@@ -5563,7 +5600,10 @@ BEGIN
                    CASE WHEN timed THEN asked.share * pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
                         ELSE 0 END, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
-                   pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
+                   pgmnemo._importance(l.importance), 0,
+                   pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
+                                     s.full_coverage),
+                   asked.center)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
@@ -5590,7 +5630,10 @@ BEGIN
                        coalesce(sum(t.idf + s.passage_term_bonus), 0)
                        * sqrt(least(1, asked.pivot / greatest(length(l.whole), 1))) AS worth
                   FROM unnest(asked.queries, asked.scales, asked.idfs) AS t (query, scale, idf)
-                 WHERE l.whole @@ t.query) t ON by_words AND (g.total IS NULL OR p.lesson_id IS NULL));
+                 WHERE l.whole @@ t.query) t ON by_words AND (g.total IS NULL OR p.lesson_id IS NULL)
+         CROSS JOIN LATERAL (
+                SELECT coalesce(g.total, t.total) / pgmnemo._unit() AS bm25,
+                       CASE WHEN p.lesson_id IS NOT NULL THEN p.terms ELSE t.worth END AS terms) w);
 END
 $$;
 CREATE FUNCTION pgmnemo._check_alike(least_cosine float8, least_words float8)
@@ -5672,6 +5715,14 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo._contributions IS 'what bm25, passage_terms, passage_cosine, pair_cosine, cosine, temporal, context, neighbours, recency, importance and graph add to the score of a candidate, in this order';
+-- The share that a lesson's words count with. A few words of a long question stand in many lessons by chance, so what
+-- holds a small part of the question counts in proportion to that part; from `enough` on it counts whole.
+CREATE FUNCTION pgmnemo._coverage(words float8, reach float8, enough float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN words < enough * reach THEN words / (enough * reach) ELSE 1 END $$;
+
+COMMENT ON FUNCTION pgmnemo._coverage(float8, float8, float8) IS 'from 0 to 1: words / (enough * reach), both in units of the score, where that is below 1; 1 where no words are asked';
 -- The lessons that a filter leaves in a scope, where they are few: then those alone are read, exactly. NULL where they
 -- may be many, or where no index knows a condition. Of the conditions that one knows, the rarest is followed, and none
 -- is read further than `read_most` rows, nor than one that was read before.
@@ -5932,6 +5983,15 @@ BEGIN
                                 given, coalesce(everything, false));
 END
 $$;
+-- How far a cosine lies from that of unrelated texts, 0, to that of equal ones, 1: so one set of weights serves every
+-- embedder, whether its unrelated texts have cosines near 0.1 or near 0.8. What is farther away than unrelated texts
+-- keeps its order but hardly counts.
+CREATE FUNCTION pgmnemo._nearness(cosine float8, center float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT coalesce(greatest(cosine - center, 0.1 * (cosine - center)) / greatest(1 - center, 0.01), 0) $$;
+
+COMMENT ON FUNCTION pgmnemo._nearness(float8, float8) IS '(cosine - center) / (1 - center), a tenth of it where negative; 0 where either is NULL';
 -- The relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an answer
 -- often follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing, for it
 -- repeats; and nothing comes from an assistant's lesson to those after it, only to the ones that it answers.
@@ -5972,11 +6032,11 @@ RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_co
                temporal float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT pgmnemo._share(c, s) * (s).bm25_weight * coalesce((c).bm25, 0),
-           pgmnemo._share(c, s) * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
-           pgmnemo._share(c, s) * (s).passage_cosine_weight * greatest((c).passage_cosine, 0),
-           pgmnemo._share(c, s) * (s).pair_cosine_weight * greatest((c).pair_cosine, 0),
-           pgmnemo._share(c, s) * (s).cosine_weight * greatest((c).cosine, 0),
+    SELECT pgmnemo._share(c, s) * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
+           pgmnemo._share(c, s) * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+           pgmnemo._share(c, s) * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
+           pgmnemo._share(c, s) * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
+           pgmnemo._share(c, s) * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
            pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal
 $$;
 -- By what the best passage of a lesson is told: the less the better.
@@ -5986,7 +6046,7 @@ RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine(embedding, (asked).direction), 0)
+    SELECT -(s).passage_cosine_weight * pgmnemo._nearness(pgmnemo._cosine(embedding, (asked).direction), (asked).center)
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
                 lexemes, asked, (s).passage_term_bonus) t)
 $$;
@@ -6098,7 +6158,7 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
                        d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
-                       d.recency, d.importance, d.along)::pgmnemo.candidate) AS o (own)
+                       d.recency, d.importance, d.along, d.coverage, d.center)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg. It becomes a part of each statement that asks, and most
@@ -7366,6 +7426,7 @@ BEGIN
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
     asked.generation := meant.generation;
+    asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
@@ -8137,6 +8198,7 @@ BEGIN
     hidden := pgmnemo._hidden(scope);
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
     asked.generation := meant.generation;
+    asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
     pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     RETURN QUERY

@@ -103,7 +103,9 @@ BEGIN
                   LEFT JOIN unnest(asked.terms, asked.idfs) AS t (term, idf) ON t.term = n.lexeme
                  GROUP BY n.number) w;
     END IF;
-    asked.ideal := pgmnemo._ideal(asked, s, word_count, idf_sum);
+    asked.reach := (s.bm25_weight + s.passage_terms_weight) * coalesce(idf_sum, 0)
+                   + s.passage_terms_weight * s.passage_term_bonus * word_count;
+    asked.ideal := pgmnemo._ideal(asked, s, word_count);
     RETURN asked;
 END
 $$;

@@ -19,8 +19,7 @@ BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
                    v.own,
-                   coalesce(g.total, t.total) / pgmnemo._unit(),
-                   CASE WHEN p.lesson_id IS NOT NULL THEN p.terms ELSE t.worth END,
+                   w.bm25, w.terms,
                    coalesce(v.best, v.own),
                    coalesce((v.best + CASE WHEN cardinality(v.cosines) > 1
                                            THEN (SELECT o.cosine FROM unnest(v.cosines) AS o (cosine)
@@ -29,7 +28,10 @@ BEGIN
                    CASE WHEN timed THEN asked.share * pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
                         ELSE 0 END, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
-                   pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
+                   pgmnemo._importance(l.importance), 0,
+                   pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
+                                     s.full_coverage),
+                   asked.center)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
@@ -56,6 +58,9 @@ BEGIN
                        coalesce(sum(t.idf + s.passage_term_bonus), 0)
                        * sqrt(least(1, asked.pivot / greatest(length(l.whole), 1))) AS worth
                   FROM unnest(asked.queries, asked.scales, asked.idfs) AS t (query, scale, idf)
-                 WHERE l.whole @@ t.query) t ON by_words AND (g.total IS NULL OR p.lesson_id IS NULL));
+                 WHERE l.whole @@ t.query) t ON by_words AND (g.total IS NULL OR p.lesson_id IS NULL)
+         CROSS JOIN LATERAL (
+                SELECT coalesce(g.total, t.total) / pgmnemo._unit() AS bm25,
+                       CASE WHEN p.lesson_id IS NOT NULL THEN p.terms ELSE t.worth END AS terms) w);
 END
 $$;

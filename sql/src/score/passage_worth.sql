@@ -5,7 +5,7 @@ RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine(embedding, (asked).direction), 0)
+    SELECT -(s).passage_cosine_weight * pgmnemo._nearness(pgmnemo._cosine(embedding, (asked).direction), (asked).center)
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
                 lexemes, asked, (s).passage_term_bonus) t)
 $$;

@@ -17,7 +17,9 @@ CREATE TYPE pgmnemo.candidate AS (
     neighbours     float8,
     recency        float8,
     importance     float8,
-    graph          float8
+    graph          float8,
+    coverage       float8,
+    center         float8
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background)';

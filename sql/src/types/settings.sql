@@ -27,7 +27,8 @@ CREATE TYPE pgmnemo.settings AS (
     exact_scan_limit      integer,
     ef_search             integer,
     vector_recall         float8,
-    time_zone             text
+    time_zone             text,
+    full_coverage         float8
 );
 
 COMMENT ON TYPE pgmnemo.settings IS 'the settings of the same names (pgmnemo.list_settings), checked and typed';

@@ -56,6 +56,7 @@ BEGIN
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
     asked.generation := meant.generation;
+    asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,

@@ -75,6 +75,7 @@ BEGIN
     hidden := pgmnemo._hidden(scope);
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
     asked.generation := meant.generation;
+    asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
     pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     RETURN QUERY
