@@ -12,6 +12,8 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
+ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
 @file tables/lesson_config.sql
 @changed
 @comments
