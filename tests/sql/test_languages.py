@@ -102,8 +102,9 @@ def test_a_tenant_has_a_language_for_texts_that_do_not_tell(tenant: Any) -> None
     """Of a text without a language the session's setting decides, then the tenant's language."""
     set_language = "SELECT pgmnemo.set_language(NULL, %s)"
     short, english, french = "Kettle", TEXTS["english"][0], TEXTS["french"][0]
-    assert tenant.value("SELECT pgmnemo.language(NULL)") == "auto"
-    assert tenant.value(set_language, "auto:de") == tenant.value("SELECT pgmnemo.language(NULL)") == "auto:german"
+    language = "SELECT pgmnemo.language(NULL)"
+    assert tenant.value(language) == "auto"
+    assert tenant.value(set_language, "auto:de") == tenant.value(language) == "auto:german"
     assert [stored(tenant, f"a{n}", text) for n, text in enumerate((short, english, french))] == [
         "german", "english", "french"]  # fmt: skip
     assert tenant.value(set_language, "de") == "german"
@@ -114,7 +115,7 @@ def test_a_tenant_has_a_language_for_texts_that_do_not_tell(tenant: Any) -> None
     assert stored(tenant, "of the session", french) == "simple"
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="klingon!"):
         tenant.value(set_language, "auto:klingon!")
-    assert tenant.value(set_language, "auto") == tenant.value("SELECT pgmnemo.language(NULL)") == "auto"
+    assert tenant.value(set_language, "auto") == tenant.value(language) == "auto"
 
 
 def test_what_would_be_cut_anew_is_counted(tenant: Any) -> None:
