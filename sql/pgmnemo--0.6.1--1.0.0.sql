@@ -110,7 +110,7 @@ AS $$
     SELECT words !~ ('[^\s\u0001-\u0020\u007F-\u00A0\u00AD\u061C\u1680\u180E\u2000-\u200F\u2028-\u202F'
                      '\u205F-\u206F\u3000\uFEFF]')
 $$;
--- The text search configuration of a language that a caller names, or auto; an error where there is none.
+-- The text search configuration of a language that a caller names, or auto; an error for a name that is neither.
 CREATE OR REPLACE FUNCTION pgmnemo._checked_language(language text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -185,10 +185,10 @@ def reembed(*, batch: int = 64, where: Whole = WHOLE, embedder: Embedder = LOCAL
 
 
 def language(language: str | None = None, /, *, where: Where = HERE) -> None:
-    """Say of which language texts are that are written without one.
+    """Say or set the language of a tenant's texts.
 
-    Of the whole tenant. LANGUAGE sets it. What is stored stays as it is
-    cut into words, until mnemo recut.
+    It is that of texts that are written without --language. Lessons that
+    are stored stay as they are cut into words, until mnemo recut.
 
     Args:
         language: auto recognizes that of each text; auto:de takes German
@@ -200,10 +200,11 @@ def language(language: str | None = None, /, *, where: Where = HERE) -> None:
 
 
 def recut(*, language: str | None = None, where: Where = HERE) -> None:
-    """Cut all lessons of a tenant into words anew.
+    """Cut all lessons of a tenant into words again, by its language.
 
-    By the tenant's language (mnemo language), also those whose writers
-    named another. Cut off, it is run again and goes on.
+    That is the language of mnemo language. Lessons whose writers named
+    another are cut by it, too. If the command is cut off, run it again:
+    it goes on.
 
     Args:
         language: auto recognizes that of each text, de is that of all;

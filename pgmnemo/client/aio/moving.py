@@ -126,7 +126,7 @@ class _Reading:
             self._to_forget += [(inside, line.key) for line in rest if not line.active]
 
     async def keep_language(self, language: str) -> None:
-        """Let a tenant that has no language have that of the one whose export this is."""
+        """Set the language of the exported tenant, where this tenant was given none."""
         whole = self.scope.project_id is None and self.scope._memory._languages
         if whole and await self.scope.language() == AUTO:
             await self.scope.language(language)

@@ -668,10 +668,10 @@ class AsyncScope:
         return await self._call(calls.set_language(self.tenant_id, language))
 
     async def recut(self, language: str | None = None, *, progress: Progress = QUIET) -> int:
-        """Cut all lessons of the tenant into words anew, by its language or another; how many changed.
+        """Cut all lessons of the tenant into words again, by its language or another; how many changed.
 
-        language: None is that of `language`, `auto` recognizes that of each text, `de` is that of all. It
-            is also that of lessons whose writers named another. Cut off, it is called again and goes on.
+        language: None is the tenant's, `auto` recognizes that of each text, `de` is that of all. Lessons
+            whose writers named another are cut by it, too. Cut off, it is called again and goes on.
         """
         self._memory._check_languages("recut")
         bar = progress.track(range((await self.count(everything=True)).lessons), "lessons")
