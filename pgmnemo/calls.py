@@ -35,7 +35,8 @@ OF_SESSION = {
 ONE_SPELLING = {
     "get", "list", "count", "update", "append", "sweep", "forget_matching", "similar_pairs", "supersede",
     "undo_supersede", "timeline", "assert_fact", "facts", "end_fact", "embedder", "set_embedder",
-    "begin_reembedding", "recut", "reembedding_due", "reembed", "finish_reembedding", "cancel_reembedding",
+    "begin_reembedding", "reembedding_due", "reembed", "finish_reembedding", "cancel_reembedding",
+    "language", "set_language", "recut",
 }  # fmt: skip
 # What does more when it is done twice, or says another number.
 ONCE = {"append", "forget_matching", "forget_all", "sweep", "store_staged"}
@@ -387,10 +388,25 @@ def sweep(tenant: UUID | None, before: datetime | None = None, most: int | None 
     return _call("sweep", _value, locals())
 
 
+def language(tenant: UUID | None) -> Call[str]:
+    """The language of texts that are written without one: `auto`, `auto:german`, or `german` for all."""
+    return _call("language", _value, locals())
+
+
+def set_language(tenant: UUID | None, language: str) -> Call[str]:
+    """Set it; what it is then."""
+    return _call("set_language", _value, locals())
+
+
 def recut(
-    tenant: UUID | None, language: str | None = None, *, after: int | None = None, most: int | None = None
+    tenant: UUID | None,
+    language: str | None = None,
+    *,
+    after: int | None = None,
+    most: int | None = None,
+    dry_run: bool | None = None,
 ) -> Call[tuple[int, int | None]]:
-    """Cut the next lessons into words anew: how many changed, and the `after` of the next call."""
+    """Cut the next lessons into words anew, or count alone: how many change, and the next call's `after`."""
     return _call("recut", _row, locals())
 
 

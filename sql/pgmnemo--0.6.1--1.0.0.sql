@@ -15,6 +15,8 @@ ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_cov
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8;
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
+ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
 -- Tells which configurations the lessons of a tenant were cut by, a probe for each.
 CREATE INDEX lesson_config ON pgmnemo.lesson (tenant_id, text_config COLLATE "C");
 CREATE OR REPLACE FUNCTION pgmnemo._setting_catalogue()
@@ -113,6 +115,23 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT words !~ ('[^\s\u0001-\u0020\u007F-\u00A0\u00AD\u061C\u1680\u180E\u2000-\u200F\u2028-\u202F'
                      '\u205F-\u206F\u3000\uFEFF]')
+$$;
+-- The text search configuration of a language that a caller names, or auto; an error for a name that is neither.
+CREATE OR REPLACE FUNCTION pgmnemo._checked_language(language text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    config constant text := pgmnemo._language_config(language);
+BEGIN
+    IF config IS NULL THEN
+        RAISE EXCEPTION 'language is %, but must be auto, a text search configuration or a code of ISO 639',
+              coalesce(quote_literal(left(language, 100)), 'NULL')
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'SELECT cfgname FROM pg_ts_config lists the configurations.';
+    END IF;
+    RETURN config;
+END
 $$;
 -- Spells words so that the stemmers of every supported PostgreSQL give the same stem: those of 18 know more endings
 -- (german -erin, -eln, -system, ae, oe and ue for umlauts; swedish -ost; romanian letters with a comma below; english
@@ -432,7 +451,7 @@ BEGIN
         END LOOP;
     END IF;
     cut := to_tsvector('pg_catalog.simple', sample);
-    IF NOT cut @@ telling THEN
+    IF fallback = 'pg_catalog.english'::regconfig AND NOT cut @@ telling THEN
         RETURN fallback;
     END IF;
     tokens := pgmnemo._positions(cut);
@@ -483,6 +502,16 @@ BEGIN
         configs := array_remove(configs || pgmnemo._config(last), NULL);
     END LOOP;
     RETURN CASE WHEN configs = '{}' THEN '{pg_catalog.english}' ELSE configs END;
+END
+$$;
+-- The language of texts that a tenant's writers store without one; read once in a statement.
+CREATE OR REPLACE FUNCTION pgmnemo._tenant_language(tenant uuid)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN coalesce((SELECT t.language FROM pgmnemo.tenant t WHERE t.tenant_id = tenant), 'auto');
 END
 $$;
 -- The text search configuration that the session sets for what it writes; NULL: auto. Also for a session whose other
@@ -549,18 +578,24 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._token_parts(text) IS 'words to add to a text, so that its compound tokens are found by their parts, joined, and amounts without separators; linear in the text';
--- The configuration of a text that is written in this language; NULL or auto: the session's, else the text's own.
-CREATE OR REPLACE FUNCTION pgmnemo._written_config(language text, words text)
+-- The configuration of a text that is written in this language. NULL: the session's, else that of `usual`, the tenant's
+-- language, which is a configuration, auto, or auto: and the configuration of a text that is not recognized.
+CREATE OR REPLACE FUNCTION pgmnemo._written_config(language text, words text, usual text)
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    config regconfig := CASE WHEN language IS NULL THEN pgmnemo._text_config()
-                             WHEN language <> 'auto'
-                             THEN pgmnemo._config(nullif(pgmnemo._language_config(language), 'auto')) END;
+    recognized constant boolean := usual = 'auto' OR starts_with(usual, 'auto:');
+    own constant regconfig := CASE WHEN usual <> 'auto' THEN pgmnemo._config(regexp_replace(usual, '^auto:', '')) END;
+    config regconfig;
 BEGIN
-    RETURN coalesce(config, pgmnemo._recognized_config(words, 'pg_catalog.english'));
+    IF language IS NULL THEN
+        config := coalesce(pgmnemo._text_config(), CASE WHEN NOT recognized THEN own END);
+    ELSIF language <> 'auto' THEN
+        config := pgmnemo._config(nullif(pgmnemo._language_config(language), 'auto'));
+    END IF;
+    RETURN coalesce(config, pgmnemo._recognized_config(words, coalesce(own, 'pg_catalog.english')));
 END
 $$;
 -- How a question in English names a time: tried in this order, what matched is taken out of the question.
@@ -969,7 +1004,7 @@ ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_after_update;
 -- Derives what a lesson is found by. A row that brings lexemes along comes from a dump: they are derived anew under its
 -- text_config; where that configuration is no longer there, or no longer takes the text, the dumped ones stay, for
 -- nothing that one tenant did to a configuration must keep the others' lessons from being loaded.
--- Otherwise text_config is the writer's, NULL of a new lesson without a language.
+-- Otherwise text_config is the writer's; where its configuration is gone, that of a text without a language.
 CREATE OR REPLACE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -994,7 +1029,8 @@ BEGIN
         END;
         RETURN NEW;
     END IF;
-    config := coalesce(pgmnemo._config(NEW.text_config), pgmnemo._written_config(NULL, words));
+    config := coalesce(pgmnemo._config(NEW.text_config),
+                       pgmnemo._written_config(NULL, words, pgmnemo._tenant_language(NEW.tenant_id)));
     NEW.text_config := config;
     NEW.lexemes := pgmnemo._lexemes(config, words);
     NEW.token_count := pgmnemo._positions(NEW.lexemes);
@@ -1091,6 +1127,7 @@ AS $$
 DECLARE
     s pgmnemo.settings := pgmnemo._settings();
     gone text[] := coalesce(clear, '{}');
+    usual text := pgmnemo._tenant_language(tenant);
     space pgmnemo.embedding_space;
     inserted bigint[];
     changed bigint[];
@@ -1115,8 +1152,7 @@ BEGIN
         SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position,
-               CASE WHEN i.language IS NOT NULL
-                    THEN pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text END
+               pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text
           FROM unnest((SELECT lessons)) i  -- a plan for any set
          ORDER BY i.project_id, i.external_id COLLATE "C"
             ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
@@ -1146,7 +1182,7 @@ BEGIN
                  (m.given).verified_at, (m.given).position, true)
                 OR (m.given).language IS NOT NULL
                    AND (m.was).text_config <> pgmnemo._written_config(
-                        (m.given).language, concat_ws(E'\n', (m.given).topic, (m.given).content))::text
+                        (m.given).language, concat_ws(E'\n', (m.given).topic, (m.given).content), usual)::text
                 OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
                                             (m.given).passage_embeddings, gone, space));
     END IF;
@@ -1168,8 +1204,8 @@ BEGIN
                occurred_at = i.occurred_at, expires_at = i.expires_at, commit_sha = i.commit_sha,
                artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true,
                text_config = CASE WHEN i.language IS NULL AND l.content = i.content THEN l.text_config
-                                  ELSE pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text
-                             END
+                                  ELSE pgmnemo._written_config(
+                                       i.language, concat_ws(E'\n', i.topic, i.content), usual)::text END
           FROM unnest(final) i
          WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
         PERFORM pgmnemo._write_passages(tenant, changed, final, space);
@@ -1684,6 +1720,22 @@ score: each component with its weight and contribution; added up in this order t
 term: each lexeme of the question: value is how often the lesson holds it, weight its inverse document frequency, contribution its part of the weighted BM25;
 passage n: those that decide, with text, terms (sum of idf + passage_term_bonus) and cosine;
 time: each interval that the question names, and how occurred_at fits it.';
+CREATE OR REPLACE FUNCTION pgmnemo.language(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found text;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    found := pgmnemo._tenant_language(tenant);
+    PERFORM pgmnemo._leave();
+    RETURN found;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.language IS 'the language of texts that are written without one, as pgmnemo.set_language set it: auto where nobody did. tenant NULL: the session''s';
 -- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer. Planned once:
 -- every statement has its index, so a plan made while the tables were small must not read them whole once they
 -- are not.
@@ -1808,9 +1860,10 @@ Candidates are the pool_depth (at least k) best of each leg, the neighbours of t
 -- Lessons in order of id, so that the work may stop at any time and go on from where it was.
 CREATE OR REPLACE FUNCTION pgmnemo.recut(
     tenant   uuid,
-    language text    DEFAULT 'auto',
+    language text    DEFAULT NULL,
     after    bigint  DEFAULT 0,
     most     integer DEFAULT 1000,
+    dry_run  boolean DEFAULT false,
     caller   pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS TABLE (changed integer, next_after bigint)
@@ -1819,34 +1872,64 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
+    wanted text COLLATE "default" := recut.language;
+    usual text;
     ids bigint[];
-    wanted text COLLATE "default" := coalesce(recut.language, 'auto');
+    due bigint[];
+    configs text[];
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);
-    IF pgmnemo._language_config(wanted) IS NULL THEN
-        RAISE EXCEPTION 'language is %, but must be auto, a text search configuration or a code of ISO 639',
-              quote_literal(left(wanted, 100))
-        USING ERRCODE = 'invalid_parameter_value', HINT = 'SELECT cfgname FROM pg_ts_config lists the configurations.';
+    PERFORM pgmnemo._checked_language(wanted) WHERE wanted IS NOT NULL;
+    IF dry_run IS DISTINCT FROM true THEN
+        PERFORM pgmnemo._lock_tenant(tenant);
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    usual := pgmnemo._tenant_language(tenant);
     ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                   WHERE l.tenant_id = tenant AND l.id > coalesce(recut.after, 0) ORDER BY l.id LIMIT most);
-    WITH written AS (
-        UPDATE pgmnemo.lesson l SET text_config = c.config
-          FROM (SELECT k.id, pgmnemo._written_config(wanted, concat_ws(E'\n', k.topic, k.content))::text AS config
-                  FROM pgmnemo.lesson k WHERE k.tenant_id = tenant AND k.id = ANY (ids) OFFSET 0) c
-         WHERE l.tenant_id = tenant AND l.id = c.id AND l.text_config <> c.config
-        RETURNING 1
-    )
-    SELECT count(*) INTO changed FROM written;
+    SELECT coalesce(array_agg(c.id), '{}'), array_agg(c.config) INTO due, configs
+      FROM (SELECT l.id, l.text_config,
+                   pgmnemo._written_config(wanted, concat_ws(E'\n', l.topic, l.content), usual)::text AS config
+              FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ids) OFFSET 0) c
+     WHERE c.text_config <> c.config;
+    IF dry_run IS DISTINCT FROM true THEN
+        UPDATE pgmnemo.lesson l SET text_config = d.config FROM unnest(due, configs) AS d (id, config)
+         WHERE l.tenant_id = tenant AND l.id = d.id;
+    END IF;
+    changed := cardinality(due);
     next_after := ids[cardinality(ids)];
     PERFORM pgmnemo._leave();
     RETURN NEXT;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.recut IS 'cuts the next lessons in order of id (after; at most so many, 1 to 10,000) into words anew, by a language: auto recognizes that of each, a text search configuration or a code of ISO 639 is that of all. Returns how many changed, and from where to go on: call again with after => next_after until that is NULL. Waits for the tenant''s writers. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.recut IS 'cuts the next lessons in order of id (after; at most so many, 1 to 10,000) into words anew, by a language: NULL is that of a text which is written now without one (pgmnemo.set_language), auto recognizes that of each, a text search configuration or a code of ISO 639 is that of all. Returns how many changed, or with dry_run would, and from where to go on: call again with after => next_after until that is NULL. Also lessons whose writer named a language. Waits for the tenant''s writers. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.set_language(
+    tenant   uuid,
+    language text,
+    caller   pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    given text COLLATE "default" := set_language.language;
+    own text;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    own := pgmnemo._checked_language(regexp_replace(given, '^auto:', ''));
+    IF own <> 'auto' AND starts_with(given, 'auto:') THEN
+        own := 'auto:' || own;
+    END IF;
+    PERFORM pgmnemo._lock_tenant(tenant);
+    UPDATE pgmnemo.tenant t SET language = nullif(own, 'auto') WHERE t.tenant_id = tenant;
+    PERFORM pgmnemo._leave();
+    RETURN own;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.set_language IS 'sets the language of texts that are written without one, by a session whose pgmnemo.text_config is auto: a text search configuration or a code of ISO 639 is that of all, auto recognizes the language of each, and auto:LANGUAGE, such as auto:de, takes LANGUAGE (else english) for texts that are too short to tell. Returns it as pgmnemo.language tells it. What is there stays as it is cut: pgmnemo.recut changes it. Waits for the tenant''s writers. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.store(
     tenant        uuid,
     project_id    uuid,
@@ -1937,6 +2020,8 @@ COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background)';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
 COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with)';
+COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
+COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.

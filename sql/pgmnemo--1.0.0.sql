@@ -552,11 +552,13 @@ CREATE INDEX supersession_new ON pgmnemo.supersession (tenant_id, new_id);
 -- A row to lock: whoever takes out or merges postings of a tenant holds it to the end of the transaction. Nobody but
 -- the verbs reaches it, so no login can hold up another tenant's writers.
 CREATE TABLE pgmnemo.tenant (
-    tenant_id uuid PRIMARY KEY
+    tenant_id uuid PRIMARY KEY,
+    language  text
 );
 
-COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed; its lock orders the tenant''s writers';
+COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
+COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';
 -- Only the extension's owner writes here. By role, so that a renamed one keeps its grants and its old name carries
 -- none; a dump writes the role's name.
 CREATE TABLE pgmnemo.tenant_grant (
@@ -784,6 +786,23 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT words !~ ('[^\s\u0001-\u0020\u007F-\u00A0\u00AD\u061C\u1680\u180E\u2000-\u200F\u2028-\u202F'
                      '\u205F-\u206F\u3000\uFEFF]')
+$$;
+-- The text search configuration of a language that a caller names, or auto; an error for a name that is neither.
+CREATE FUNCTION pgmnemo._checked_language(language text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    config constant text := pgmnemo._language_config(language);
+BEGIN
+    IF config IS NULL THEN
+        RAISE EXCEPTION 'language is %, but must be auto, a text search configuration or a code of ISO 639',
+              coalesce(quote_literal(left(language, 100)), 'NULL')
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'SELECT cfgname FROM pg_ts_config lists the configurations.';
+    END IF;
+    RETURN config;
+END
 $$;
 -- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is
 -- no name, and what is temporary would be gone before the lessons that were cut by it. Looked up in the catalogue: a
@@ -1198,7 +1217,7 @@ BEGIN
         END LOOP;
     END IF;
     cut := to_tsvector('pg_catalog.simple', sample);
-    IF NOT cut @@ telling THEN
+    IF fallback = 'pg_catalog.english'::regconfig AND NOT cut @@ telling THEN
         RETURN fallback;
     END IF;
     tokens := pgmnemo._positions(cut);
@@ -1249,6 +1268,16 @@ BEGIN
         configs := array_remove(configs || pgmnemo._config(last), NULL);
     END LOOP;
     RETURN CASE WHEN configs = '{}' THEN '{pg_catalog.english}' ELSE configs END;
+END
+$$;
+-- The language of texts that a tenant's writers store without one; read once in a statement.
+CREATE FUNCTION pgmnemo._tenant_language(tenant uuid)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN coalesce((SELECT t.language FROM pgmnemo.tenant t WHERE t.tenant_id = tenant), 'auto');
 END
 $$;
 -- A query for one lexeme as it stands, whatever characters it has.
@@ -1320,18 +1349,24 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._token_parts(text) IS 'words to add to a text, so that its compound tokens are found by their parts, joined, and amounts without separators; linear in the text';
--- The configuration of a text that is written in this language; NULL or auto: the session's, else the text's own.
-CREATE FUNCTION pgmnemo._written_config(language text, words text)
+-- The configuration of a text that is written in this language. NULL: the session's, else that of `usual`, the tenant's
+-- language, which is a configuration, auto, or auto: and the configuration of a text that is not recognized.
+CREATE FUNCTION pgmnemo._written_config(language text, words text, usual text)
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    config regconfig := CASE WHEN language IS NULL THEN pgmnemo._text_config()
-                             WHEN language <> 'auto'
-                             THEN pgmnemo._config(nullif(pgmnemo._language_config(language), 'auto')) END;
+    recognized constant boolean := usual = 'auto' OR starts_with(usual, 'auto:');
+    own constant regconfig := CASE WHEN usual <> 'auto' THEN pgmnemo._config(regexp_replace(usual, '^auto:', '')) END;
+    config regconfig;
 BEGIN
-    RETURN coalesce(config, pgmnemo._recognized_config(words, 'pg_catalog.english'));
+    IF language IS NULL THEN
+        config := coalesce(pgmnemo._text_config(), CASE WHEN NOT recognized THEN own END);
+    ELSIF language <> 'auto' THEN
+        config := pgmnemo._config(nullif(pgmnemo._language_config(language), 'auto'));
+    END IF;
+    RETURN coalesce(config, pgmnemo._recognized_config(words, coalesce(own, 'pg_catalog.english')));
 END
 $$;
 -- A day, some months or a year, by what is given; without a year the latest that does not begin after `now`.
@@ -2838,7 +2873,7 @@ ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_after_update;
 -- Derives what a lesson is found by. A row that brings lexemes along comes from a dump: they are derived anew under its
 -- text_config; where that configuration is no longer there, or no longer takes the text, the dumped ones stay, for
 -- nothing that one tenant did to a configuration must keep the others' lessons from being loaded.
--- Otherwise text_config is the writer's, NULL of a new lesson without a language.
+-- Otherwise text_config is the writer's; where its configuration is gone, that of a text without a language.
 CREATE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -2863,7 +2898,8 @@ BEGIN
         END;
         RETURN NEW;
     END IF;
-    config := coalesce(pgmnemo._config(NEW.text_config), pgmnemo._written_config(NULL, words));
+    config := coalesce(pgmnemo._config(NEW.text_config),
+                       pgmnemo._written_config(NULL, words, pgmnemo._tenant_language(NEW.tenant_id)));
     NEW.text_config := config;
     NEW.lexemes := pgmnemo._lexemes(config, words);
     NEW.token_count := pgmnemo._positions(NEW.lexemes);
@@ -3176,6 +3212,7 @@ AS $$
 DECLARE
     s pgmnemo.settings := pgmnemo._settings();
     gone text[] := coalesce(clear, '{}');
+    usual text := pgmnemo._tenant_language(tenant);
     space pgmnemo.embedding_space;
     inserted bigint[];
     changed bigint[];
@@ -3200,8 +3237,7 @@ BEGIN
         SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position,
-               CASE WHEN i.language IS NOT NULL
-                    THEN pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text END
+               pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text
           FROM unnest((SELECT lessons)) i  -- a plan for any set
          ORDER BY i.project_id, i.external_id COLLATE "C"
             ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
@@ -3231,7 +3267,7 @@ BEGIN
                  (m.given).verified_at, (m.given).position, true)
                 OR (m.given).language IS NOT NULL
                    AND (m.was).text_config <> pgmnemo._written_config(
-                        (m.given).language, concat_ws(E'\n', (m.given).topic, (m.given).content))::text
+                        (m.given).language, concat_ws(E'\n', (m.given).topic, (m.given).content), usual)::text
                 OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
                                             (m.given).passage_embeddings, gone, space));
     END IF;
@@ -3253,8 +3289,8 @@ BEGIN
                occurred_at = i.occurred_at, expires_at = i.expires_at, commit_sha = i.commit_sha,
                artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true,
                text_config = CASE WHEN i.language IS NULL AND l.content = i.content THEN l.text_config
-                                  ELSE pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text
-                             END
+                                  ELSE pgmnemo._written_config(
+                                       i.language, concat_ws(E'\n', i.topic, i.content), usual)::text END
           FROM unnest(final) i
          WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
         PERFORM pgmnemo._write_passages(tenant, changed, final, space);
@@ -7844,6 +7880,22 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.index_lessons IS 'index for the session''s tenant';
+CREATE FUNCTION pgmnemo.language(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found text;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    found := pgmnemo._tenant_language(tenant);
+    PERFORM pgmnemo._leave();
+    RETURN found;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.language IS 'the language of texts that are written without one, as pgmnemo.set_language set it: auto where nobody did. tenant NULL: the session''s';
 CREATE FUNCTION pgmnemo.link(
     tenant         uuid,
     project_id     uuid,
@@ -8295,9 +8347,10 @@ COMMENT ON FUNCTION pgmnemo.recall_lessons IS 'recall for the session''s tenant'
 -- Lessons in order of id, so that the work may stop at any time and go on from where it was.
 CREATE FUNCTION pgmnemo.recut(
     tenant   uuid,
-    language text    DEFAULT 'auto',
+    language text    DEFAULT NULL,
     after    bigint  DEFAULT 0,
     most     integer DEFAULT 1000,
+    dry_run  boolean DEFAULT false,
     caller   pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS TABLE (changed integer, next_after bigint)
@@ -8306,34 +8359,38 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
+    wanted text COLLATE "default" := recut.language;
+    usual text;
     ids bigint[];
-    wanted text COLLATE "default" := coalesce(recut.language, 'auto');
+    due bigint[];
+    configs text[];
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);
-    IF pgmnemo._language_config(wanted) IS NULL THEN
-        RAISE EXCEPTION 'language is %, but must be auto, a text search configuration or a code of ISO 639',
-              quote_literal(left(wanted, 100))
-        USING ERRCODE = 'invalid_parameter_value', HINT = 'SELECT cfgname FROM pg_ts_config lists the configurations.';
+    PERFORM pgmnemo._checked_language(wanted) WHERE wanted IS NOT NULL;
+    IF dry_run IS DISTINCT FROM true THEN
+        PERFORM pgmnemo._lock_tenant(tenant);
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    usual := pgmnemo._tenant_language(tenant);
     ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                   WHERE l.tenant_id = tenant AND l.id > coalesce(recut.after, 0) ORDER BY l.id LIMIT most);
-    WITH written AS (
-        UPDATE pgmnemo.lesson l SET text_config = c.config
-          FROM (SELECT k.id, pgmnemo._written_config(wanted, concat_ws(E'\n', k.topic, k.content))::text AS config
-                  FROM pgmnemo.lesson k WHERE k.tenant_id = tenant AND k.id = ANY (ids) OFFSET 0) c
-         WHERE l.tenant_id = tenant AND l.id = c.id AND l.text_config <> c.config
-        RETURNING 1
-    )
-    SELECT count(*) INTO changed FROM written;
+    SELECT coalesce(array_agg(c.id), '{}'), array_agg(c.config) INTO due, configs
+      FROM (SELECT l.id, l.text_config,
+                   pgmnemo._written_config(wanted, concat_ws(E'\n', l.topic, l.content), usual)::text AS config
+              FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ids) OFFSET 0) c
+     WHERE c.text_config <> c.config;
+    IF dry_run IS DISTINCT FROM true THEN
+        UPDATE pgmnemo.lesson l SET text_config = d.config FROM unnest(due, configs) AS d (id, config)
+         WHERE l.tenant_id = tenant AND l.id = d.id;
+    END IF;
+    changed := cardinality(due);
     next_after := ids[cardinality(ids)];
     PERFORM pgmnemo._leave();
     RETURN NEXT;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.recut IS 'cuts the next lessons in order of id (after; at most so many, 1 to 10,000) into words anew, by a language: auto recognizes that of each, a text search configuration or a code of ISO 639 is that of all. Returns how many changed, and from where to go on: call again with after => next_after until that is NULL. Waits for the tenant''s writers. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.recut IS 'cuts the next lessons in order of id (after; at most so many, 1 to 10,000) into words anew, by a language: NULL is that of a text which is written now without one (pgmnemo.set_language), auto recognizes that of each, a text search configuration or a code of ISO 639 is that of all. Returns how many changed, or with dry_run would, and from where to go on: call again with after => next_after until that is NULL. Also lessons whose writer named a language. Waits for the tenant''s writers. tenant NULL: the session''s';
 -- No vector of a former text gets through: changes of texts wait for the tenant, whose written row fails those with an
 -- older snapshot; and where the snapshot here is older, the locks on the lessons fail.
 CREATE FUNCTION pgmnemo.reembed(
@@ -8571,6 +8628,32 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.set_embedder IS 'notes what the tenant''s vectors are made by, and of a tenant without any of which dimension they will be; false: it was noted. The engine compares names alone. Refused where another embedder or dimension is noted. tenant NULL: the session''s';
+CREATE FUNCTION pgmnemo.set_language(
+    tenant   uuid,
+    language text,
+    caller   pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    given text COLLATE "default" := set_language.language;
+    own text;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    own := pgmnemo._checked_language(regexp_replace(given, '^auto:', ''));
+    IF own <> 'auto' AND starts_with(given, 'auto:') THEN
+        own := 'auto:' || own;
+    END IF;
+    PERFORM pgmnemo._lock_tenant(tenant);
+    UPDATE pgmnemo.tenant t SET language = nullif(own, 'auto') WHERE t.tenant_id = tenant;
+    PERFORM pgmnemo._leave();
+    RETURN own;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.set_language IS 'sets the language of texts that are written without one, by a session whose pgmnemo.text_config is auto: a text search configuration or a code of ISO 639 is that of all, auto recognizes the language of each, and auto:LANGUAGE, such as auto:de, takes LANGUAGE (else english) for texts that are too short to tell. Returns it as pgmnemo.language tells it. What is there stays as it is cut: pgmnemo.recut changes it. Waits for the tenant''s writers. tenant NULL: the session''s';
 CREATE FUNCTION pgmnemo.similar_pairs(
     tenant       uuid,
     project_id   uuid    DEFAULT NULL,
@@ -9264,6 +9347,7 @@ $$;
 -- build them anew from the lessons. Graphs are tables of no extension: a dump has them as they are.
 SELECT pg_catalog.pg_extension_config_dump(
     'pgmnemo.tenant_grant', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.passage', '');

@@ -42,8 +42,8 @@ COMMANDS = {
     },
     "The memory itself": {
         "init": "managing", "import": "managing", "export": "managing", "reembed": "managing",
-        "stats": "reading", "doctor": "doctor", "grant": "managing", "upgrade": "managing",
-        "completion": "commands", "hook": "adapters.hooks",
+        "language": "managing", "recut": "managing", "stats": "reading", "doctor": "doctor",
+        "grant": "managing", "upgrade": "managing", "completion": "commands", "hook": "adapters.hooks",
     },
     "Open to others": {"serve": "serving", "mcp": "mcp", "token": "serving"},
 }  # fmt: skip

@@ -28,6 +28,7 @@ from pgmnemo.cli.options import (
     Names,
     Place,
     Quiet,
+    Where,
     Whole,
 )
 from pgmnemo.cli.printing import lessons, note, outcomes, tell
@@ -35,7 +36,7 @@ from pgmnemo.client.naming import named, tenant_id
 from pgmnemo.client.records import builtin
 from pgmnemo.errors import UsageError
 
-WHOLE = Whole()
+WHOLE, HERE = Whole(), Where()
 
 
 def init(
@@ -181,6 +182,39 @@ def reembed(*, batch: int = 64, where: Whole = WHOLE, embedder: Embedder = LOCAL
     with scope(where) as here:
         number = here.reembed(made_of, batch=batch, progress=Progress(where.quiet))
     tell(where.json, {"texts": number}, f"embedded {lessons(number, 'text')} by {embedder}")
+
+
+def language(language: str | None = None, /, *, where: Where = HERE) -> None:
+    """Say or set the language of a tenant's texts.
+
+    It is that of texts that are written without --language. Lessons that
+    are stored stay as they are cut into words, until mnemo recut.
+
+    Args:
+        language: auto recognizes that of each text; auto:de takes German
+            where a text is too short to tell; de is that of all
+    """
+    with scope(where) as here:
+        found = here.language(language)
+    tell(where.json, {"language": found}, found)
+
+
+def recut(*, language: str | None = None, where: Where = HERE) -> None:
+    """Cut all lessons of a tenant into words again, by its language.
+
+    That is the language of mnemo language. Lessons whose writers named
+    another are cut by it, too. If the command is cut off, run it again:
+    it goes on.
+
+    Args:
+        language: auto recognizes that of each text, de is that of all;
+            else the tenant's
+    """
+    from pgmnemo.progress import Progress
+
+    with scope(where) as here:
+        number = here.recut(language, progress=Progress(where.quiet))
+    tell(where.json, {"lessons": number}, f"cut {lessons(number)} anew")
 
 
 def import_(

@@ -39,7 +39,8 @@ Form = Literal["float16", "float32"]
 
 class Header(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where an export comes from. `project` None: all of the tenant's; `lessons`: how many follow, if known;
-    `vectors`: how numbers of vectors are written, None where the export has none."""
+    `vectors`: how numbers of vectors are written, None where the export has none; `language`: that of the
+    tenant's texts that are written without one, None: auto."""
 
     pgmnemo: Literal["memory"] = "memory"
     format: int = FORMAT
@@ -51,6 +52,7 @@ class Header(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     dimensions: int | None = None
     lessons: int | None = None
     vectors: Form | None = None
+    language: str | None = None
 
 
 class _Record(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):

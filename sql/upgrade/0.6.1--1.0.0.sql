@@ -14,6 +14,8 @@ ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_cov
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8;
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
+ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
 @file tables/lesson_config.sql
 @changed
 @comments

@@ -44,6 +44,7 @@ def call(program: Path, conninfo: Any, database: str, *options: str, input_: str
 
 
 def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any) -> None:
+    assert tenant.value("SELECT pgmnemo.set_language(NULL, 'de')") == "german"
     tenant.set(text_config="simple")
     parts = ["the rivers", "rivers of the north", "north"]
     tenant.store("simple", "the rivers of the north", embedding=unit(1), passages=parts,
@@ -73,6 +74,7 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     for name, value in (("tenant_id", str(tenant.id)), ("gate_strict", "off")):
         copy.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", value))
     copy.execute(f"SET ROLE {tenant.database.facts.role}")
+    assert copy.execute("SELECT pgmnemo.language(NULL)").fetchone() == ("german",)
     assert copy.execute(held).fetchall() == rows
     assert copy.execute(recall, (unit(1).tolist(),)).fetchall() == before
     marked = "SELECT number, indexed FROM pgmnemo.vectors WHERE indexed"

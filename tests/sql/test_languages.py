@@ -93,6 +93,42 @@ def test_another_language_cuts_lesson_and_passages_anew(tenant: Any) -> None:
     assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
 
 
+def stored(tenant: Any, key: str, content: str) -> Any:
+    tenant.store(key, content)
+    return tenant.value("SELECT text_config FROM pgmnemo.lessons WHERE external_id = %s", key)
+
+
+def test_a_tenant_has_a_language_for_texts_that_do_not_tell(tenant: Any) -> None:
+    """Of a text without a language the session's setting decides, then the tenant's language."""
+    set_language = "SELECT pgmnemo.set_language(NULL, %s)"
+    short, english, french = "Kettle", TEXTS["english"][0], TEXTS["french"][0]
+    language = "SELECT pgmnemo.language(NULL)"
+    assert tenant.value(language) == "auto"
+    assert tenant.value(set_language, "auto:de") == tenant.value(language) == "auto:german"
+    assert [stored(tenant, f"a{n}", text) for n, text in enumerate((short, english, french))] == [
+        "german", "english", "french"]  # fmt: skip
+    assert tenant.value(set_language, "de") == "german"
+    assert stored(tenant, "fixed", french) == "german"
+    tenant.store("named", french, language="auto")
+    assert tenant.value("SELECT text_config FROM pgmnemo.lessons WHERE external_id = 'named'") == "french"
+    tenant.set(text_config="simple")
+    assert stored(tenant, "of the session", french) == "simple"
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="klingon!"):
+        tenant.value(set_language, "auto:klingon!")
+    assert tenant.value(set_language, "auto") == tenant.value(language) == "auto"
+
+
+def test_what_would_be_cut_anew_is_counted(tenant: Any) -> None:
+    for config, (text, _) in TEXTS.items():
+        tenant.store(config, text)
+    tenant.value("SELECT pgmnemo.set_language(NULL, 'german')")
+    dry, wet = (f"SELECT changed FROM pgmnemo.recut(NULL, dry_run => {dry})" for dry in (True, False))
+    with tenant.client.transaction():
+        tenant.client.execute("SET TRANSACTION READ ONLY")
+        assert tenant.value(dry) == len(TEXTS) - 1
+    assert [tenant.value(query) for query in (wet, wet, dry)] == [len(TEXTS) - 1, 0, 0]
+
+
 def test_what_is_there_is_cut_anew_in_parts(tenant: Any) -> None:
     tenant.set(text_config="english")
     for config, (text, _) in TEXTS.items():

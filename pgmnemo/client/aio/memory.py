@@ -43,6 +43,7 @@ class AsyncMemory:
         self._noted: set[UUID] = set()  # tenants of which this memory knows that they remember one
         self._kept: dict[UUID, int] = {}  # numbers of each vector of a tenant
         self._names = release(opened.version) >= release(NAMES)
+        self._languages = release(opened.version) >= release(LANGUAGES)
         self._let_in: set[UUID] = set()
         self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
@@ -132,9 +133,14 @@ class AsyncMemory:
         """Return the argument that names an item's language, nothing without one; UsageError before 1.0.0."""
         if item.language is None:
             return {}
-        if release(self.version) < release(LANGUAGES):
-            raise UsageError(f"{self.place} has pgmnemo {self.version}, and language= needs 1.0.0; update it")
+        self._check_languages("language=")
         return {"language": item.language}
+
+    def _check_languages(self, what: str) -> None:
+        """UsageError where the extension does not know what needs languages."""
+        if not self._languages:
+            told = f"{self.place} has pgmnemo {self.version}, and {what} needs {LANGUAGES}; update it"
+            raise UsageError(told)
 
     async def _enter(self, tenant: UUID) -> None:
         """In a folder, whoever opens it may work for every tenant; the grant is made when it is needed."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
+from msgspec import structs
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pgmnemo.client.aio.scope import AsyncScope
 
 BATCH = 500
+AUTO = "auto"  # the language of a tenant that was given none
 
 
 async def write(scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
@@ -48,7 +50,9 @@ async def _written(
     held = await scope._memory._held(tenant, partial(sent, connection))
     lessons = [one async for one in scope._lessons(partial(sent, connection), everything=True)]
     version = scope._memory._opened.version
+    usual = await sent(connection, calls.language(tenant)) if scope._memory._languages else AUTO
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
+    header = structs.replace(header, language=None if usual == AUTO else usual)
     await run(transferring.put, file, [header])
     ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
@@ -86,6 +90,8 @@ async def read(scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress:
             elif isinstance(line, SupersessionLine):
                 await reading.supersede(line)
     await reading.forget()
+    if header.language is not None and not dry_run:
+        await reading.keep_language(header.language)
     return Moved(dict(+reading.outcomes), reading.links, dry_run)
 
 
@@ -118,6 +124,12 @@ class _Reading:
             items = [transferring.item(line, form) for line in rest]
             self.outcomes.update(await inside._stage(inside.project_id, items, None, self.source))
             self._to_forget += [(inside, line.key) for line in rest if not line.active]
+
+    async def keep_language(self, language: str) -> None:
+        """Set the language of the exported tenant, where this tenant was given none."""
+        whole = self.scope.project_id is None and self.scope._memory._languages
+        if whole and await self.scope.language() == AUTO:
+            await self.scope.language(language)
 
     async def supersede(self, line: SupersessionLine) -> None:
         """End a lesson, across projects where the line says so. What is forgotten already ends nothing and

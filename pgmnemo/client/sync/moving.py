@@ -9,6 +9,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
+from msgspec import structs
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pgmnemo.client.sync.scope import Scope
 
 BATCH = 500
+AUTO = "auto"  # the language of a tenant that was given none
 
 
 def write(scope: Scope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
@@ -49,7 +51,9 @@ def _written(
     held = scope._memory._held(tenant, partial(sent, connection))
     lessons = list(scope._lessons(partial(sent, connection), everything=True))
     version = scope._memory._opened.version
+    usual = sent(connection, calls.language(tenant)) if scope._memory._languages else AUTO
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
+    header = structs.replace(header, language=None if usual == AUTO else usual)
     run(transferring.put, file, [header])
     ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
@@ -87,6 +91,8 @@ def read(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Progress) 
             elif isinstance(line, SupersessionLine):
                 reading.supersede(line)
     reading.forget()
+    if header.language is not None and not dry_run:
+        reading.keep_language(header.language)
     return Moved(dict(+reading.outcomes), reading.links, dry_run)
 
 
@@ -119,6 +125,12 @@ class _Reading:
             items = [transferring.item(line, form) for line in rest]
             self.outcomes.update(inside._stage(inside.project_id, items, None, self.source))
             self._to_forget += [(inside, line.key) for line in rest if not line.active]
+
+    def keep_language(self, language: str) -> None:
+        """Set the language of the exported tenant, where this tenant was given none."""
+        whole = self.scope.project_id is None and self.scope._memory._languages
+        if whole and self.scope.language() == AUTO:
+            self.scope.language(language)
 
     def supersede(self, line: SupersessionLine) -> None:
         """End a lesson, across projects where the line says so. What is forgotten already ends nothing and

@@ -44,6 +44,7 @@ from pgmnemo.progress import QUIET, Progress
 if TYPE_CHECKING:
     from pgmnemo.client.sync.memory import Memory
 
+RECUT = 1_000  # lessons of one transaction
 ECHOES = 10_000  # texts handed out as context that a memory knows again
 
 
@@ -629,7 +630,8 @@ class Scope:
         """Store what an export holds, each lesson in its project, or in the scope's where that has one.
 
         Vectors are taken where the memory has the same embedder or none; else texts are embedded anew. Cut
-        off, it may be given again: what is there is `unchanged`. `dry_run` stores nothing.
+        off, it may be given again: what is there is `unchanged`. A tenant without a `language` gets that of
+        the export's. `dry_run` stores nothing.
         """
         from pgmnemo.client import transferring
         from pgmnemo.client.sync import moving
@@ -651,6 +653,37 @@ class Scope:
         from pgmnemo.client.sync import reembedding
 
         return reembedding.reembed(self, embedders.embedding_of(embedder), batch, progress)
+
+    def language(self, language: str | None = None) -> str:
+        """Return the language of the tenant's texts that are written without one, set before if one is given.
+
+        language: `auto` (the default) recognizes that of each text; `auto:de` takes German where a text is
+            too short to tell, `auto` English; `de` is that of all. A code, or a text search configuration of
+            PostgreSQL. What is stored stays as it is cut into words, until `recut`.
+        """
+        self._memory._check_languages("language")
+        if language is None:
+            return self._call(calls.language(self.tenant_id))
+        return self._call(calls.set_language(self.tenant_id, language))
+
+    def recut(self, language: str | None = None, *, progress: Progress = QUIET) -> int:
+        """Cut all lessons of the tenant into words again, by its language or another; how many changed.
+
+        language: None is the tenant's, `auto` recognizes that of each text, `de` is that of all. Lessons
+            whose writers named another are cut by it, too. Cut off, it is called again and goes on.
+        """
+        self._memory._check_languages("recut")
+        bar = progress.track(range((self.count(everything=True)).lessons), "lessons")
+        changed = 0
+        after: int | None = 0
+        while after is not None:
+            some, after = self._call(calls.recut(self.tenant_id, language, after=after, most=RECUT))
+            changed += some
+            for _ in zip(range(RECUT), bar, strict=False):
+                pass
+        for _ in bar:
+            pass
+        return changed
 
     def stats(self) -> Stats:
         """What the scope holds, and by which embedder, in which database."""

@@ -21,7 +21,7 @@ CHECKS: Mapping[str, Check] = {
     "pgvector": database.pgvector, "pgmnemo": database.pgmnemo, "functions": database.functions,
     "owner": access.owner, "role": access.role, "grants": access.grants, "settings": access.settings,
     "index": upkeep.index, "postings": upkeep.postings, "vectors": upkeep.vectors, "meaning": upkeep.meaning,
-    "tables": upkeep.tables,
+    "language": upkeep.language, "tables": upkeep.tables,
 }  # fmt: skip
 FIRST = ("server", "pgmnemo", "role", "settings")  # a fault there leaves the others nothing to look at
 

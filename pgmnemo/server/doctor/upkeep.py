@@ -33,6 +33,12 @@ SELECT count(*) FROM pgmnemo.list_lessons(%s) l
  WHERE l.active AND EXISTS (SELECT FROM pgmnemo.list_vectors(%s))
    AND l.id NOT IN (SELECT v.lesson_id FROM pgmnemo.list_vectors(%s) v)
 """
+CUT = 2_000  # lessons of which it is looked at how they are cut into words
+OTHERWISE = """
+SELECT r.changed, c.lessons, pgmnemo.language(%s)
+  FROM pgmnemo.count(%s, everything => true) c, pgmnemo.recut(%s, most => %s, dry_run => true) r
+"""
+LANGUAGES = "SELECT to_regproc('pgmnemo.set_language') IS NOT NULL"  # from 1.0.0 on
 LISTED = "SELECT to_regproc('pgmnemo.list_vectors') IS NOT NULL"  # from 0.6.0 on
 TABLES = """
 SELECT relname::text, n_live_tup, n_dead_tup, coalesce(last_analyze, last_autoanalyze) IS NULL
@@ -96,6 +102,23 @@ def meaning(examined: Examined) -> Iterator[Finding]:
         )
         mend = "reembed by 'multilingual-e5-small-4bit', of a hundred languages (docs/howto/languages.md)"
         yield Finding("meaning", WARNING, told, mend)
+
+
+@of_a_tenant
+def language(examined: Examined) -> Iterator[Finding]:
+    """Lessons that are cut into words by another language than if they were written now without one."""
+    target, tenant = examined.target, examined.tenant
+    if not target.ask(LANGUAGES):
+        return
+    given = (tenant, tenant, tenant, CUT)
+    [(otherwise, lessons, usual)] = target.session.execute(OTHERWISE, given).fetchall()
+    if otherwise:
+        of = f"the oldest {CUT:,} of {lessons:,}" if lessons > CUT else f"{lessons:,}"
+        told = (
+            f"lessons cut into words by another language than a new text would be ({usual}): {otherwise:,} "
+            f"of {of}; they are older than that, or their writers named it"
+        )
+        yield Finding("language", WARNING, told, f"mnemo recut --tenant {tenant}, for all lessons")
 
 
 def tables(examined: Examined) -> Iterator[Finding]:

@@ -1,8 +1,10 @@
 -- A row to lock: whoever takes out or merges postings of a tenant holds it to the end of the transaction. Nobody but
 -- the verbs reaches it, so no login can hold up another tenant's writers.
 CREATE TABLE pgmnemo.tenant (
-    tenant_id uuid PRIMARY KEY
+    tenant_id uuid PRIMARY KEY,
+    language  text
 );
 
-COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed; its lock orders the tenant''s writers';
+COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
+COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';

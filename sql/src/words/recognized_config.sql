@@ -47,7 +47,7 @@ BEGIN
         END LOOP;
     END IF;
     cut := to_tsvector('pg_catalog.simple', sample);
-    IF NOT cut @@ telling THEN
+    IF fallback = 'pg_catalog.english'::regconfig AND NOT cut @@ telling THEN
         RETURN fallback;
     END IF;
     tokens := pgmnemo._positions(cut);

@@ -1,14 +1,20 @@
--- The configuration of a text that is written in this language; NULL or auto: the session's, else the text's own.
-CREATE FUNCTION pgmnemo._written_config(language text, words text)
+-- The configuration of a text that is written in this language. NULL: the session's, else that of `usual`, the tenant's
+-- language, which is a configuration, auto, or auto: and the configuration of a text that is not recognized.
+CREATE FUNCTION pgmnemo._written_config(language text, words text, usual text)
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    config regconfig := CASE WHEN language IS NULL THEN pgmnemo._text_config()
-                             WHEN language <> 'auto'
-                             THEN pgmnemo._config(nullif(pgmnemo._language_config(language), 'auto')) END;
+    recognized constant boolean := usual = 'auto' OR starts_with(usual, 'auto:');
+    own constant regconfig := CASE WHEN usual <> 'auto' THEN pgmnemo._config(regexp_replace(usual, '^auto:', '')) END;
+    config regconfig;
 BEGIN
-    RETURN coalesce(config, pgmnemo._recognized_config(words, 'pg_catalog.english'));
+    IF language IS NULL THEN
+        config := coalesce(pgmnemo._text_config(), CASE WHEN NOT recognized THEN own END);
+    ELSIF language <> 'auto' THEN
+        config := pgmnemo._config(nullif(pgmnemo._language_config(language), 'auto'));
+    END IF;
+    RETURN coalesce(config, pgmnemo._recognized_config(words, coalesce(own, 'pg_catalog.english')));
 END
 $$;

@@ -1,7 +1,7 @@
 -- Derives what a lesson is found by. A row that brings lexemes along comes from a dump: they are derived anew under its
 -- text_config; where that configuration is no longer there, or no longer takes the text, the dumped ones stay, for
 -- nothing that one tenant did to a configuration must keep the others' lessons from being loaded.
--- Otherwise text_config is the writer's, NULL of a new lesson without a language.
+-- Otherwise text_config is the writer's; where its configuration is gone, that of a text without a language.
 CREATE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -26,7 +26,8 @@ BEGIN
         END;
         RETURN NEW;
     END IF;
-    config := coalesce(pgmnemo._config(NEW.text_config), pgmnemo._written_config(NULL, words));
+    config := coalesce(pgmnemo._config(NEW.text_config),
+                       pgmnemo._written_config(NULL, words, pgmnemo._tenant_language(NEW.tenant_id)));
     NEW.text_config := config;
     NEW.lexemes := pgmnemo._lexemes(config, words);
     NEW.token_count := pgmnemo._positions(NEW.lexemes);

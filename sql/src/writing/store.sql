@@ -12,6 +12,7 @@ AS $$
 DECLARE
     s pgmnemo.settings := pgmnemo._settings();
     gone text[] := coalesce(clear, '{}');
+    usual text := pgmnemo._tenant_language(tenant);
     space pgmnemo.embedding_space;
     inserted bigint[];
     changed bigint[];
@@ -36,8 +37,7 @@ BEGIN
         SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position,
-               CASE WHEN i.language IS NOT NULL
-                    THEN pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text END
+               pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text
           FROM unnest((SELECT lessons)) i  -- a plan for any set
          ORDER BY i.project_id, i.external_id COLLATE "C"
             ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
@@ -67,7 +67,7 @@ BEGIN
                  (m.given).verified_at, (m.given).position, true)
                 OR (m.given).language IS NOT NULL
                    AND (m.was).text_config <> pgmnemo._written_config(
-                        (m.given).language, concat_ws(E'\n', (m.given).topic, (m.given).content))::text
+                        (m.given).language, concat_ws(E'\n', (m.given).topic, (m.given).content), usual)::text
                 OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
                                             (m.given).passage_embeddings, gone, space));
     END IF;
@@ -89,8 +89,8 @@ BEGIN
                occurred_at = i.occurred_at, expires_at = i.expires_at, commit_sha = i.commit_sha,
                artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true,
                text_config = CASE WHEN i.language IS NULL AND l.content = i.content THEN l.text_config
-                                  ELSE pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text
-                             END
+                                  ELSE pgmnemo._written_config(
+                                       i.language, concat_ws(E'\n', i.topic, i.content), usual)::text END
           FROM unnest(final) i
          WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
         PERFORM pgmnemo._write_passages(tenant, changed, final, space);

@@ -182,6 +182,19 @@ def test_what_has_expired_is_swept(mnemo: Mnemo, scope: Any) -> None:
     assert mnemo("sweep", "--json").json == {"lessons": 1}
 
 
+def test_a_tenant_gets_a_language_and_its_lessons_are_cut_by_it(mnemo: Mnemo, scope: Any) -> None:
+    scope.add("Kettle", key="a")
+    assert mnemo("language").out == "auto\n"
+    assert mnemo("language", "auto:de", "--json").json == {"language": "auto:german"}
+    assert (mnemo("recut").out, scope.get("a").language) == ("cut 1 lesson anew\n", "german")
+    assert mnemo("recut", "--language", "fr", "--json").json == {"lessons": 1}
+    doctor = mnemo("doctor").out
+    assert "by another language than a new text would be (auto:german): 1 of 1; " in doctor
+    assert f"mnemo recut --tenant {scope.tenant_id}" in doctor
+    refused = mnemo("language", "klingon!")
+    assert (refused.code, "language is 'klingon!', but must be auto" in refused.err) == (2, True)
+
+
 def test_facts_are_stated_and_ended(mnemo: Mnemo, scope: Any) -> None:
     assert mnemo("fact", "ada", "lives in", "Rome", "--at", "2025-01-01T00:00Z").code == 0
     done = mnemo("fact", "ada", "lives in", "Lisbon", "--single", "--at", AT)

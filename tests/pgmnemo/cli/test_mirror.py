@@ -32,6 +32,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     **dict.fromkeys(("supersede", "fact", "facts", "end_fact"), CLOCK),
     "export": {"progress": "as on every terminal; --quiet", "vectors": "--no-vectors"},
     "import_": {"progress": "as on every terminal; --quiet"},
+    "recut": {"progress": "as on every terminal; --quiet"},
     "reembed": {"progress": "as on every terminal; --quiet"},
 }
 """Keywords without an option, and why."""

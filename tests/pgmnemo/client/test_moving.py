@@ -65,6 +65,20 @@ def test_a_project_alone_is_written_and_goes_into_any(tenant: Any, memory: Any, 
         tenant.project("a").project_id, other.project("elsewhere").project_id}  # fmt: skip
 
 
+def test_the_language_of_a_tenant_goes_along_where_there_is_none(
+    tenant: Any, memory: Any, place: Place
+) -> None:
+    tenant.language("auto:de")
+    whole, part = written(tenant), written(tenant.project("a"))
+    new, own, into = (memory.tenant(place.tenant()) for _ in range(3))
+    own.language("fr")
+    new.import_(io.BytesIO(whole), dry_run=True)
+    assert new.language() == "auto"
+    for target in (new, own, into.project("p")):
+        target.import_(io.BytesIO(part if target is not new else whole))
+    assert [one.language() for one in (new, own, into)] == ["auto:german", "french", "auto"]
+
+
 def test_two_lessons_of_one_key_do_not_become_one(tenant: Any, memory: Any, place: Place) -> None:
     scope = memory.tenant(place.tenant()).project("one")
     with pytest.raises(UsageError, match="a lesson 'k' in each of two projects; import it into the tenant"):

@@ -46,6 +46,8 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "stats": lambda s: s.stats(),
     "export": lambda s: s.export(io.BytesIO()),
     "sweep": lambda s: s.sweep(),
+    "language": lambda s: s.language(),
+    "recut": lambda s: s.recut(),
     "forget": lambda s: s.forget("a"),
     "forget all": lambda s: s.forget(everything=True),
 }  # fmt: skip
