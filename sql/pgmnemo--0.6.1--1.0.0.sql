@@ -12,7 +12,8 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8;
-ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8;
+ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
+    ADD ATTRIBUTE brevity float8;
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
@@ -1351,10 +1352,19 @@ BEGIN
     END IF;
     asked.reach := (s.bm25_weight + s.passage_terms_weight) * coalesce(idf_sum, 0)
                    + s.passage_terms_weight * s.passage_term_bonus * word_count;
+    asked.brevity := pgmnemo._brevity(word_count);
     asked.ideal := pgmnemo._ideal(asked, s, word_count);
     RETURN asked;
 END
 $$;
+-- The share that words count with in a question of so many. Of a long question one lesson holds a part, so that part is
+-- taken to grow with the root of the length.
+CREATE OR REPLACE FUNCTION pgmnemo._brevity(words integer)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN words > 12 THEN sqrt(12.0::float8 / words) ELSE 1 END $$;
+
+COMMENT ON FUNCTION pgmnemo._brevity(integer) IS 'from 0 to 1: sqrt(12 / words) for more than 12 words, else 1';
 -- The score of a lesson that answers a question well: what makes scores of different questions comparable. Words that
 -- no lesson holds count as well, for a question of such words is about something else. One lesson does not hold all
 -- words of a long question, and the best of many lessons is nearer by chance: hence the two roots. Their constants
@@ -1365,7 +1375,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT (1 + (s).context_weight)
-           * (coalesce((asked).reach * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
+           * (coalesce((asked).reach * (asked).brevity * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
               + CASE WHEN (asked).direction IS NULL THEN 0
                      ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
                           * 0.5 * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
@@ -1434,7 +1444,7 @@ BEGIN
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
-                                     s.full_coverage),
+                                     s.full_coverage, asked.brevity),
                    asked.center)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
@@ -1469,13 +1479,14 @@ BEGIN
 END
 $$;
 -- The share that a lesson's words count with. A few words of a long question stand in many lessons by chance, so what
--- holds a small part of the question counts in proportion to that part; from `enough` on it counts whole.
-CREATE OR REPLACE FUNCTION pgmnemo._coverage(words float8, reach float8, enough float8)
+-- holds a small part of the question counts in proportion to that part; from `enough` on it counts whole. And the more
+-- words a question has, the more the sum over them outgrows what their meaning can add: hence brevity.
+CREATE OR REPLACE FUNCTION pgmnemo._coverage(words float8, reach float8, enough float8, brevity float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT CASE WHEN words < enough * reach THEN words / (enough * reach) ELSE 1 END $$;
+AS $$ SELECT brevity * CASE WHEN words < enough * reach THEN words / (enough * reach) ELSE 1 END $$;
 
-COMMENT ON FUNCTION pgmnemo._coverage(float8, float8, float8) IS 'from 0 to 1: words / (enough * reach), both in units of the score, where that is below 1; 1 where no words are asked';
+COMMENT ON FUNCTION pgmnemo._coverage(float8, float8, float8, float8) IS 'from 0 to 1: brevity, times words / (enough * reach), both in units of the score, where that is below 1';
 -- How far a cosine lies from that of unrelated texts, 0, to that of equal ones, 1: so one set of weights serves every
 -- embedder, whether its unrelated texts have cosines near 0.1 or near 0.8. What is farther away than unrelated texts
 -- keeps its order but hardly counts.
@@ -2019,7 +2030,7 @@ AS $$ SELECT '1.0.0' $$;
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background)';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with)';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with)';
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no

@@ -152,10 +152,11 @@ CREATE TYPE pgmnemo.question AS (
     generation smallint,
     graph     text,
     reach     float8,
-    center    float8
+    center    float8,
+    brevity   float8
 );
 
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with)';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with)';
 -- Where a recall looks, and which lessons it may answer with: the same in every leg.
 CREATE TYPE pgmnemo.scope AS (
     tenant        uuid,
@@ -3655,6 +3656,7 @@ BEGIN
     END IF;
     asked.reach := (s.bm25_weight + s.passage_terms_weight) * coalesce(idf_sum, 0)
                    + s.passage_terms_weight * s.passage_term_bonus * word_count;
+    asked.brevity := pgmnemo._brevity(word_count);
     asked.ideal := pgmnemo._ideal(asked, s, word_count);
     RETURN asked;
 END
@@ -3694,6 +3696,14 @@ BEGIN
     RETURN found;
 END
 $$;
+-- The share that words count with in a question of so many. Of a long question one lesson holds a part, so that part is
+-- taken to grow with the root of the length.
+CREATE FUNCTION pgmnemo._brevity(words integer)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN words > 12 THEN sqrt(12.0::float8 / words) ELSE 1 END $$;
+
+COMMENT ON FUNCTION pgmnemo._brevity(integer) IS 'from 0 to 1: sqrt(12 / words) for more than 12 words, else 1';
 -- What pgmnemo.compact does for a tenant that is locked; how many blocks fewer there are.
 CREATE FUNCTION pgmnemo._compact(tenant uuid)
 RETURNS bigint
@@ -3773,7 +3783,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT (1 + (s).context_weight)
-           * (coalesce((asked).reach * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
+           * (coalesce((asked).reach * (asked).brevity * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
               + CASE WHEN (asked).direction IS NULL THEN 0
                      ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
                           * 0.5 * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
@@ -5638,7 +5648,7 @@ BEGIN
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
-                                     s.full_coverage),
+                                     s.full_coverage, asked.brevity),
                    asked.center)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
@@ -5752,13 +5762,14 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo._contributions IS 'what bm25, passage_terms, passage_cosine, pair_cosine, cosine, temporal, context, neighbours, recency, importance and graph add to the score of a candidate, in this order';
 -- The share that a lesson's words count with. A few words of a long question stand in many lessons by chance, so what
--- holds a small part of the question counts in proportion to that part; from `enough` on it counts whole.
-CREATE FUNCTION pgmnemo._coverage(words float8, reach float8, enough float8)
+-- holds a small part of the question counts in proportion to that part; from `enough` on it counts whole. And the more
+-- words a question has, the more the sum over them outgrows what their meaning can add: hence brevity.
+CREATE FUNCTION pgmnemo._coverage(words float8, reach float8, enough float8, brevity float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT CASE WHEN words < enough * reach THEN words / (enough * reach) ELSE 1 END $$;
+AS $$ SELECT brevity * CASE WHEN words < enough * reach THEN words / (enough * reach) ELSE 1 END $$;
 
-COMMENT ON FUNCTION pgmnemo._coverage(float8, float8, float8) IS 'from 0 to 1: words / (enough * reach), both in units of the score, where that is below 1; 1 where no words are asked';
+COMMENT ON FUNCTION pgmnemo._coverage(float8, float8, float8, float8) IS 'from 0 to 1: brevity, times words / (enough * reach), both in units of the score, where that is below 1';
 -- The lessons that a filter leaves in a scope, where they are few: then those alone are read, exactly. NULL where they
 -- may be many, or where no index knows a condition. Of the conditions that one knows, the rarest is followed, and none
 -- is read further than `read_most` rows, nor than one that was read before.

@@ -105,6 +105,7 @@ BEGIN
     END IF;
     asked.reach := (s.bm25_weight + s.passage_terms_weight) * coalesce(idf_sum, 0)
                    + s.passage_terms_weight * s.passage_term_bonus * word_count;
+    asked.brevity := pgmnemo._brevity(word_count);
     asked.ideal := pgmnemo._ideal(asked, s, word_count);
     RETURN asked;
 END

@@ -8,7 +8,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT (1 + (s).context_weight)
-           * (coalesce((asked).reach * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
+           * (coalesce((asked).reach * (asked).brevity * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
               + CASE WHEN (asked).direction IS NULL THEN 0
                      ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
                           * 0.5 * sqrt(pgmnemo._idf((asked).held, 0) / 5) END

@@ -1,0 +1,8 @@
+-- The share that words count with in a question of so many. Of a long question one lesson holds a part, so that part is
+-- taken to grow with the root of the length.
+CREATE FUNCTION pgmnemo._brevity(words integer)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN words > 12 THEN sqrt(12.0::float8 / words) ELSE 1 END $$;
+
+COMMENT ON FUNCTION pgmnemo._brevity(integer) IS 'from 0 to 1: sqrt(12 / words) for more than 12 words, else 1';
