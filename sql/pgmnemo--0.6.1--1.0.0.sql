@@ -1383,35 +1383,32 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo._ideal IS 'words: how many the question has; 0 or more, in units of the score';
--- The cosine that unrelated texts have with a question: the mean over the first vectors in scope. It differs between
--- embedders, languages and questions. The answer is among them, and of few it lifts the mean: on average it lies about
--- 0.3 of the way from the others to 1, so as much is taken away.
+-- The cosine that unrelated texts have with a question: the mean over the first lessons in scope, by key, so that equal
+-- lessons have equal scores in whatever order they came. It differs between embedders, languages and questions. The
+-- answer may be among them, and of few it lifts the mean: on average it lies about 0.3 of the way from the others to
+-- 1, so as much is taken away.
 CREATE OR REPLACE FUNCTION pgmnemo._background(scope pgmnemo.scope, asked pgmnemo.question)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT avg(v.cosine) - 0.3 * (1 - avg(v.cosine)) / count(*)
-      FROM (SELECT pgmnemo._cosine(a.embedding, (asked).direction) AS cosine
-              FROM (SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
-                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
-                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) <= 1250
-                     UNION ALL
+    SELECT avg(f.cosine ORDER BY f.cosine) - 0.3 * (1 - avg(f.cosine ORDER BY f.cosine)) / count(*)
+      FROM (SELECT pgmnemo._cosine(v.embedding, (asked).direction) AS cosine
+              FROM (SELECT l.id, l.active FROM pgmnemo.lesson l
+                     WHERE l.tenant_id = (scope).tenant
+                       AND l.project_id BETWEEN (scope).first_project AND (scope).last_project
+                     ORDER BY l.project_id, l.external_id LIMIT 200) l
+             CROSS JOIN LATERAL (
                     SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
-                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
-                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) > 1250
-                     UNION ALL
-                    SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
-                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
-                       AND v.indexed) a
-             LIMIT 64) v
+                     WHERE v.tenant_id = (scope).tenant AND v.lesson_id = l.id AND v.generation = (asked).generation
+                     ORDER BY v.number LIMIT 1) v
+             WHERE l.active
+             LIMIT 32) f
+     WHERE (asked).direction IS NOT NULL
     HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION pgmnemo._background(pgmnemo.scope, pgmnemo.question) IS 'mean cosine of the question and at most 64 vectors in scope, less 0.3 of what it lacks of 1 divided by their number; NULL without any';
+COMMENT ON FUNCTION pgmnemo._background(pgmnemo.scope, pgmnemo.question) IS 'mean cosine of the question and at most 32 lessons in scope (of each its first vector), less 0.3 of what it lacks of 1 divided by their number; NULL without any';
 -- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
 -- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
 -- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
@@ -1554,6 +1551,39 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1
      WHERE l.tenant_id = tenant AND l.id IN (SELECT s.lesson_id FROM pgmnemo._stale_lessons(tenant) s)
+$$;
+-- The contributions in the order of the sum: added up one after another they are the score to the last bit.
+CREATE OR REPLACE FUNCTION pgmnemo._explain_score(l pgmnemo.lesson, c pgmnemo.candidate, context_from text, graph_seed text,
+                                       s pgmnemo.settings, moment timestamptz)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'score', t.item, t.value::text, (to_jsonb(s) ->> (t.item || '_weight'))::float8,
+           (pgmnemo._contributions(c, s))[t.place], t.note
+      FROM ROWS FROM (unnest(
+               ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal',
+                     'context', 'neighbours',
+                     'recency', 'importance', 'graph'],
+               ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine,
+                     (c).temporal, (c).context,
+                     (c).neighbours, (c).recency, (c).importance, (c).graph],
+               ARRAY[format('%s words; by its coverage of the question %s of its worth counts', (l).token_count,
+                            round((c).coverage::numeric, 3)),
+                     'by its coverage, too',
+                     'unrelated texts have ' || round((c).center::numeric, 3), NULL, NULL,
+                     coalesce('occurred at ' || (l).occurred_at, 'without occurred_at'),
+                     CASE WHEN context_from = (l).external_id THEN 'its own relevance'
+                          ELSE 'relevance of ' || quote_literal(context_from) END,
+                     coalesce('position ' || (l).position, 'without position'),
+                     format('age %s days, half-life %s days',
+                            round((greatest(date_part('epoch', moment)
+                                            - date_part('epoch', coalesce((l).occurred_at, (l).stored_at)), 0)
+                                            / 86400)::numeric,
+                                  2), (s).recency_half_life),
+                     format('importance %s of 1 to 5', (l).importance),
+                     'flows in from ' || quote_literal(graph_seed)])) WITH ORDINALITY AS t (item, value, note, place)
+     ORDER BY t.place
 $$;
 -- The question's lexemes, rarest first; those that no lesson in scope holds come last.
 CREATE OR REPLACE FUNCTION pgmnemo._explain_terms(l pgmnemo.lesson, words text, asked pgmnemo.question, s pgmnemo.settings)
@@ -1853,7 +1883,7 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
-relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
+relevance = share * (coverage * (bm25_weight * bm25 + passage_terms_weight * passage_terms) + passage_cosine_weight * near(passage_cosine) + pair_cosine_weight * near(pair_cosine) + cosine_weight * near(cosine) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1; coverage how much of the question its words hold (pgmnemo._coverage); near how far a cosine lies from that of unrelated texts to 1 (pgmnemo._nearness, pgmnemo._background);
 score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
 cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
 bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
