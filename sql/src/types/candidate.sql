@@ -17,7 +17,9 @@ CREATE TYPE pgmnemo.candidate AS (
     neighbours     float8,
     recency        float8,
     importance     float8,
-    graph          float8
+    graph          float8,
+    mark           bigint,
+    repeats        boolean
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question)';
