@@ -12,11 +12,12 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
     pgmnemo._pool;
-ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8;
+ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
+    ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
     ADD ATTRIBUTE brevity float8, ADD ATTRIBUTE repeated text[];
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8, ADD ATTRIBUTE mark bigint,
-    ADD ATTRIBUTE repeats boolean;
+    ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE asks boolean;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
@@ -61,6 +62,8 @@ VALUES
      'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
     ('assistant_weight', '0.8', 'number', 0, 1, NULL,
      'share of its relevance that a lesson of role assistant counts with'),
+    ('question_weight', '0.4', 'number', 0, 1, NULL,
+     'share of its relevance that a lesson counts with that is a short question and nothing else'),
     ('neighbours_weight', '0.2', 'number', 0, 100, NULL,
      'share of the relevance of the lessons before and after that a lesson gains'),
     ('neighbours_half_length', '20', 'number', 0.001, 100000, NULL,
@@ -121,6 +124,21 @@ AS $$
            OR content ~* ('^[^[:alnum:]]*(?:what|who|whom|whose|which|where|when|why|how|'
                           'wie|wer|welche[nr]?|wann|wo)\M')
 $$;
+-- Whether a text is one short question and nothing else, but for a date in brackets and a lead-in (Ada: Hey, ...). It asks
+-- for what others tell.
+CREATE OR REPLACE FUNCTION pgmnemo._bare_question(content text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT length(content) <= 200
+       AND right(rtrim(content, E' \n'), 1) ~ '[?;\u037E\u055E\u061F\u1367\uFF1F]'
+       AND content ~ ('^\s*(?:\[[^\]]*\]\s*)?'
+                      '(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
+                      '\s*[:,!\u060C\u3001\uFF01\uFF0C\uFF1A]+\s*){0,2}'
+                      '(?:[^.!?\u3002\uFF01\uFF1F\u061F\s]+\s*){1,12}[?;\u037E\u055E\u061F\u1367\uFF1F]\s*$')
+$$;
+
+COMMENT ON FUNCTION pgmnemo._bare_question(text) IS 'true for one question of at most 12 words (of a script without blanks 200 characters), with a lead-in of two clauses of three words at most';
 -- Whether a text has nothing but blanks, controls and invisible characters, whatever the locale takes for a blank.
 CREATE OR REPLACE FUNCTION pgmnemo._blank(words text)
 RETURNS boolean
@@ -481,9 +499,9 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._recognized_config(text, regconfig) IS 'the text search configuration of the language that a text seems to be in, of its first 1,000 characters; the second argument where neither script nor stop words tell';
--- Whether a lesson is the question itself: it is a question, and has no word of its own that the question lacks. A
--- lead-in (Tell me: ...; Bob, ...) of three words at most may have one. A lesson that states something is an answer,
--- whatever its words.
+-- Whether a lesson is the question itself: it is a question, and has no word of its own that the question lacks, but in
+-- a lead-in (Tell me: ...; Sorry, once more: ...) of two clauses of three words at most. A lesson that states something
+-- is an answer, whatever its words.
 CREATE OR REPLACE FUNCTION pgmnemo._repeats_question(content text, topic text, config text, lexemes tsvector, question text[])
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -491,13 +509,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     longest constant integer := 1000;  -- characters of a question that may be asked again
-    lead_in constant text := '^[^[:alnum:]]*[[:alnum:]''\u2019]+(?:\s+[[:alnum:]''\u2019]+){0,2}'
-                             '\s*[:,\u060C\u3001\uFF0C\uFF1A]';
+    most constant integer := 24;  -- lexemes of a lead-in
+    lead_in constant text := '^(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
+                             '\s*[:,.!\u060C\u3001\u3002\uFF01\uFF0C\uFF1A]+){1,2}';
     more tsvector;
 BEGIN
     IF topic IS NULL THEN
         more := ts_delete(lexemes, question);
-        IF length(more) > 1 THEN
+        IF length(more) > most THEN
             RETURN false;
         END IF;
     END IF;
@@ -508,7 +527,7 @@ BEGIN
         more := ts_delete(pgmnemo._lexemes(pgmnemo._config(config), content), question);
     END IF;
     RETURN length(more) = 0
-           OR length(more) = 1 AND content ~ lead_in
+           OR length(more) <= most AND content ~ lead_in
               AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), regexp_replace(content, lead_in, '')),
                                    question)) = 0;
 END
@@ -1518,7 +1537,7 @@ DECLARE
     direction constant @extschema:vector@.halfvec := asked.direction;
     timed boolean := cardinality(asked.since) > 0;
     -- what has more tokens says more than the question
-    repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 2, -1000000);
+    repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 24, -1000000);
 BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
@@ -1535,11 +1554,12 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   asked.center, l.mark, l.repeats)::pgmnemo.candidate
+                   asked.center, l.mark, l.repeats, l.asks)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
+                       pgmnemo._bare_question(l.content) AS asks,
                        pgmnemo._words_mark(l.lexemes, l.token_count) AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
                        AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
@@ -1818,7 +1838,7 @@ AS $$
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
                        d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
                        d.recency, d.importance, d.along, d.coverage, d.center, d.mark,
-                       d.repeats)::pgmnemo.candidate) AS o (own)
+                       d.repeats, d.asks)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;
 -- Of which lexemes a lesson is that repeats the question: those of the question, in mode vector, too. NULL where
@@ -1836,6 +1856,16 @@ BEGIN
     RETURN (SELECT q.lexemes FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q
              WHERE NOT pgmnemo._blank(words));
 END
+$$;
+-- What an assistant says counts for less: much of it repeats what it was told. So does what only asks; and the question
+-- itself is worth nothing, and lends nothing to its neighbours.
+CREATE OR REPLACE FUNCTION pgmnemo._share(c pgmnemo.candidate, s pgmnemo.settings)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE WHEN (c).repeats THEN 0
+                ELSE CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END
+                     * CASE WHEN (c).asks THEN (s).question_weight ELSE 1 END END
 $$;
 -- The trigger derives lexemes anew under each lesson's own configuration, or that of a new lesson where it is no longer
 -- there. The tenant's postings must be away: the siblings of that trigger would stumble over damaged ones.
@@ -2451,7 +2481,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT '1.0.0' $$;
 
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background); mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background); mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
 COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it)';
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';

@@ -16,7 +16,7 @@ DECLARE
     direction constant @extschema:vector@.halfvec := asked.direction;
     timed boolean := cardinality(asked.since) > 0;
     -- what has more tokens says more than the question
-    repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 2, -1000000);
+    repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 24, -1000000);
 BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
@@ -33,11 +33,12 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   asked.center, l.mark, l.repeats)::pgmnemo.candidate
+                   asked.center, l.mark, l.repeats, l.asks)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
+                       pgmnemo._bare_question(l.content) AS asks,
                        pgmnemo._words_mark(l.lexemes, l.token_count) AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
                        AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)

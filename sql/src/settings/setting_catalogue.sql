@@ -37,6 +37,8 @@ VALUES
      'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
     ('assistant_weight', '0.8', 'number', 0, 1, NULL,
      'share of its relevance that a lesson of role assistant counts with'),
+    ('question_weight', '0.4', 'number', 0, 1, NULL,
+     'share of its relevance that a lesson counts with that is a short question and nothing else'),
     ('neighbours_weight', '0.2', 'number', 0, 100, NULL,
      'share of the relevance of the lessons before and after that a lesson gains'),
     ('neighbours_half_length', '20', 'number', 0.001, 100000, NULL,

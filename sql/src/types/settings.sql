@@ -28,7 +28,8 @@ CREATE TYPE pgmnemo.settings AS (
     ef_search             integer,
     vector_recall         float8,
     time_zone             text,
-    full_coverage         float8
+    full_coverage         float8,
+    question_weight       float8
 );
 
 COMMENT ON TYPE pgmnemo.settings IS 'the settings of the same names (pgmnemo.list_settings), checked and typed';
