@@ -9,7 +9,8 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
-DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo.recall, pgmnemo._pool;
+DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo.recall, pgmnemo.explain,
+    pgmnemo._pool;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE mark bigint, ADD ATTRIBUTE repeats boolean;
