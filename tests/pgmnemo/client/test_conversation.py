@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from pgmnemo.client import requests
+from pgmnemo.errors import UsageError
+
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 QUESTION = "What colour is my boat?"
 ASKED = (
@@ -134,3 +137,24 @@ def test_a_better_answer_stays_before_a_newer_one_and_so_does_one_about_somethin
     scope.add("tea is green", key="first", at=DAY, importance=5)
     scope.add("buy milk, bread, tea and a kettle", key="second", at=DAY + timedelta(days=90))
     assert keys(scope.recall("tea", k=2)) == ["first", "second"]
+
+
+def test_add_names_what_says_the_same_or_is_about_it_so_that_one_can_be_superseded(scope: Any) -> None:
+    for key, text in (
+        ("coffee", "I drink coffee every morning."),
+        ("kettle", "The kettle is in the kitchen."),
+    ):
+        assert scope.add(text, key=key, similar=True).similar == ()
+    added = scope.add("I have stopped drinking coffee.", key="stopped", at=DAY, similar=True)
+    [old] = added.similar
+    assert (old.key, old.text) == ("coffee", "I drink coffee every morning.")
+    assert requests.SIMILAR_FIT <= old.fit <= 1
+    scope.supersede(old.key, added.key, at=DAY)
+    assert [hit.key for hit in scope.recall("coffee", k=1)] == ["stopped"]
+    assert "coffee" not in keys(scope.recall("coffee"))
+    assert [one.key for one in scope.add("no more coffee to drink", similar=1).similar] == ["stopped"]
+    assert scope.add("I have stopped drinking coffee.", key="stopped", similar=True).similar != added.similar
+    assert scope.add("I drink coffee", key="third").similar == ()
+    for wrong in (-1, 101, 1.5, "many"):
+        with pytest.raises(UsageError, match="similar is"):
+            scope.add("I drink tea", similar=wrong)
