@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pgmnemo.client.records import Moved as Moved
     from pgmnemo.client.records import Pair as Pair
     from pgmnemo.client.records import Reason as Reason
+    from pgmnemo.client.records import Similar as Similar
     from pgmnemo.client.records import Stated as Stated
     from pgmnemo.client.records import Stats as Stats
     from pgmnemo.client.records import Step as Step
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
     from pgmnemo.errors import UsageError as UsageError
 
 _RECORDS = (
-    "Added", "Context", "Count", "Fact", "Hit", "Item", "Lesson", "Moved", "Pair", "Reason", "Stated",
-    "Stats", "Step", "Turn",
+    "Added", "Context", "Count", "Fact", "Hit", "Item", "Lesson", "Moved", "Pair", "Reason", "Similar",
+    "Stated", "Stats", "Step", "Turn",
 )  # fmt: skip
 _ERRORS = (
     "ConflictError", "DatabaseError", "EmbedderError", "GrantError", "HiddenError", "LostError",

@@ -379,6 +379,7 @@ def explain(
     filter: object = None,
     known_at: datetime | None = None,
     windows: object = None,
+    duplicates: bool | None = None,
 ) -> Call[Rows]:
     """Why a lesson ranks where it does: section, item, value, weight, contribution and note."""
     return _call("explain", _rows, locals())

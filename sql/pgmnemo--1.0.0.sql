@@ -6313,7 +6313,8 @@ $$;
 -- and of the lessons that say the same the first is a candidate, the rest `copies`.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
-    lesson bigint, collapse boolean, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
+    lesson bigint, collapse boolean,
+    OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
     OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
     OUT copies bigint[], OUT equal boolean, OUT candidates pgmnemo.candidate[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -6335,6 +6336,7 @@ DECLARE
     placed boolean;
 BEGIN
     LOOP
+        filled := NULL;
         SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
           FROM pgmnemo._keyword_leg(scope, asked, looked) t;
         by_vector := pgmnemo._vector_leg(scope, asked, looked, s);
@@ -6494,6 +6496,17 @@ BEGIN
     RETURN (SELECT q.lexemes FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q
              WHERE NOT pgmnemo._blank(words));
 END
+$$;
+-- Whether a lesson restates an older one that fits about as well: it is newer, at most a twentieth of the score below
+-- (about what another wording of the same statement makes), and a third of their words or more are the same.
+CREATE FUNCTION pgmnemo._restates(score float8, happened timestamptz, lexemes tsvector,
+                                  older_score float8, older_happened timestamptz, older_lexemes tsvector)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE WHEN happened > older_happened AND score >= 0.95 * older_score
+                THEN coalesce(pgmnemo._words_shared(older_lexemes, lexemes) >= 1.0::float8 / 3, false)
+                ELSE false END
 $$;
 -- The scope of a recall: one project, or with NULL all of the tenant. Nothing in it depends on the search path, so it
 -- fixes none and costs no call.
@@ -7676,6 +7689,7 @@ CREATE FUNCTION pgmnemo.explain(
     filter      jsonb       DEFAULT NULL,
     known_at    timestamptz DEFAULT NULL,
     windows     tstzmultirange DEFAULT NULL,
+    duplicates  boolean     DEFAULT false,
     caller      pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
@@ -7709,6 +7723,7 @@ DECLARE
     found record;
     ways text;
     first bigint;
+    ahead integer;
     notes text;
     meant record;
 BEGIN
@@ -7728,23 +7743,38 @@ BEGIN
     asked.generation := meant.generation;
     asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
-    asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, false);
-    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id, true);
+    asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, explain.duplicates);
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id,
+                          explain.duplicates IS NOT DISTINCT FROM false);
     IF pool.equal THEN
         SELECT e.leads, e.shown, e.others, e.left_out, e.first_of INTO leads, shown, others, left_out, first_of
           FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
                                       pool.graphs, s) e;
     END IF;
     first := coalesce(first_of[array_position(left_out, l.id)], l.id);
-    SELECT q.rank_of_first AS rank, q.score, q.own, q.all_of_them INTO found
-      FROM (SELECT r.score, r.own, count(*) FILTER (WHERE r.counted) OVER () AS all_of_them,
-                   max(r.rank) FILTER (WHERE (r.own).lesson_id = first) OVER () AS rank_of_first
-              FROM (SELECT r.score, r.own, c.counted,
-                           count(*) FILTER (WHERE c.counted)
-                           OVER (ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id) AS rank
-                      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-                     CROSS JOIN LATERAL (SELECT (r.own).lesson_id <> ALL (left_out)) AS c (counted)) r) q
-     WHERE (q.own).lesson_id = l.id;
+    ahead := CASE WHEN explain.duplicates IS NULL OR cardinality(asked.since) > 0 THEN 0 ELSE 3 END;
+    WITH ranked AS MATERIALIZED (
+        SELECT r.score, r.own
+          FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+    ), best AS MATERIALIZED (
+        SELECT (r.own).lesson_id, (r.own).repeats, r.score, o.lexemes, coalesce(o.occurred_at, o.stored_at) AS happened,
+               row_number() OVER (ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id,
+                                           (r.own).project_id) AS turn
+          FROM ranked r
+          JOIN pgmnemo.lesson o ON o.tenant_id = tenant
+               AND o.id = coalesce(shown[array_position(leads, (r.own).lesson_id)], (r.own).lesson_id)
+         WHERE (r.own).lesson_id <> ALL (left_out)
+    ), placed AS (
+        SELECT b.lesson_id, count(*) OVER () AS all_of_them,
+               row_number() OVER (ORDER BY b.repeats, coalesce(m.turn - 0.5, b.turn), b.happened DESC, b.turn) AS rank
+          FROM best b
+         CROSS JOIN LATERAL (
+                SELECT min(o.turn) AS turn FROM best o
+                 WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
+                   AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened, o.lexemes)) m
+    )
+    SELECT p.rank, p.all_of_them, r.score, r.own INTO found
+      FROM ranked r JOIN placed p ON p.lesson_id = first WHERE (r.own).lesson_id = l.id;
     notes := CASE WHEN (found.own).repeats THEN '; it only repeats the question: behind all that does not' ELSE '' END
              || coalesce((SELECT format('; one hit with %s equal lessons, shown as %L', e.others, o.external_id)
                             FROM unnest(leads, shown, others) AS e (lead, id, others)
@@ -7807,11 +7837,12 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text,
-                                  as_of, valid_at, role, mode, k, in_project, filter, known_at, windows);
+                                  as_of, valid_at, role, mode, k, in_project, filter, known_at, windows,
+                                  NULL);
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.explain_recall IS 'explain for the session''s tenant';
+COMMENT ON FUNCTION pgmnemo.explain_recall IS 'explain for the session''s tenant, of how pgmnemo.recall_lessons ranks: with duplicates NULL';
 CREATE FUNCTION pgmnemo.facts(
     tenant     uuid,
     project_id uuid        DEFAULT NULL,
@@ -8525,6 +8556,7 @@ DECLARE
     others integer[];
     left_out bigint[] := '{}';
     collapse boolean := recall.duplicates IS NOT DISTINCT FROM false;
+    ahead integer;  -- places that a newer lesson may come before an older one
     hidden integer;
     meant record;
 BEGIN
@@ -8549,28 +8581,40 @@ BEGIN
           FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
                                       pool.graphs, s) e;
     END IF;
+    ahead := CASE WHEN recall.duplicates IS NULL OR cardinality(asked.since) > 0 THEN 0 ELSE 3 END;
     RETURN QUERY
-    SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
+    WITH best AS MATERIALIZED (
+        SELECT r.*, l.id, l.role, l.topic, l.content, l.metadata, l.occurred_at AS happened_at, l.lexemes,
+               l.project_id AS lies_in, l.external_id AS named, coalesce(l.occurred_at, l.stored_at) AS happened,
+               row_number() OVER (ORDER BY r.repeats, r.score DESC, r.external_id, r.project_id) AS turn
+          FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
+                       coalesce(others[g.place], 0) AS others
+                  FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+                 CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
+                 CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
+                 WHERE (recall.floor IS NULL OR f.fit >= recall.floor AND NOT (r.own).repeats)
+                   AND (r.own).lesson_id <> ALL (left_out)
+                 ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id
+                 LIMIT recall.k + ahead) r
+         CROSS JOIN LATERAL (
+                SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.shown OFFSET 0) l
+    )
+    SELECT r.id, r.lies_in, r.named, r.role, r.topic, r.content, r.metadata, r.happened_at,
            (SELECT p.content
               FROM pgmnemo.passage p
-              LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = tenant AND v.lesson_id = l.id AND v.number = p.number
+              LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = tenant AND v.lesson_id = r.id AND v.number = p.number
                                         AND v.generation = asked.generation
-             WHERE p.tenant_id = tenant AND p.lesson_id = l.id
+             WHERE p.tenant_id = tenant AND p.lesson_id = r.id
              ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
            r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
            r.neighbours, r.recency, r.importance, r.graph,
            CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats
-      FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
-                   coalesce(others[g.place], 0) AS others
-              FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-             CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
-             CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
-             WHERE (recall.floor IS NULL OR f.fit >= recall.floor AND NOT (r.own).repeats)
-               AND (r.own).lesson_id <> ALL (left_out)
-             ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
-     CROSS JOIN LATERAL (
-            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.shown OFFSET 0) l
-     ORDER BY r.repeats, r.score DESC, r.external_id, r.project_id;
+      FROM (SELECT b.*, coalesce((SELECT min(o.turn) FROM best o
+                                   WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
+                                     AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened,
+                                                           o.lexemes)) - 0.5, b.turn) AS rank
+              FROM best b ORDER BY b.repeats, rank, b.happened DESC, b.turn LIMIT recall.k) r
+     ORDER BY r.repeats, r.rank, r.happened DESC, r.turn;
     IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
         PERFORM pgmnemo._all_hidden(scope, hidden);
     END IF;
@@ -8593,6 +8637,7 @@ importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
 duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
+a lesson that restates an older one that ranks up to three places before it (pgmnemo._restates: newer, within a twentieth of its score, a third of the words) comes just before that, unless the question names a time or duplicates is NULL;
 repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0;
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
 Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last; where fewer than pool_depth (at least k) different texts are among them, of up to 3,200 more of each leg: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';

@@ -23,7 +23,7 @@ from pgmnemo.cli.options import (
     Where,
     pairs,
 )  # fmt: skip
-from pgmnemo.cli.printing import lessons, note, tell
+from pgmnemo.cli.printing import lessons, note, one_line, tell
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.terminal import say
 
@@ -36,7 +36,7 @@ HERE, ANYWHERE, STORED, CHANGED = Where(), Anywhere(), Stored(), Changed()
 
 def add(
     text: Dashed = None, /, *, turns: Annotated[Dashed, Parameter(metavar="FILE")] = None,
-    told: Stored = STORED, where: Where = HERE, embedder: Embedder = LOCAL,
+    similar: int = 0, told: Stored = STORED, where: Where = HERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Store a text, or a conversation as one lesson.
 
@@ -49,14 +49,17 @@ def add(
         text: the text; - or nothing: standard input
         turns: file with a conversation instead: lines of JSON with a
             text each, and role, at, name
+        similar: also print so many lessons that say nearly the same, or
+            share the subject
     """
     if text is not None and turns is not None:
         raise UsageError("add takes a text or --turns, not both")
     given = _turns(turns) if turns is not None else _text(text, where.quiet)
     with scope(where, embedder, make=True) as here:
-        added = here.add(given, **told.given())
+        added = here.add(given, similar=similar, **told.given())
     empty = "nothing stored: the text is what context printed"
-    tell(where.json, added, f"{added.outcome} {added.key}" if added.key else empty)
+    others = (one_line(f"similar {one.key}: {one.text}", 0) for one in added.similar)
+    tell(where.json, added, f"{added.outcome} {added.key}" if added.key else empty, *others)
 
 
 def _text(given: str | None, quiet: bool) -> str:

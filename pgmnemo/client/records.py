@@ -63,14 +63,25 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class Similar:
+    """A lesson that says nearly the same as another or shares its subject; `fit` as of a hit."""
+
+    key: str
+    text: str
+    at: datetime | None
+    fit: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
     """What became of a lesson: `outcome` is inserted, unchanged, updated, restored or unembedded, or `echo`
     for a text that this memory itself had handed out as context, which is not stored again (`key` is then
-    that of the lesson that it repeats)."""
+    that of the lesson that it repeats). `similar`: the lessons that `add` was asked to name."""
 
     key: str
     outcome: str
     position: int | None = None
+    similar: tuple[Similar, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

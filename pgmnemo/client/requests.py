@@ -62,6 +62,9 @@ VERSIONS: Call[Rows] = Call(
     list,
 )
 LONGEST_QUESTION = 100_000  # bytes
+SIMILAR = 5  # lessons that `add` names where no number is given
+SIMILAR_FIT = 0.25  # least fit of a lesson that `add` names as similar to a text
+SIMILAR_TEXT = 2_000  # characters of a text that are looked for
 PAGE = 500  # lessons of a page of `list`
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, and no backslash that was meant
 DEEPEST = 300  # levels of metadata, which not every reader could follow further
@@ -167,6 +170,11 @@ def recall(
     given |= {"floor": asked.floor, "duplicates": asked.duplicates or None if collapses else None}
     call = calls.recall(tenant, project_id=project, columns=HIT if collapses else FORMER_HIT, **given)
     return asked.dated(call).read(lambda rows: [_hit(one, weights) for one in rows])
+
+
+def similar_number(similar: bool | int) -> int:
+    """Return how many similar lessons `add` names; UsageError for what is no such number."""
+    return SIMILAR if similar is True else number(similar, "similar", 0, 100) or 0
 
 
 def explain(

@@ -97,6 +97,7 @@ class Remember(Asked, kw_only=True, frozen=True):
     language: Annotated[
         Word | None, says("the code of the text's language, such as de; left out, it is recognized")
     ] = None
+    similar: Annotated[bool, says("name memories about the same, so that supersede can end one")] = False
     fact: Annotated[
         FactTold | None, says("the same as subject, relation and object, for what may change")
     ] = None
@@ -161,6 +162,12 @@ class Listing(Among, kw_only=True, frozen=True):
     everything: Annotated[bool, says("forgotten, superseded and expired ones, too")] = False
 
 
+class Alike(Struct, omit_defaults=True):
+    key: str
+    text: str
+    at: datetime | None = None
+
+
 class Remembered(Struct, omit_defaults=True):
     key: Annotated[str, says("its key")]
     outcome: Annotated[
@@ -171,6 +178,7 @@ class Remembered(Struct, omit_defaults=True):
         ),
     ]
     superseded: Annotated[int, says("facts that ended because of this one")] = 0
+    similar: Annotated[list[Alike], says("memories about the same")] = []
 
 
 class Found(Struct, omit_defaults=True):

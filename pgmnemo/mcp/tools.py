@@ -101,10 +101,13 @@ async def remember(scope: AsyncScope, asked: of.Remember) -> Answer:
     also = {name: getattr(asked, name) for name in ("role", "topic", "importance", "expires_at")}
     if asked.fact is None:
         added = await scope.add(
-            asked.text, key=asked.key, at=asked.at, metadata=asked.metadata, language=asked.language, **also
-        )
+            asked.text, key=asked.key, at=asked.at, metadata=asked.metadata, language=asked.language,
+            similar=asked.similar, **also,
+        )  # fmt: skip
         told = f"{added.outcome} {added.key}" if added.key else "nothing stored: this is what context gave"
-        return of.Remembered(added.key, added.outcome), told
+        alike = [of.Alike(one.key, one.text[: of.LONGEST], one.at) for one in added.similar]
+        lines = [told, *(f"similar {one.key}: {one.text}" for one in alike)]
+        return of.Remembered(added.key, added.outcome, similar=alike), "\n".join(lines)
     if asked.key is not None:
         raise UsageError("a fact gets its key from its subject, relation and object; leave out key")
     fact = asked.fact

@@ -29,6 +29,7 @@ from pgmnemo.client.records import (
     Moved,
     Pair,
     Reason,
+    Similar,
     Stated,
     Stats,
     Step,
@@ -92,6 +93,7 @@ class Scope:
         passage_vectors: Sequence[Sequence[float]] | None = None,
         clear: Sequence[str] | None = None,
         language: str | None = None,
+        similar: bool | int = False,
         now: datetime | None = None,
     ) -> Added:
         """Store a text, or a conversation as one lesson, and say what became of it.
@@ -103,7 +105,8 @@ class Scope:
         PostgreSQL, or `auto`, which recognizes it (None: the setting text_config, which is auto).
         `at` is when it happened (`now` stands for it, and of a turn without either the present). A block of
         `context` is taken out of a text, and without a key a text that repeats a lesson of one, and that no
-        user says, is not stored again: an `echo`.
+        user says, is not stored again: an `echo`. `similar` (True: 5, or how many) names the lessons of the
+        project that say nearly the same or share the subject, so that the caller can `supersede` one.
 
         UsageError for an empty text, a naive time, no project or another embedder than the tenant's;
         LostError where the connection went and nobody knows whether a text without a key was stored.
@@ -113,9 +116,20 @@ class Scope:
             verified_at, position, passages, vector, passage_vectors, language,
         )  # fmt: skip
         with self._span("upsert_memory" if key else "create_memory") as span:
+            found = self._similar(item, requests.similar_number(similar))
             added = self._add(item, clear)
             span.record(added.key)
-            return added
+            return replace(added, similar=found) if found and added.outcome != "echo" else added
+
+    def _similar(self, item: Item, most: int) -> tuple[Similar, ...]:
+        """Return the lessons of the project that say nearly the same as an item, or share its subject."""
+        if most == 0:
+            return ()
+        text = staging.whole(item, measuring.meter_of(self._memory._embedding)).text
+        asked = Asked(k=most + 1, floor=requests.SIMILAR_FIT)
+        hits = self._recall(text[: requests.SIMILAR_TEXT], item.vector, asked)
+        others = [hit for hit in hits if hit.key != item.key][:most]
+        return tuple(Similar(hit.key, hit.text, hit.at, hit.fit) for hit in others)
 
     def _add(self, item: Item, clear: Sequence[str] | None) -> Added:
         project = self._project()

@@ -6,7 +6,8 @@
 -- and of the lessons that say the same the first is a candidate, the rest `copies`.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
-    lesson bigint, collapse boolean, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
+    lesson bigint, collapse boolean,
+    OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
     OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
     OUT copies bigint[], OUT equal boolean, OUT candidates pgmnemo.candidate[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -28,6 +29,7 @@ DECLARE
     placed boolean;
 BEGIN
     LOOP
+        filled := NULL;
         SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
           FROM pgmnemo._keyword_leg(scope, asked, looked) t;
         by_vector := pgmnemo._vector_leg(scope, asked, looked, s);

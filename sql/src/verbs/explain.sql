@@ -13,6 +13,7 @@ CREATE FUNCTION pgmnemo.explain(
     filter      jsonb       DEFAULT NULL,
     known_at    timestamptz DEFAULT NULL,
     windows     tstzmultirange DEFAULT NULL,
+    duplicates  boolean     DEFAULT false,
     caller      pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
@@ -46,6 +47,7 @@ DECLARE
     found record;
     ways text;
     first bigint;
+    ahead integer;
     notes text;
     meant record;
 BEGIN
@@ -65,23 +67,38 @@ BEGIN
     asked.generation := meant.generation;
     asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
-    asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, false);
-    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id, true);
+    asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, explain.duplicates);
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id,
+                          explain.duplicates IS NOT DISTINCT FROM false);
     IF pool.equal THEN
         SELECT e.leads, e.shown, e.others, e.left_out, e.first_of INTO leads, shown, others, left_out, first_of
           FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
                                       pool.graphs, s) e;
     END IF;
     first := coalesce(first_of[array_position(left_out, l.id)], l.id);
-    SELECT q.rank_of_first AS rank, q.score, q.own, q.all_of_them INTO found
-      FROM (SELECT r.score, r.own, count(*) FILTER (WHERE r.counted) OVER () AS all_of_them,
-                   max(r.rank) FILTER (WHERE (r.own).lesson_id = first) OVER () AS rank_of_first
-              FROM (SELECT r.score, r.own, c.counted,
-                           count(*) FILTER (WHERE c.counted)
-                           OVER (ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id) AS rank
-                      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-                     CROSS JOIN LATERAL (SELECT (r.own).lesson_id <> ALL (left_out)) AS c (counted)) r) q
-     WHERE (q.own).lesson_id = l.id;
+    ahead := CASE WHEN explain.duplicates IS NULL OR cardinality(asked.since) > 0 THEN 0 ELSE 3 END;
+    WITH ranked AS MATERIALIZED (
+        SELECT r.score, r.own
+          FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+    ), best AS MATERIALIZED (
+        SELECT (r.own).lesson_id, (r.own).repeats, r.score, o.lexemes, coalesce(o.occurred_at, o.stored_at) AS happened,
+               row_number() OVER (ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id,
+                                           (r.own).project_id) AS turn
+          FROM ranked r
+          JOIN pgmnemo.lesson o ON o.tenant_id = tenant
+               AND o.id = coalesce(shown[array_position(leads, (r.own).lesson_id)], (r.own).lesson_id)
+         WHERE (r.own).lesson_id <> ALL (left_out)
+    ), placed AS (
+        SELECT b.lesson_id, count(*) OVER () AS all_of_them,
+               row_number() OVER (ORDER BY b.repeats, coalesce(m.turn - 0.5, b.turn), b.happened DESC, b.turn) AS rank
+          FROM best b
+         CROSS JOIN LATERAL (
+                SELECT min(o.turn) AS turn FROM best o
+                 WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
+                   AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened, o.lexemes)) m
+    )
+    SELECT p.rank, p.all_of_them, r.score, r.own INTO found
+      FROM ranked r JOIN placed p ON p.lesson_id = first WHERE (r.own).lesson_id = l.id;
     notes := CASE WHEN (found.own).repeats THEN '; it only repeats the question: behind all that does not' ELSE '' END
              || coalesce((SELECT format('; one hit with %s equal lessons, shown as %L', e.others, o.external_id)
                             FROM unnest(leads, shown, others) AS e (lead, id, others)

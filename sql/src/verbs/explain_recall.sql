@@ -20,8 +20,9 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text,
-                                  as_of, valid_at, role, mode, k, in_project, filter, known_at, windows);
+                                  as_of, valid_at, role, mode, k, in_project, filter, known_at, windows,
+                                  NULL);
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.explain_recall IS 'explain for the session''s tenant';
+COMMENT ON FUNCTION pgmnemo.explain_recall IS 'explain for the session''s tenant, of how pgmnemo.recall_lessons ranks: with duplicates NULL';

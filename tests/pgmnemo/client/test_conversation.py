@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from pgmnemo.client import requests
+from pgmnemo.errors import UsageError
+
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 QUESTION = "What colour is my boat?"
 ASKED = (
@@ -99,3 +102,59 @@ def test_a_statement_is_found_by_its_own_words(scope: Any) -> None:
     scope.add("The kettle is in the kitchen.")
     assert scope.recall("I like tea")[0].text == "I like tea."
     assert scope.recall("I like tea?")[0].text == "I like tea."
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        ("I drink coffee every morning.", "I have stopped drinking coffee.", "Do I drink coffee?"),
+        ("The rent is 900 euros.", "The rent is 950 euros.", "How much is the rent?"),
+        ("我喜欢喝咖啡。", "我不再喝咖啡了。", "我喝咖啡吗？"),  # noqa: RUF001
+    ],
+)
+@pytest.mark.parametrize("dated", [True, False])
+def test_of_two_statements_that_fit_equally_the_newer_is_first(
+    scope: Any, older: str, newer: str, question: str, dated: bool
+) -> None:
+    scope.add(older, key="b-older", at=DAY if dated else None, importance=5)  # so that its score is higher
+    scope.add(newer, key="c-newer", at=DAY + timedelta(days=90) if dated else None)
+    scope.add("The kettle is in the kitchen.", key="a-kettle")
+    hits = scope.recall(question)
+    assert keys(hits) == ["c-newer", "b-older", "a-kettle"]
+    assert hits[0].score < hits[1].score
+    assert keys(scope.recall(question, k=1)) == ["c-newer"]
+    found = scope.context(question).text
+    assert found.index(newer) < found.index(older)
+    assert "2026-03-01" in found or not dated
+    told = {row.item: row.value for row in scope.explain("b-older", question) if row.section == "answer"}
+    assert told["rank"] == "2"
+
+
+def test_a_better_answer_stays_before_a_newer_one_and_so_does_one_about_something_else(scope: Any) -> None:
+    scope.add("The rent of the flat in Lisbon is 900 euros.", key="better", at=DAY)
+    scope.add("The rent of a boat is high.", key="newer", at=DAY + timedelta(days=90))
+    assert keys(scope.recall("What is the rent of the flat in Lisbon?")) == ["better", "newer"]
+    scope.add("tea is green", key="first", at=DAY, importance=5)
+    scope.add("buy milk, bread, tea and a kettle", key="second", at=DAY + timedelta(days=90))
+    assert keys(scope.recall("tea", k=2)) == ["first", "second"]
+
+
+def test_add_names_what_says_the_same_or_is_about_it_so_that_one_can_be_superseded(scope: Any) -> None:
+    for key, text in (
+        ("coffee", "I drink coffee every morning."),
+        ("kettle", "The kettle is in the kitchen."),
+    ):
+        assert scope.add(text, key=key, similar=True).similar == ()
+    added = scope.add("I have stopped drinking coffee.", key="stopped", at=DAY, similar=True)
+    [old] = added.similar
+    assert (old.key, old.text) == ("coffee", "I drink coffee every morning.")
+    assert requests.SIMILAR_FIT <= old.fit <= 1
+    scope.supersede(old.key, added.key, at=DAY)
+    assert [hit.key for hit in scope.recall("coffee", k=1)] == ["stopped"]
+    assert "coffee" not in keys(scope.recall("coffee"))
+    assert [one.key for one in scope.add("no more coffee to drink", similar=1).similar] == ["stopped"]
+    assert scope.add("I have stopped drinking coffee.", key="stopped", similar=True).similar != added.similar
+    assert scope.add("I drink coffee", key="third").similar == ()
+    for wrong in (-1, 101, 1.5, "many"):
+        with pytest.raises(UsageError, match="similar is"):
+            scope.add("I drink tea", similar=wrong)
