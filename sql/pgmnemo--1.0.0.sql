@@ -789,8 +789,8 @@ AS $$
     SELECT coalesce(string_agg(
                CASE WHEN n < 127 THEN c
                     WHEN n < 65536 THEN '\u' || lpad(to_hex(n), 4, '0')
-                    ELSE '\u' || to_hex(55296 + ((n - 65536) >> 10)) || '\u' || to_hex(56320 + ((n - 65536) & 1023)) END,
-               '' ORDER BY place), '')
+                    ELSE '\u' || to_hex(55296 + ((n - 65536) >> 10))
+                         || '\u' || to_hex(56320 + ((n - 65536) & 1023)) END, '' ORDER BY place), '')
       FROM unnest(string_to_array(words, NULL)) WITH ORDINALITY AS u (c, place)
      CROSS JOIN LATERAL ascii(c) AS n
 $$;
@@ -819,21 +819,28 @@ BEGIN
     RETURN config;
 END
 $$;
--- A name in the form in which names are kept and compared. A text of ASCII pays one cheap test. It fixes no search
--- path, for its callers do, and a call costs a third then.
+-- A name in the form in which names are kept and compared. It becomes a part of the statement that asks, so a text of
+-- ASCII pays one cheap test.
 CREATE FUNCTION pgmnemo._composed(name text)
 RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN octet_length(name) = length(name) THEN name ELSE pgmnemo._composed_unicode(name) END $$;
+
+COMMENT ON FUNCTION pgmnemo._composed(text) IS 'a name in Unicode''s composed form (NFC), in which keys, topics, roles, subjects, relations and objects of facts are kept and asked for; in a database of another encoding than UTF8 as it is';
+-- What pgmnemo._composed makes of a name that has characters beyond ASCII. Apart, for a plan of that function would
+-- normalize a constant before it knows the encoding.
+CREATE FUNCTION pgmnemo._composed_unicode(name text)
+RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF octet_length(name) = length(name) OR getdatabaseencoding() <> 'UTF8' OR name IS NFC NORMALIZED THEN
+    IF getdatabaseencoding() <> 'UTF8' THEN
         RETURN name;
     END IF;
     RETURN normalize(name, NFC);
 END
 $$;
-
-COMMENT ON FUNCTION pgmnemo._composed(text) IS 'a name in Unicode''s composed form (NFC), in which keys, topics, roles, subjects, relations and objects of facts are kept and asked for; in a database of another encoding than UTF8 as it is';
 -- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is
 -- no name, and what is temporary would be gone before the lessons that were cut by it. Looked up in the catalogue: a
 -- cast would be an error where the schema is somebody's own.
@@ -2736,7 +2743,7 @@ BEGIN
         SELECT u.place
           FROM (SELECT generate_subscripts(lessons, 1) AS place, unnest(lessons) AS i OFFSET 0) u
          CROSS JOIN LATERAL concat_ws(' ', (u.i).external_id, (u.i).role, (u.i).topic) AS names
-         WHERE octet_length(names) <> length(names) AND names <> pgmnemo._composed(names)
+         WHERE names <> pgmnemo._composed(names)
     LOOP
         lessons[place].external_id := pgmnemo._composed(lessons[place].external_id);
         lessons[place].role := pgmnemo._composed(lessons[place].role);

@@ -27,7 +27,7 @@ def key_of(namespace: Sequence[str], key: object) -> str:
     """The key of a lesson: namespace and key as a list of JSON, or its hash where that is too long.
 
     Keys and topics are kept in Unicode's composed form (NFC), and to LangGraph each form is a name of its
-    own, so what is in another form is written in ASCII; the upgrade of the extension to 1.0.0 knows this rule.
+    own, so what is in another form is written in ASCII. The extension's upgrade to 1.0.0 follows this rule.
     """
     names = [*namespace, str(key)]
     told = json.dumps(names, ensure_ascii=False, separators=(",", ":"))

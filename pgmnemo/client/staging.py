@@ -80,7 +80,7 @@ def _check_forms(keys: Iterable[str]) -> None:
     for key in keys:
         if (other := given.setdefault(composed(key), key)) != key:
             raise UsageError(
-                f"the keys {ascii(other)} and {ascii(key)} are the same in Unicode's composed form (NFC); "
+                f"the keys {other!a} and {key!a} are the same in Unicode's composed form (NFC); "
                 "give one of them another key"
             )
 

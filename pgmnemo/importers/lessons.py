@@ -47,7 +47,9 @@ def lesson(
     elif great:
         options.left.add("too long", f"{where} has more metadata than is stored")
     else:
-        item = Item(text, _short(composed(clean(key))), _name(role), _name(topic), metadata=told, **clean(fields))
+        item = Item(
+            text, _short(composed(clean(key))), _name(role), _name(topic), metadata=told, **clean(fields)
+        )
         yield Found(_name(project), item, where)
 
 

@@ -1,4 +1,4 @@
-"""Both forms of Unicode of a name are one name: of keys, topics, roles and facts, and in filters of metadata."""
+"""Names are found in both forms of Unicode: keys, topics, roles and facts, and texts in filters."""
 
 from __future__ import annotations
 
@@ -64,9 +64,7 @@ def test_a_single_fact_of_either_form_replaces_the_other(tenant: Any, stored: st
 
 
 @pytest.mark.parametrize(("stored", "asked"), BOTH)
-def test_metadata_stay_as_they_are_and_filters_meet_both_forms(
-    tenant: Any, stored: str, asked: str
-) -> None:
+def test_metadata_stay_as_they_are_and_filters_meet_both_forms(tenant: Any, stored: str, asked: str) -> None:
     tenant.store("it", "a note", metadata=json.dumps({"place": stored, "tags": ["x", stored]}))
     tenant.store("other", "a note", metadata=json.dumps({"place": "cafe"}))
     assert tenant.value("SELECT metadata ->> 'place' FROM pgmnemo.lessons ORDER BY id LIMIT 1") == stored

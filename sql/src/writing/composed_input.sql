@@ -11,7 +11,7 @@ BEGIN
         SELECT u.place
           FROM (SELECT generate_subscripts(lessons, 1) AS place, unnest(lessons) AS i OFFSET 0) u
          CROSS JOIN LATERAL concat_ws(' ', (u.i).external_id, (u.i).role, (u.i).topic) AS names
-         WHERE octet_length(names) <> length(names) AND names <> pgmnemo._composed(names)
+         WHERE names <> pgmnemo._composed(names)
     LOOP
         lessons[place].external_id := pgmnemo._composed(lessons[place].external_id);
         lessons[place].role := pgmnemo._composed(lessons[place].role);
