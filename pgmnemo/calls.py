@@ -132,6 +132,7 @@ def recall(
     known_at: datetime | None = None,
     windows: object = None,
     floor: float | None = None,
+    duplicates: bool | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
     """The `columns` of the first `k` lessons for a question, best first."""

@@ -10,11 +10,13 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
-DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal;
+DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
+    pgmnemo._pool;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
-    ADD ATTRIBUTE brevity float8;
-ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8;
+    ADD ATTRIBUTE brevity float8, ADD ATTRIBUTE repeated text[];
+ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8, ADD ATTRIBUTE mark bigint,
+    ADD ATTRIBUTE repeats boolean;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
@@ -122,6 +124,16 @@ AS $$
                          || '\u' || to_hex(56320 + ((n - 65536) & 1023)) END, '' ORDER BY place), '')
       FROM unnest(string_to_array(words, NULL)) WITH ORDINALITY AS u (c, place)
      CROSS JOIN LATERAL ascii(c) AS n
+$$;
+-- Whether a text is a question by its form: a question mark of any script ends it, or a question word begins it.
+CREATE OR REPLACE FUNCTION pgmnemo._asks(content text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT content ~ '[?\u037E\u055E\u061F\u1367\u203D\u2047-\u2049\u2CFA\u2CFB\u2E2E\uFF1F][^[:alnum:]]*$'
+           OR content ~ '[\u0370-\u03FF].*;[^[:alnum:]]*$'
+           OR content ~* ('^[^[:alnum:]]*(?:what|who|whom|whose|which|where|when|why|how|'
+                          'wie|wer|welche[nr]?|wann|wo)\M')
 $$;
 -- Whether a text has nothing but blanks, controls and invisible characters, whatever the locale takes for a blank.
 CREATE OR REPLACE FUNCTION pgmnemo._blank(words text)
@@ -505,6 +517,38 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._recognized_config(text, regconfig) IS 'the text search configuration of the language that a text seems to be in, of its first 1,000 characters; the second argument where neither script nor stop words tell';
+-- Whether a lesson is the question itself: it is a question, and has no word of its own that the question lacks. A
+-- lead-in (Tell me: ...; Bob, ...) of three words at most may have one. A lesson that states something is an answer,
+-- whatever its words.
+CREATE OR REPLACE FUNCTION pgmnemo._repeats_question(content text, topic text, config text, lexemes tsvector, question text[])
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    longest constant integer := 1000;  -- characters of a question that may be asked again
+    lead_in constant text := '^[^[:alnum:]]*[[:alnum:]''\u2019]+(?:\s+[[:alnum:]''\u2019]+){0,2}'
+                             '\s*[:,\u060C\u3001\uFF0C\uFF1A]';
+    more tsvector;
+BEGIN
+    IF topic IS NULL THEN
+        more := ts_delete(lexemes, question);
+        IF length(more) > 1 THEN
+            RETURN false;
+        END IF;
+    END IF;
+    IF length(lexemes) = 0 OR length(content) > longest OR NOT pgmnemo._asks(content)
+       OR pgmnemo._config(config) IS NULL THEN
+        RETURN false;
+    ELSIF topic IS NOT NULL THEN
+        more := ts_delete(pgmnemo._lexemes(pgmnemo._config(config), content), question);
+    END IF;
+    RETURN length(more) = 0
+           OR length(more) = 1 AND content ~ lead_in
+              AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), regexp_replace(content, lead_in, '')),
+                                   question)) = 0;
+END
+$$;
 -- Words of a text that its configuration drops as stop words although they are written as names: in capitals (IT), or
 -- with one within a sentence (The Who), of five letters at most. They become lexemes as they are, in lower case.
 CREATE OR REPLACE FUNCTION pgmnemo._stop_names(config regconfig, words text)
@@ -575,6 +619,43 @@ BEGIN
     RETURN config;
 END
 $$;
+-- A text without what makes no difference: case, blanks, punctuation, forms of Unicode. What numbers and names are
+-- told apart by stays: a mark before a digit (-5, 1.5, 10:30), an exclamation mark before a letter or = (a != b), and
+-- symbols (C++, %, emoji). Blanks take the place of all else, so that no two words become one.
+CREATE OR REPLACE FUNCTION pgmnemo._text_form(content text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF octet_length(content) <> length(content) THEN
+        content := normalize(content, NFKC);
+        content := regexp_replace(content, '[\u00AD\u034F\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F'
+                                           '\uFE00-\uFE0F\uFEFF]', '', 'g');
+        content := regexp_replace(content, '[\u2018\u2019]', '''', 'g');
+        content := regexp_replace(content, '[\u2010-\u2015]', '-', 'g');
+        content := regexp_replace(content, '[\u00A1\u00A7\u00AB\u00B6\u00B7\u00BB\u00BF\u055A-\u055F\u0589\u05BE'
+                                           '\u05F3\u05F4\u060C\u061B\u061E\u061F\u06D4\u0964\u0965\u0E2F\u0E5A\u0E5B'
+                                           '\u1361-\u1368\u2016-\u2027\u2030-\u205E\u2E00-\u2E5D\u3001-\u3003'
+                                           '\u3008-\u3011\u3014-\u301F\u30FB]', ' ', 'g');
+    END IF;
+    RETURN btrim(regexp_replace(lower(content),
+                                '(?:[-.,:;/''](?![0-9])|!(?![=[:alnum:]])|[][\s?"(){}_`*\\])+', ' ', 'g'));
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._text_form(text) IS 'a text in NFKC and lower case whose blanks and punctuation are single blanks: two texts of one form are the same to a reader';
+-- The same for lessons that say the same: one form of text, one topic, one speaker (nobody named is the user). Long
+-- texts are the same only to the letter.
+CREATE OR REPLACE FUNCTION pgmnemo._text_key(content text, topic text, role text)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT pg_catalog.hashtextextended(
+        pg_catalog.concat_ws(E'\n', CASE WHEN octet_length(content) <= 8000 AND length(content) <= 2000
+                                         THEN pgmnemo._text_form(content) ELSE content END,
+                             topic, nullif(role, 'user')), 0)
+$$;
 -- What else compound tokens are asked for by, as words to add to a text: the parts of hosts, addresses, paths,
 -- parameters of URLs, identifiers (snake, kebab and camel case) and tickets; such a token without its separators
 -- (PROJ-137 as PROJ137, get_name as getname); amounts without theirs (1,250.00 as 1250). '' where there are none.
@@ -615,6 +696,16 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._token_parts(text) IS 'words to add to a text, so that its compound tokens are found by their parts, joined, and amounts without separators; linear in the text';
+-- The same for lessons with the same lexemes, cheaply: only where two have one mark their texts are compared. Of long
+-- vectors the length and the bytes are enough.
+CREATE OR REPLACE FUNCTION pgmnemo._words_mark(lexemes tsvector, token_count integer)
+RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT CASE WHEN pg_column_size(lexemes) <= 2000 AND pg_column_compression(lexemes) IS NULL
+                THEN hash_array_extended(tsvector_to_array(lexemes), 0)
+                ELSE token_count::bigint * 4294967296 + pg_column_size(lexemes) END
+$$;
 -- The configuration of a text that is written in this language. NULL: the session's, else that of `usual`, the tenant's
 -- language, which is a configuration, auto, or auto: and the configuration of a text that is not recognized.
 CREATE OR REPLACE FUNCTION pgmnemo._written_config(language text, words text, usual text)
@@ -1660,35 +1751,32 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo._ideal IS 'words: how many the question has; 0 or more, in units of the score';
--- The cosine that unrelated texts have with a question: the mean over the first vectors in scope. It differs between
--- embedders, languages and questions. The answer is among them, and of few it lifts the mean: on average it lies about
--- 0.3 of the way from the others to 1, so as much is taken away.
+-- The cosine that unrelated texts have with a question: the mean over the first lessons in scope, by key, so that equal
+-- lessons have equal scores in whatever order they came. It differs between embedders, languages and questions. The
+-- answer may be among them, and of few it lifts the mean: on average it lies about 0.3 of the way from the others to
+-- 1, so as much is taken away.
 CREATE OR REPLACE FUNCTION pgmnemo._background(scope pgmnemo.scope, asked pgmnemo.question)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT avg(v.cosine) - 0.3 * (1 - avg(v.cosine)) / count(*)
-      FROM (SELECT pgmnemo._cosine(a.embedding, (asked).direction) AS cosine
-              FROM (SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
-                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
-                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) <= 1250
-                     UNION ALL
+    SELECT avg(f.cosine ORDER BY f.cosine) - 0.3 * (1 - avg(f.cosine ORDER BY f.cosine)) / count(*)
+      FROM (SELECT pgmnemo._cosine(v.embedding, (asked).direction) AS cosine
+              FROM (SELECT l.id, l.active FROM pgmnemo.lesson l
+                     WHERE l.tenant_id = (scope).tenant
+                       AND l.project_id BETWEEN (scope).first_project AND (scope).last_project
+                     ORDER BY l.project_id, l.external_id LIMIT 200) l
+             CROSS JOIN LATERAL (
                     SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
-                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
-                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) > 1250
-                     UNION ALL
-                    SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
-                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
-                       AND v.indexed) a
-             LIMIT 64) v
+                     WHERE v.tenant_id = (scope).tenant AND v.lesson_id = l.id AND v.generation = (asked).generation
+                     ORDER BY v.number LIMIT 1) v
+             WHERE l.active
+             LIMIT 32) f
+     WHERE (asked).direction IS NOT NULL
     HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION pgmnemo._background(pgmnemo.scope, pgmnemo.question) IS 'mean cosine of the question and at most 64 vectors in scope, less 0.3 of what it lacks of 1 divided by their number; NULL without any';
+COMMENT ON FUNCTION pgmnemo._background(pgmnemo.scope, pgmnemo.question) IS 'mean cosine of the question and at most 32 lessons in scope (of each its first vector), less 0.3 of what it lacks of 1 divided by their number; NULL without any';
 -- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
 -- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
 -- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
@@ -1706,6 +1794,8 @@ DECLARE
     unpacked constant integer := 2000;  -- bytes up to which a vector of lexemes may stand in its row as it is
     direction constant @extschema:vector@.halfvec := asked.direction;
     timed boolean := cardinality(asked.since) > 0;
+    -- what has more tokens says more than the question
+    repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 2, -1000000);
 BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
@@ -1722,11 +1812,15 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   asked.center)::pgmnemo.candidate
+                   asked.center, l.mark, l.repeats)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
-                            THEN l.lexemes ELSE l.lexemes || '' END AS whole
+                            THEN l.lexemes ELSE l.lexemes || '' END AS whole,
+                       pgmnemo._words_mark(l.lexemes, l.token_count) AS mark,
+                       l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
+                       AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
+                       AS repeats
                   FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = ANY (ids) OFFSET 0) l
           JOIN unnest(ids, totals) AS g (id, total) ON g.id = l.id
           LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,
@@ -1764,6 +1858,86 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT brevity * CASE WHEN words < enough * reach THEN words / (enough * reach) ELSE 1 END $$;
 
 COMMENT ON FUNCTION pgmnemo._coverage(float8, float8, float8, float8) IS 'from 0 to 1: brevity, times words / (enough * reach), both in units of the score, where that is below 1';
+-- By what lessons say the same (pgmnemo._text_key); the texts are read only of those whose lexemes are the same.
+CREATE OR REPLACE FUNCTION pgmnemo._equal_keys(scope pgmnemo.scope, ids bigint[])
+RETURNS TABLE (lesson_id bigint, text_key bigint, alone boolean, asks boolean, happened timestamptz)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT m.id, CASE WHEN m.times = 1 THEN m.mark ELSE pgmnemo._text_key(m.content, m.topic, m.role) END,
+           m.times = 1, m.times > 1 AND pgmnemo._asks(m.content), m.happened
+      FROM (SELECT l.id, l.content, l.topic, l.role, coalesce(l.occurred_at, l.stored_at) AS happened, w.mark,
+                   count(*) OVER (PARTITION BY w.mark) AS times
+              FROM (SELECT DISTINCT unnest(ids) AS id) u
+              JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = u.id
+             CROSS JOIN LATERAL (SELECT pgmnemo._words_mark(l.lexemes, l.token_count)) AS w (mark)) m;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._equal_keys IS 'for each of these lessons a number that those which say the same share; alone: no other has its lexemes; asks: it is one of several and a question (pgmnemo._asks)';
+-- The candidates that say the same: for each text the lesson that ranks first (`leads`), the one that is shown in its
+-- place, the newest and rather a statement than a question, and how many others there are; `left_out`: all candidates
+-- but the first, and for each which that is.
+CREATE OR REPLACE FUNCTION pgmnemo._equal_lessons(scope pgmnemo.scope, candidates pgmnemo.candidate[], copies bigint[],
+                                       near bigint[], nears float8[], linked bigint[], graphs float8[],
+                                       s pgmnemo.settings, OUT leads bigint[], OUT shown bigint[], OUT others integer[],
+                                       OUT left_out bigint[], OUT first_of bigint[])
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    WITH same AS MATERIALIZED (
+        SELECT array_agg(k.lesson_id ORDER BY r.repeats, r.score DESC, r.external_id, r.project_id)
+               FILTER (WHERE r.score IS NOT NULL) AS members,
+               (array_agg(k.lesson_id ORDER BY k.asks, k.happened DESC, k.lesson_id DESC))[1] AS newest,
+               count(*)::integer - 1 AS others
+          FROM pgmnemo._equal_keys(scope, ARRAY(SELECT c.lesson_id FROM unnest(candidates) c) || copies) k
+          LEFT JOIN (SELECT r.score, (r.own).* FROM pgmnemo._ranked(candidates, near, nears, linked, graphs, s) r) r
+                 ON r.lesson_id = k.lesson_id
+         WHERE NOT k.alone
+         GROUP BY k.text_key HAVING count(*) > 1 AND count(r.score) > 0
+    )
+    SELECT coalesce(array_agg(m.members[1]), '{}'), array_agg(m.newest), array_agg(m.others),
+           ARRAY(SELECT unnest(m.members[2:]) FROM same m),
+           ARRAY(SELECT m.members[1] FROM same m CROSS JOIN LATERAL unnest(m.members[2:]))
+      INTO leads, shown, others, left_out, first_of
+      FROM same m;
+END
+$$;
+-- Of each way the first lesson of each text, `most` at most, and as copies the lessons that say the same as one of
+-- these.
+CREATE OR REPLACE FUNCTION pgmnemo._first_of_each(scope pgmnemo.scope, by_keyword bigint[], totals float8[], by_vector bigint[],
+                                       filled bigint[], most integer,
+                                       OUT ids bigint[], OUT totals float8[], OUT copies bigint[])
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH found AS MATERIALIZED (
+        SELECT f.way, f.place, f.lesson_id, f.total, k.text_key
+          FROM (SELECT 1 AS way, u.* FROM unnest(by_keyword, totals) WITH ORDINALITY AS u (lesson_id, total, place)
+                 UNION ALL
+                SELECT 2, u.lesson_id, NULL, u.place FROM unnest(by_vector) WITH ORDINALITY AS u (lesson_id, place)
+                 UNION ALL
+                SELECT 3, u.lesson_id, NULL, u.place FROM unnest(filled) WITH ORDINALITY AS u (lesson_id, place)) f
+          JOIN pgmnemo._equal_keys(scope, by_keyword || by_vector || filled) k ON k.lesson_id = f.lesson_id
+    ), kept AS (
+        SELECT k.text_key, min(k.way * 1000000000::bigint + k.place) AS place
+          FROM (SELECT e.*, row_number() OVER (PARTITION BY e.way ORDER BY e.place) AS turn
+                  FROM (SELECT DISTINCT ON (f.way, f.text_key) f.way, f.text_key, f.place
+                          FROM found f ORDER BY f.way, f.text_key, f.place) e) k
+         WHERE k.turn <= most
+         GROUP BY k.text_key
+    ), firsts AS (
+        SELECT f.* FROM kept k JOIN found f ON f.way * 1000000000::bigint + f.place = k.place
+    )
+    SELECT coalesce((SELECT array_agg(f.lesson_id ORDER BY f.way, f.place) FROM firsts f), '{}'),
+           coalesce((SELECT array_agg(f.total ORDER BY f.way, f.place) FROM firsts f), '{}'),
+           ARRAY(SELECT DISTINCT f.lesson_id FROM found f JOIN firsts o ON o.text_key = f.text_key
+                  WHERE f.lesson_id NOT IN (SELECT o.lesson_id FROM firsts o))
+$$;
 -- How far a cosine lies from that of unrelated texts, 0, to that of equal ones, 1: so one set of weights serves every
 -- embedder, whether its unrelated texts have cosines near 0.1 or near 0.8. What is farther away than unrelated texts
 -- keeps its order but hardly counts.
@@ -1799,6 +1973,107 @@ AS $$
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
                 lexemes, asked, (s).passage_term_bonus) t)
 $$;
+-- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
+-- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
+-- relevant, and what the graph adds: the same for every k up to pool_depth.
+-- `lesson` joins them last, where none did, to see what it would be worth. With `collapse` lessons that say the same
+-- count once, and those that are the question itself never: where too few others are left, the legs are asked for more,
+-- and of the lessons that say the same the first is a candidate, the rest `copies`.
+CREATE OR REPLACE FUNCTION pgmnemo._pool(
+    scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
+    lesson bigint, collapse boolean, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
+    OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
+    OUT copies bigint[], OUT equal boolean, OUT candidates pgmnemo.candidate[])
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    reach constant bigint := 2;    -- places before and after a lesson at which its neighbours are
+    most  constant integer := 32;  -- lessons that are looked at there, in the order of their places
+    beyond constant integer := 3200;  -- lessons of each leg that are looked through for others at most
+    depth integer := greatest(s.pool_depth, k);
+    looked integer := depth;
+    different integer;
+    marks bigint[];
+    fresh pgmnemo.candidate[];
+    found integer;
+    ids bigint[];
+    totals float8[];
+    more bigint[];
+    placed boolean;
+BEGIN
+    LOOP
+        SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
+          FROM pgmnemo._keyword_leg(scope, asked, looked) t;
+        by_vector := pgmnemo._vector_leg(scope, asked, looked, s);
+        ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
+        IF cardinality(asked.terms) = 0 AND asked.direction IS NULL THEN
+            filled := ARRAY(SELECT pgmnemo._leading(scope, s, moment, looked));
+            ids := filled;
+        ELSIF cardinality(ids) < looked THEN
+            filled := ARRAY(SELECT pgmnemo._fill(scope, ids, looked - cardinality(ids)));
+            ids := ids || filled;
+        END IF;
+        found := cardinality(ids);
+        IF looked > depth THEN
+            SELECT f.ids, f.totals, f.copies INTO ids, totals, copies
+              FROM pgmnemo._first_of_each(scope, by_keyword, totals, by_vector, filled, 2 * depth) f;
+        END IF;
+        candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
+        SELECT bool_or(c.place IS NOT NULL), array_agg(c.mark), count(DISTINCT c.mark) FILTER (WHERE NOT c.repeats)
+          INTO placed, marks, different FROM unnest(candidates) c;
+        EXIT WHEN NOT collapse OR found < looked OR looked >= depth + beyond;
+        EXIT WHEN different >= depth;
+        looked := least(depth + beyond, looked + 4 * (found - different));
+    END LOOP;
+    placed := placed AND s.neighbours_weight > 0;
+    IF placed THEN
+        added := ARRAY(
+            SELECT DISTINCT l.id
+              FROM (SELECT c.project_id, c.place FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                     WHERE c.place IS NOT NULL
+                     ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
+             CROSS JOIN LATERAL (
+                    SELECT l.* FROM pgmnemo.lesson l
+                     WHERE l.tenant_id = scope.tenant AND l.project_id = c.project_id
+                       AND l.position BETWEEN c.place - reach AND c.place + reach
+                     ORDER BY l.position, l.id LIMIT most) l
+             WHERE l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
+        IF cardinality(added) > 0 THEN
+            ids := ids || added;
+            fresh := pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+            candidates := candidates || fresh;
+            marks := marks || ARRAY(SELECT c.mark FROM unnest(fresh) c);
+        END IF;
+    END IF;
+    IF s.graph_weight > 0 AND EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
+        seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                        WHERE r.relevance > 0
+                        ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
+        SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
+          FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    END IF;
+    IF NOT linked <@ ids OR lesson <> ALL (ids) THEN
+        more := ARRAY(SELECT l.id FROM unnest(linked || lesson) AS w (id)
+                       CROSS JOIN LATERAL (
+                              SELECT l.id FROM pgmnemo.lesson l
+                               WHERE l.tenant_id = scope.tenant AND l.id = w.id AND l.id <> ALL (ids)
+                                 AND (l.id = lesson
+                                      OR pgmnemo._recallable(l, scope)
+                                         AND pgmnemo._in_scope(l.project_id, scope))
+                              OFFSET 0) l
+                       GROUP BY l.id);
+        fresh := pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
+        candidates := candidates || fresh;
+        marks := marks || ARRAY(SELECT c.mark FROM unnest(fresh) c);
+    END IF;
+    IF placed THEN
+        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
+          FROM pgmnemo._neighbours(candidates, s) n;
+    END IF;
+    equal := collapse AND (copies <> '{}' OR cardinality(marks) > (SELECT count(DISTINCT m) FROM unnest(marks) m));
+END
+$$;
 -- Every candidate with what comes to it from others and its score, by which it ranks; ties go by external id, then by
 -- project. context: the greatest relevance among those of the same project and the same moment. In one query with
 -- whoever calls it, so that nothing is made into records and taken apart again.
@@ -1819,8 +2094,25 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
                        d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
-                       d.recency, d.importance, d.along, d.coverage, d.center)::pgmnemo.candidate) AS o (own)
+                       d.recency, d.importance, d.along, d.coverage, d.center, d.mark,
+                       d.repeats)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
+$$;
+-- Of which lexemes a lesson is that repeats the question: those of the question, in mode vector, too. NULL where
+-- lessons rank by their score alone, or nothing is asked in words.
+CREATE OR REPLACE FUNCTION pgmnemo._repeated(scope pgmnemo.scope, asked pgmnemo.question, words text, mode text,
+                                  duplicates boolean)
+RETURNS text[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF duplicates IS NULL OR words IS NULL OR mode <> 'vector' THEN
+        RETURN CASE WHEN duplicates IS NOT NULL THEN nullif(asked.terms, '{}') END;
+    END IF;
+    RETURN (SELECT q.lexemes FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q
+             WHERE NOT pgmnemo._blank(words));
+END
 $$;
 -- Brings the names of a tenant that an older version has stored into their composed form. Where two keys of a project
 -- would become one, both lessons stay as they are, and a WARNING names them. Items of LangGraph, to which two forms are
@@ -1893,6 +2185,39 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1
      WHERE l.tenant_id = tenant AND l.id IN (SELECT s.lesson_id FROM pgmnemo._stale_lessons(tenant) s)
+$$;
+-- The contributions in the order of the sum: added up one after another they are the score to the last bit.
+CREATE OR REPLACE FUNCTION pgmnemo._explain_score(l pgmnemo.lesson, c pgmnemo.candidate, context_from text, graph_seed text,
+                                       s pgmnemo.settings, moment timestamptz)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'score', t.item, t.value::text, (to_jsonb(s) ->> (t.item || '_weight'))::float8,
+           (pgmnemo._contributions(c, s))[t.place], t.note
+      FROM ROWS FROM (unnest(
+               ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal',
+                     'context', 'neighbours',
+                     'recency', 'importance', 'graph'],
+               ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine,
+                     (c).temporal, (c).context,
+                     (c).neighbours, (c).recency, (c).importance, (c).graph],
+               ARRAY[format('%s words; by its coverage of the question %s of its worth counts', (l).token_count,
+                            round((c).coverage::numeric, 3)),
+                     'by its coverage, too',
+                     'unrelated texts have ' || round((c).center::numeric, 3), NULL, NULL,
+                     coalesce('occurred at ' || (l).occurred_at, 'without occurred_at'),
+                     CASE WHEN context_from = (l).external_id THEN 'its own relevance'
+                          ELSE 'relevance of ' || quote_literal(context_from) END,
+                     coalesce('position ' || (l).position, 'without position'),
+                     format('age %s days, half-life %s days',
+                            round((greatest(date_part('epoch', moment)
+                                            - date_part('epoch', coalesce((l).occurred_at, (l).stored_at)), 0)
+                                            / 86400)::numeric,
+                                  2), (s).recency_half_life),
+                     format('importance %s of 1 to 5', (l).importance),
+                     'flows in from ' || quote_literal(graph_seed)])) WITH ORDINALITY AS t (item, value, note, place)
+     ORDER BY t.place
 $$;
 -- The question's lexemes, rarest first; those that no lesson in scope holds come last.
 CREATE OR REPLACE FUNCTION pgmnemo._explain_terms(l pgmnemo.lesson, words text, asked pgmnemo.question, s pgmnemo.settings)
@@ -2013,8 +2338,15 @@ DECLARE
     wanted bigint;
     l pgmnemo.lesson;
     pool record;
+    leads bigint[] := '{}';
+    shown bigint[];
+    others integer[];
+    left_out bigint[] := '{}';
+    first_of bigint[];
     found record;
     ways text;
+    first bigint;
+    notes text;
     meant record;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
@@ -2033,20 +2365,38 @@ BEGIN
     asked.generation := meant.generation;
     asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
-    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
-    SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
-           r.score, r.own, count(*) OVER () AS all_of_them INTO found
-      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+    asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, false);
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id, true);
+    IF pool.equal THEN
+        SELECT e.leads, e.shown, e.others, e.left_out, e.first_of INTO leads, shown, others, left_out, first_of
+          FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
+                                      pool.graphs, s) e;
+    END IF;
+    first := coalesce(first_of[array_position(left_out, l.id)], l.id);
+    SELECT q.rank_of_first AS rank, q.score, q.own, q.all_of_them INTO found
+      FROM (SELECT r.score, r.own, count(*) FILTER (WHERE r.counted) OVER () AS all_of_them,
+                   max(r.rank) FILTER (WHERE (r.own).lesson_id = first) OVER () AS rank_of_first
+              FROM (SELECT r.score, r.own, c.counted,
+                           count(*) FILTER (WHERE c.counted)
+                           OVER (ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id) AS rank
+                      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+                     CROSS JOIN LATERAL (SELECT (r.own).lesson_id <> ALL (left_out)) AS c (counted)) r) q
+     WHERE (q.own).lesson_id = l.id;
+    notes := CASE WHEN (found.own).repeats THEN '; it only repeats the question: behind all that does not' ELSE '' END
+             || coalesce((SELECT format('; one hit with %s equal lessons, shown as %L', e.others, o.external_id)
+                            FROM unnest(leads, shown, others) AS e (lead, id, others)
+                            JOIN pgmnemo.lesson o ON o.tenant_id = tenant AND o.id = e.id WHERE e.lead = first), '');
     ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
 
     RETURN QUERY VALUES
         ('answer', 'rank', CASE WHEN ways IS NOT NULL THEN found.rank::text END, NULL::float8, NULL::float8,
          CASE WHEN ways IS NULL THEN format('none: it would be %s of %s candidates', found.rank, found.all_of_them)
               ELSE format('of %s candidates', found.all_of_them)
-                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END),
+                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END || notes),
         ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
-        ('answer', 'fit', (SELECT f.fit::text FROM pgmnemo._fit(found.score, asked.ideal) f), NULL, NULL,
+        ('answer', 'fit', (SELECT CASE WHEN (found.own).repeats THEN '0' ELSE f.fit::text END
+                             FROM pgmnemo._fit(found.score, asked.ideal) f),
+         NULL, NULL,
          'of a score of ' || asked.ideal),
         ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
          coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
@@ -2169,7 +2519,143 @@ CREATE OR REPLACE FUNCTION pgmnemo.recall(
     known_at   timestamptz DEFAULT NULL,
     windows    tstzmultirange DEFAULT NULL,
     floor      float8      DEFAULT NULL,
+    duplicates boolean     DEFAULT false,
     caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (
+    lesson_id      bigint,
+    in_project     uuid,
+    external_id    text,
+    said_by        text,
+    topic          text,
+    content        text,
+    metadata       jsonb,
+    occurred_at    timestamptz,
+    passage        text,
+    score          float8,
+    cosine         float8,
+    bm25           float8,
+    passage_terms  float8,
+    passage_cosine float8,
+    pair_cosine    float8,
+    temporal       float8,
+    context        float8,
+    neighbours     float8,
+    recency        float8,
+    importance     float8,
+    graph          float8,
+    fit            float8,
+    hidden         integer,
+    equal_lessons  integer,
+    repeats_question boolean
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings;
+    scope pgmnemo.scope;
+    moment timestamptz := coalesce(recall.as_of, now());
+    meaning @extschema:vector@.vector := CASE
+        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+    words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
+    from_role text COLLATE "default" := pgmnemo._composed(recall.role);
+    asked pgmnemo.question;
+    pool record;
+    leads bigint[] := '{}';
+    shown bigint[];
+    others integer[];
+    left_out bigint[] := '{}';
+    collapse boolean := recall.duplicates IS NOT DISTINCT FROM false;
+    hidden integer;
+    meant record;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
+    meant := pgmnemo._question_vector(tenant, meaning);
+    s := pgmnemo._settings();
+    scope := CASE WHEN recall.filter IS NULL
+                  THEN pgmnemo._scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
+                                      recall.known_at)
+                  ELSE pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
+                                            moment, recall.known_at, recall.filter) END;
+    hidden := pgmnemo._hidden(scope);
+    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
+    asked.generation := meant.generation;
+    asked.center := pgmnemo._background(scope, asked);
+    asked.graph := meant.graph;
+    asked.repeated := pgmnemo._repeated(scope, asked, recall.query_text, recall.mode, recall.duplicates);
+    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL, collapse);
+    IF pool.equal THEN
+        SELECT e.leads, e.shown, e.others, e.left_out INTO leads, shown, others, left_out
+          FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
+                                      pool.graphs, s) e;
+    END IF;
+    RETURN QUERY
+    SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
+           (SELECT p.content
+              FROM pgmnemo.passage p
+              LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = tenant AND v.lesson_id = l.id AND v.number = p.number
+                                        AND v.generation = asked.generation
+             WHERE p.tenant_id = tenant AND p.lesson_id = l.id
+             ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
+           r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
+           r.neighbours, r.recency, r.importance, r.graph,
+           CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats
+      FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
+                   coalesce(others[g.place], 0) AS others
+              FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+             CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
+             CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
+             WHERE (recall.floor IS NULL OR f.fit >= recall.floor AND NOT (r.own).repeats)
+               AND (r.own).lesson_id <> ALL (left_out)
+             ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.shown OFFSET 0) l
+     ORDER BY r.repeats, r.score DESC, r.external_id, r.project_id;
+    IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
+        PERFORM pgmnemo._all_hidden(scope, hidden);
+    END IF;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, and after them what only repeats the question, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
+relevance = share * (coverage * (bm25_weight * bm25 + passage_terms_weight * passage_terms) + passage_cosine_weight * near(passage_cosine) + pair_cosine_weight * near(pair_cosine) + cosine_weight * near(cosine) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1; coverage how much of the question its words hold (pgmnemo._coverage); near how far a cosine lies from that of unrelated texts to 1 (pgmnemo._nearness, pgmnemo._background);
+score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
+cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
+bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
+passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, times length_pivot / different words where the passage has more of them, 0 or more, NULL like bm25; of a lesson without passages the same, with the root of that quotient;
+passage_cosine, pair_cosine: cosine similarity of the best passage, and the mean of the two best, -1 to 1, NULL like cosine; a lesson without passages is its own one passage;
+temporal: how well occurred_at fits the time that query_text names, 0 to 1 (pgmnemo._temporal), less where it is told loosely;
+context: greatest relevance among the candidates of the same project and the same occurred_at, itself included;
+neighbours: relevance of the candidates up to two positions before and after in the same project (pgmnemo._neighbours);
+recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
+importance: (importance - 3) / 2, -1 to 1;
+graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
+fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
+duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
+repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0;
+passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last; where fewer than pool_depth (at least k) different texts are among them, of up to 3,200 more of each leg: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
+CREATE OR REPLACE FUNCTION pgmnemo.recall_lessons(
+    embedding  real[]      DEFAULT NULL,
+    k          integer     DEFAULT 10,
+    query_text text        DEFAULT NULL,
+    project_id uuid        DEFAULT NULL,
+    as_of      timestamptz DEFAULT NULL,
+    valid_at   timestamptz DEFAULT NULL,
+    role       text        DEFAULT NULL,
+    mode       text        DEFAULT 'hybrid',
+    filter     jsonb       DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    windows    tstzmultirange DEFAULT NULL,
+    floor      float8      DEFAULT NULL
 )
 RETURNS TABLE (
     lesson_id      bigint,
@@ -2196,83 +2682,20 @@ RETURNS TABLE (
     fit            float8,
     hidden         integer
 )
-LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
 SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off
-SET jit = off
-SET max_parallel_workers_per_gather = 0
 AS $$
-#variable_conflict use_column
-DECLARE
-    s pgmnemo.settings;
-    scope pgmnemo.scope;
-    moment timestamptz := coalesce(recall.as_of, now());
-    meaning @extschema:vector@.vector := CASE
-        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
-    words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
-    from_role text COLLATE "default" := pgmnemo._composed(recall.role);
-    asked pgmnemo.question;
-    pool record;
-    hidden integer;
-    meant record;
 BEGIN
-    PERFORM pgmnemo._enter(tenant, caller);
-    PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
-    meant := pgmnemo._question_vector(tenant, meaning);
-    s := pgmnemo._settings();
-    scope := CASE WHEN recall.filter IS NULL
-                  THEN pgmnemo._scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
-                                      recall.known_at)
-                  ELSE pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
-                                            moment, recall.known_at, recall.filter) END;
-    hidden := pgmnemo._hidden(scope);
-    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
-    asked.generation := meant.generation;
-    asked.center := pgmnemo._background(scope, asked);
-    asked.graph := meant.graph;
-    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     RETURN QUERY
-    SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
-           (SELECT p.content
-              FROM pgmnemo.passage p
-              LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = tenant AND v.lesson_id = l.id AND v.number = p.number
-                                        AND v.generation = asked.generation
-             WHERE p.tenant_id = tenant AND p.lesson_id = l.id
-             ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
-           r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
-           r.neighbours, r.recency, r.importance, r.graph, r.fit, hidden
-      FROM (SELECT r.score, (r.own).*, f.fit
-              FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-             CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
-             WHERE recall.floor IS NULL OR f.fit >= recall.floor
-             ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
-     CROSS JOIN LATERAL (
-            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.lesson_id OFFSET 0) l
-     ORDER BY r.score DESC, r.external_id, r.project_id;
-    IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
-        PERFORM pgmnemo._all_hidden(scope, hidden);
-    END IF;
-    PERFORM pgmnemo._leave();
+    SELECT r.lesson_id, r.in_project, r.external_id, r.said_by, r.topic, r.content, r.metadata, r.occurred_at,
+           r.passage, r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal,
+           r.context, r.neighbours, r.recency, r.importance, r.graph, r.fit, r.hidden
+      FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of, valid_at, role,
+                          mode, filter, known_at, windows, floor, NULL) r;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
-relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
-score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
-cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
-bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
-passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, times length_pivot / different words where the passage has more of them, 0 or more, NULL like bm25; of a lesson without passages the same, with the root of that quotient;
-passage_cosine, pair_cosine: cosine similarity of the best passage, and the mean of the two best, -1 to 1, NULL like cosine; a lesson without passages is its own one passage;
-temporal: how well occurred_at fits the time that query_text names, 0 to 1 (pgmnemo._temporal), less where it is told loosely;
-context: greatest relevance among the candidates of the same project and the same occurred_at, itself included;
-neighbours: relevance of the candidates up to two positions before and after in the same project (pgmnemo._neighbours);
-recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
-importance: (importance - 3) / 2, -1 to 1;
-graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
-fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
-passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
-Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
+COMMENT ON FUNCTION pgmnemo.recall_lessons IS 'recall for the session''s tenant with duplicates NULL, as the protocol measures it: every lesson is a row of its own, ranked by its score alone';
 -- Lessons in order of id, so that the work may stop at any time and go on from where it was.
 CREATE OR REPLACE FUNCTION pgmnemo.recut(
     tenant   uuid,
@@ -2522,9 +2945,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT '1.0.0' $$;
 
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background); mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question)';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with)';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it)';
 COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._composed), as role and topic are';
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';

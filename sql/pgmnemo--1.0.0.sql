@@ -90,10 +90,12 @@ CREATE TYPE pgmnemo.candidate AS (
     importance     float8,
     graph          float8,
     coverage       float8,
-    center         float8
+    center         float8,
+    mark           bigint,
+    repeats        boolean
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background); mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question)';
 -- A caller's filter, checked and typed (pgmnemo._filter).
 CREATE TYPE pgmnemo.filter AS (
     projects     uuid[],
@@ -153,10 +155,11 @@ CREATE TYPE pgmnemo.question AS (
     graph     text,
     reach     float8,
     center    float8,
-    brevity   float8
+    brevity   float8,
+    repeated  text[]
 );
 
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with)';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it)';
 -- Where a recall looks, and which lessons it may answer with: the same in every leg.
 CREATE TYPE pgmnemo.scope AS (
     tenant        uuid,
@@ -794,6 +797,16 @@ AS $$
       FROM unnest(string_to_array(words, NULL)) WITH ORDINALITY AS u (c, place)
      CROSS JOIN LATERAL ascii(c) AS n
 $$;
+-- Whether a text is a question by its form: a question mark of any script ends it, or a question word begins it.
+CREATE FUNCTION pgmnemo._asks(content text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT content ~ '[?\u037E\u055E\u061F\u1367\u203D\u2047-\u2049\u2CFA\u2CFB\u2E2E\uFF1F][^[:alnum:]]*$'
+           OR content ~ '[\u0370-\u03FF].*;[^[:alnum:]]*$'
+           OR content ~* ('^[^[:alnum:]]*(?:what|who|whom|whose|which|where|when|why|how|'
+                          'wie|wer|welche[nr]?|wann|wo)\M')
+$$;
 -- Whether a text has nothing but blanks, controls and invisible characters, whatever the locale takes for a blank.
 CREATE FUNCTION pgmnemo._blank(words text)
 RETURNS boolean
@@ -1271,6 +1284,38 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._recognized_config(text, regconfig) IS 'the text search configuration of the language that a text seems to be in, of its first 1,000 characters; the second argument where neither script nor stop words tell';
+-- Whether a lesson is the question itself: it is a question, and has no word of its own that the question lacks. A
+-- lead-in (Tell me: ...; Bob, ...) of three words at most may have one. A lesson that states something is an answer,
+-- whatever its words.
+CREATE FUNCTION pgmnemo._repeats_question(content text, topic text, config text, lexemes tsvector, question text[])
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    longest constant integer := 1000;  -- characters of a question that may be asked again
+    lead_in constant text := '^[^[:alnum:]]*[[:alnum:]''\u2019]+(?:\s+[[:alnum:]''\u2019]+){0,2}'
+                             '\s*[:,\u060C\u3001\uFF0C\uFF1A]';
+    more tsvector;
+BEGIN
+    IF topic IS NULL THEN
+        more := ts_delete(lexemes, question);
+        IF length(more) > 1 THEN
+            RETURN false;
+        END IF;
+    END IF;
+    IF length(lexemes) = 0 OR length(content) > longest OR NOT pgmnemo._asks(content)
+       OR pgmnemo._config(config) IS NULL THEN
+        RETURN false;
+    ELSIF topic IS NOT NULL THEN
+        more := ts_delete(pgmnemo._lexemes(pgmnemo._config(config), content), question);
+    END IF;
+    RETURN length(more) = 0
+           OR length(more) = 1 AND content ~ lead_in
+              AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), regexp_replace(content, lead_in, '')),
+                                   question)) = 0;
+END
+$$;
 -- Words of a text that its configuration drops as stop words although they are written as names: in capitals (IT), or
 -- with one within a sentence (The Who), of five letters at most. They become lexemes as they are, in lower case.
 CREATE FUNCTION pgmnemo._stop_names(config regconfig, words text)
@@ -1346,6 +1391,43 @@ BEGIN
     RETURN config;
 END
 $$;
+-- A text without what makes no difference: case, blanks, punctuation, forms of Unicode. What numbers and names are
+-- told apart by stays: a mark before a digit (-5, 1.5, 10:30), an exclamation mark before a letter or = (a != b), and
+-- symbols (C++, %, emoji). Blanks take the place of all else, so that no two words become one.
+CREATE FUNCTION pgmnemo._text_form(content text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF octet_length(content) <> length(content) THEN
+        content := normalize(content, NFKC);
+        content := regexp_replace(content, '[\u00AD\u034F\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F'
+                                           '\uFE00-\uFE0F\uFEFF]', '', 'g');
+        content := regexp_replace(content, '[\u2018\u2019]', '''', 'g');
+        content := regexp_replace(content, '[\u2010-\u2015]', '-', 'g');
+        content := regexp_replace(content, '[\u00A1\u00A7\u00AB\u00B6\u00B7\u00BB\u00BF\u055A-\u055F\u0589\u05BE'
+                                           '\u05F3\u05F4\u060C\u061B\u061E\u061F\u06D4\u0964\u0965\u0E2F\u0E5A\u0E5B'
+                                           '\u1361-\u1368\u2016-\u2027\u2030-\u205E\u2E00-\u2E5D\u3001-\u3003'
+                                           '\u3008-\u3011\u3014-\u301F\u30FB]', ' ', 'g');
+    END IF;
+    RETURN btrim(regexp_replace(lower(content),
+                                '(?:[-.,:;/''](?![0-9])|!(?![=[:alnum:]])|[][\s?"(){}_`*\\])+', ' ', 'g'));
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._text_form(text) IS 'a text in NFKC and lower case whose blanks and punctuation are single blanks: two texts of one form are the same to a reader';
+-- The same for lessons that say the same: one form of text, one topic, one speaker (nobody named is the user). Long
+-- texts are the same only to the letter.
+CREATE FUNCTION pgmnemo._text_key(content text, topic text, role text)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT pg_catalog.hashtextextended(
+        pg_catalog.concat_ws(E'\n', CASE WHEN octet_length(content) <= 8000 AND length(content) <= 2000
+                                         THEN pgmnemo._text_form(content) ELSE content END,
+                             topic, nullif(role, 'user')), 0)
+$$;
 -- What else compound tokens are asked for by, as words to add to a text: the parts of hosts, addresses, paths,
 -- parameters of URLs, identifiers (snake, kebab and camel case) and tickets; such a token without its separators
 -- (PROJ-137 as PROJ137, get_name as getname); amounts without theirs (1,250.00 as 1250). '' where there are none.
@@ -1386,6 +1468,16 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._token_parts(text) IS 'words to add to a text, so that its compound tokens are found by their parts, joined, and amounts without separators; linear in the text';
+-- The same for lessons with the same lexemes, cheaply: only where two have one mark their texts are compared. Of long
+-- vectors the length and the bytes are enough.
+CREATE FUNCTION pgmnemo._words_mark(lexemes tsvector, token_count integer)
+RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT CASE WHEN pg_column_size(lexemes) <= 2000 AND pg_column_compression(lexemes) IS NULL
+                THEN hash_array_extended(tsvector_to_array(lexemes), 0)
+                ELSE token_count::bigint * 4294967296 + pg_column_size(lexemes) END
+$$;
 -- The configuration of a text that is written in this language. NULL: the session's, else that of `usual`, the tenant's
 -- language, which is a configuration, auto, or auto: and the configuration of a text that is not recognized.
 CREATE FUNCTION pgmnemo._written_config(language text, words text, usual text)
@@ -5684,35 +5776,32 @@ BEGIN
     RETURN scope;
 END
 $$;
--- The cosine that unrelated texts have with a question: the mean over the first vectors in scope. It differs between
--- embedders, languages and questions. The answer is among them, and of few it lifts the mean: on average it lies about
--- 0.3 of the way from the others to 1, so as much is taken away.
+-- The cosine that unrelated texts have with a question: the mean over the first lessons in scope, by key, so that equal
+-- lessons have equal scores in whatever order they came. It differs between embedders, languages and questions. The
+-- answer may be among them, and of few it lifts the mean: on average it lies about 0.3 of the way from the others to
+-- 1, so as much is taken away.
 CREATE FUNCTION pgmnemo._background(scope pgmnemo.scope, asked pgmnemo.question)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT avg(v.cosine) - 0.3 * (1 - avg(v.cosine)) / count(*)
-      FROM (SELECT pgmnemo._cosine(a.embedding, (asked).direction) AS cosine
-              FROM (SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
-                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
-                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) <= 1250
-                     UNION ALL
+    SELECT avg(f.cosine ORDER BY f.cosine) - 0.3 * (1 - avg(f.cosine ORDER BY f.cosine)) / count(*)
+      FROM (SELECT pgmnemo._cosine(v.embedding, (asked).direction) AS cosine
+              FROM (SELECT l.id, l.active FROM pgmnemo.lesson l
+                     WHERE l.tenant_id = (scope).tenant
+                       AND l.project_id BETWEEN (scope).first_project AND (scope).last_project
+                     ORDER BY l.project_id, l.external_id LIMIT 200) l
+             CROSS JOIN LATERAL (
                     SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
-                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
-                       AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) > 1250
-                     UNION ALL
-                    SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.generation = (asked).generation
-                       AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
-                       AND v.indexed) a
-             LIMIT 64) v
+                     WHERE v.tenant_id = (scope).tenant AND v.lesson_id = l.id AND v.generation = (asked).generation
+                     ORDER BY v.number LIMIT 1) v
+             WHERE l.active
+             LIMIT 32) f
+     WHERE (asked).direction IS NOT NULL
     HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION pgmnemo._background(pgmnemo.scope, pgmnemo.question) IS 'mean cosine of the question and at most 64 vectors in scope, less 0.3 of what it lacks of 1 divided by their number; NULL without any';
+COMMENT ON FUNCTION pgmnemo._background(pgmnemo.scope, pgmnemo.question) IS 'mean cosine of the question and at most 32 lessons in scope (of each its first vector), less 0.3 of what it lacks of 1 divided by their number; NULL without any';
 -- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
 -- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
 -- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
@@ -5730,6 +5819,8 @@ DECLARE
     unpacked constant integer := 2000;  -- bytes up to which a vector of lexemes may stand in its row as it is
     direction constant @extschema:vector@.halfvec := asked.direction;
     timed boolean := cardinality(asked.since) > 0;
+    -- what has more tokens says more than the question
+    repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 2, -1000000);
 BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
@@ -5746,11 +5837,15 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   asked.center)::pgmnemo.candidate
+                   asked.center, l.mark, l.repeats)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
-                            THEN l.lexemes ELSE l.lexemes || '' END AS whole
+                            THEN l.lexemes ELSE l.lexemes || '' END AS whole,
+                       pgmnemo._words_mark(l.lexemes, l.token_count) AS mark,
+                       l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
+                       AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
+                       AS repeats
                   FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = ANY (ids) OFFSET 0) l
           JOIN unnest(ids, totals) AS g (id, total) ON g.id = l.id
           LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,
@@ -5867,6 +5962,55 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT brevity * CASE WHEN words < enough * reach THEN words / (enough * reach) ELSE 1 END $$;
 
 COMMENT ON FUNCTION pgmnemo._coverage(float8, float8, float8, float8) IS 'from 0 to 1: brevity, times words / (enough * reach), both in units of the score, where that is below 1';
+-- By what lessons say the same (pgmnemo._text_key); the texts are read only of those whose lexemes are the same.
+CREATE FUNCTION pgmnemo._equal_keys(scope pgmnemo.scope, ids bigint[])
+RETURNS TABLE (lesson_id bigint, text_key bigint, alone boolean, asks boolean, happened timestamptz)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT m.id, CASE WHEN m.times = 1 THEN m.mark ELSE pgmnemo._text_key(m.content, m.topic, m.role) END,
+           m.times = 1, m.times > 1 AND pgmnemo._asks(m.content), m.happened
+      FROM (SELECT l.id, l.content, l.topic, l.role, coalesce(l.occurred_at, l.stored_at) AS happened, w.mark,
+                   count(*) OVER (PARTITION BY w.mark) AS times
+              FROM (SELECT DISTINCT unnest(ids) AS id) u
+              JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = u.id
+             CROSS JOIN LATERAL (SELECT pgmnemo._words_mark(l.lexemes, l.token_count)) AS w (mark)) m;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._equal_keys IS 'for each of these lessons a number that those which say the same share; alone: no other has its lexemes; asks: it is one of several and a question (pgmnemo._asks)';
+-- The candidates that say the same: for each text the lesson that ranks first (`leads`), the one that is shown in its
+-- place, the newest and rather a statement than a question, and how many others there are; `left_out`: all candidates
+-- but the first, and for each which that is.
+CREATE FUNCTION pgmnemo._equal_lessons(scope pgmnemo.scope, candidates pgmnemo.candidate[], copies bigint[],
+                                       near bigint[], nears float8[], linked bigint[], graphs float8[],
+                                       s pgmnemo.settings, OUT leads bigint[], OUT shown bigint[], OUT others integer[],
+                                       OUT left_out bigint[], OUT first_of bigint[])
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    WITH same AS MATERIALIZED (
+        SELECT array_agg(k.lesson_id ORDER BY r.repeats, r.score DESC, r.external_id, r.project_id)
+               FILTER (WHERE r.score IS NOT NULL) AS members,
+               (array_agg(k.lesson_id ORDER BY k.asks, k.happened DESC, k.lesson_id DESC))[1] AS newest,
+               count(*)::integer - 1 AS others
+          FROM pgmnemo._equal_keys(scope, ARRAY(SELECT c.lesson_id FROM unnest(candidates) c) || copies) k
+          LEFT JOIN (SELECT r.score, (r.own).* FROM pgmnemo._ranked(candidates, near, nears, linked, graphs, s) r) r
+                 ON r.lesson_id = k.lesson_id
+         WHERE NOT k.alone
+         GROUP BY k.text_key HAVING count(*) > 1 AND count(r.score) > 0
+    )
+    SELECT coalesce(array_agg(m.members[1]), '{}'), array_agg(m.newest), array_agg(m.others),
+           ARRAY(SELECT unnest(m.members[2:]) FROM same m),
+           ARRAY(SELECT m.members[1] FROM same m CROSS JOIN LATERAL unnest(m.members[2:]))
+      INTO leads, shown, others, left_out, first_of
+      FROM same m;
+END
+$$;
 -- The lessons that a filter leaves in a scope, where they are few: then those alone are read, exactly. NULL where they
 -- may be many, or where no index knows a condition. Of the conditions that one knows, the rarest is followed, and none
 -- is read further than `read_most` rows, nor than one that was read before.
@@ -5951,6 +6095,37 @@ AS $$
        AND pgmnemo._recallable(l, scope) AND l.id <> ALL (have)
      ORDER BY l.project_id, l.external_id
      LIMIT wanted
+$$;
+-- Of each way the first lesson of each text, `most` at most, and as copies the lessons that say the same as one of
+-- these.
+CREATE FUNCTION pgmnemo._first_of_each(scope pgmnemo.scope, by_keyword bigint[], totals float8[], by_vector bigint[],
+                                       filled bigint[], most integer,
+                                       OUT ids bigint[], OUT totals float8[], OUT copies bigint[])
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH found AS MATERIALIZED (
+        SELECT f.way, f.place, f.lesson_id, f.total, k.text_key
+          FROM (SELECT 1 AS way, u.* FROM unnest(by_keyword, totals) WITH ORDINALITY AS u (lesson_id, total, place)
+                 UNION ALL
+                SELECT 2, u.lesson_id, NULL, u.place FROM unnest(by_vector) WITH ORDINALITY AS u (lesson_id, place)
+                 UNION ALL
+                SELECT 3, u.lesson_id, NULL, u.place FROM unnest(filled) WITH ORDINALITY AS u (lesson_id, place)) f
+          JOIN pgmnemo._equal_keys(scope, by_keyword || by_vector || filled) k ON k.lesson_id = f.lesson_id
+    ), kept AS (
+        SELECT k.text_key, min(k.way * 1000000000::bigint + k.place) AS place
+          FROM (SELECT e.*, row_number() OVER (PARTITION BY e.way ORDER BY e.place) AS turn
+                  FROM (SELECT DISTINCT ON (f.way, f.text_key) f.way, f.text_key, f.place
+                          FROM found f ORDER BY f.way, f.text_key, f.place) e) k
+         WHERE k.turn <= most
+         GROUP BY k.text_key
+    ), firsts AS (
+        SELECT f.* FROM kept k JOIN found f ON f.way * 1000000000::bigint + f.place = k.place
+    )
+    SELECT coalesce((SELECT array_agg(f.lesson_id ORDER BY f.way, f.place) FROM firsts f), '{}'),
+           coalesce((SELECT array_agg(f.total ORDER BY f.way, f.place) FROM firsts f), '{}'),
+           ARRAY(SELECT DISTINCT f.lesson_id FROM found f JOIN firsts o ON o.text_key = f.text_key
+                  WHERE f.lesson_id NOT IN (SELECT o.lesson_id FROM firsts o))
 $$;
 -- A score on the scale of its question (pgmnemo._ideal).
 CREATE FUNCTION pgmnemo._fit(score float8, ideal float8)
@@ -6209,37 +6384,57 @@ $$;
 -- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
 -- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
 -- relevant, and what the graph adds: the same for every k up to pool_depth.
--- `lesson` joins them last, where none did, to see what it would be worth.
+-- `lesson` joins them last, where none did, to see what it would be worth. With `collapse` lessons that say the same
+-- count once, and those that are the question itself never: where too few others are left, the legs are asked for more,
+-- and of the lessons that say the same the first is a candidate, the rest `copies`.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
-    lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
+    lesson bigint, collapse boolean, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
     OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
-    OUT candidates pgmnemo.candidate[])
+    OUT copies bigint[], OUT equal boolean, OUT candidates pgmnemo.candidate[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     reach constant bigint := 2;    -- places before and after a lesson at which its neighbours are
     most  constant integer := 32;  -- lessons that are looked at there, in the order of their places
+    beyond constant integer := 3200;  -- lessons of each leg that are looked through for others at most
     depth integer := greatest(s.pool_depth, k);
+    looked integer := depth;
+    different integer;
+    marks bigint[];
+    fresh pgmnemo.candidate[];
+    found integer;
     ids bigint[];
     totals float8[];
     more bigint[];
     placed boolean;
 BEGIN
-    SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
-      FROM pgmnemo._keyword_leg(scope, asked, depth) t;
-    by_vector := pgmnemo._vector_leg(scope, asked, depth, s);
-    ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
-    IF cardinality(asked.terms) = 0 AND asked.direction IS NULL THEN
-        filled := ARRAY(SELECT pgmnemo._leading(scope, s, moment, depth));
-        ids := filled;
-    ELSIF cardinality(ids) < depth THEN
-        filled := ARRAY(SELECT pgmnemo._fill(scope, ids, depth - cardinality(ids)));
-        ids := ids || filled;
-    END IF;
-    candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
-    placed := s.neighbours_weight > 0 AND EXISTS (SELECT FROM unnest(candidates) c WHERE c.place IS NOT NULL);
+    LOOP
+        SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
+          FROM pgmnemo._keyword_leg(scope, asked, looked) t;
+        by_vector := pgmnemo._vector_leg(scope, asked, looked, s);
+        ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
+        IF cardinality(asked.terms) = 0 AND asked.direction IS NULL THEN
+            filled := ARRAY(SELECT pgmnemo._leading(scope, s, moment, looked));
+            ids := filled;
+        ELSIF cardinality(ids) < looked THEN
+            filled := ARRAY(SELECT pgmnemo._fill(scope, ids, looked - cardinality(ids)));
+            ids := ids || filled;
+        END IF;
+        found := cardinality(ids);
+        IF looked > depth THEN
+            SELECT f.ids, f.totals, f.copies INTO ids, totals, copies
+              FROM pgmnemo._first_of_each(scope, by_keyword, totals, by_vector, filled, 2 * depth) f;
+        END IF;
+        candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
+        SELECT bool_or(c.place IS NOT NULL), array_agg(c.mark), count(DISTINCT c.mark) FILTER (WHERE NOT c.repeats)
+          INTO placed, marks, different FROM unnest(candidates) c;
+        EXIT WHEN NOT collapse OR found < looked OR looked >= depth + beyond;
+        EXIT WHEN different >= depth;
+        looked := least(depth + beyond, looked + 4 * (found - different));
+    END LOOP;
+    placed := placed AND s.neighbours_weight > 0;
     IF placed THEN
         added := ARRAY(
             SELECT DISTINCT l.id
@@ -6254,7 +6449,9 @@ BEGIN
              WHERE l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
         IF cardinality(added) > 0 THEN
             ids := ids || added;
-            candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+            fresh := pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+            candidates := candidates || fresh;
+            marks := marks || ARRAY(SELECT c.mark FROM unnest(fresh) c);
         END IF;
     END IF;
     IF s.graph_weight > 0 AND EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
@@ -6274,12 +6471,15 @@ BEGIN
                                          AND pgmnemo._in_scope(l.project_id, scope))
                               OFFSET 0) l
                        GROUP BY l.id);
-        candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
+        fresh := pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
+        candidates := candidates || fresh;
+        marks := marks || ARRAY(SELECT c.mark FROM unnest(fresh) c);
     END IF;
     IF placed THEN
         SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
           FROM pgmnemo._neighbours(candidates, s) n;
     END IF;
+    equal := collapse AND (copies <> '{}' OR cardinality(marks) > (SELECT count(DISTINCT m) FROM unnest(marks) m));
 END
 $$;
 -- Every candidate with what comes to it from others and its score, by which it ranks; ties go by external id, then by
@@ -6302,7 +6502,8 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
                        d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
-                       d.recency, d.importance, d.along, d.coverage, d.center)::pgmnemo.candidate) AS o (own)
+                       d.recency, d.importance, d.along, d.coverage, d.center, d.mark,
+                       d.repeats)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg. It becomes a part of each statement that asks, and most
@@ -6354,6 +6555,22 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo._relevance IS 'what a candidate is worth without context, neighbours, recency, importance and graph';
+-- Of which lexemes a lesson is that repeats the question: those of the question, in mode vector, too. NULL where
+-- lessons rank by their score alone, or nothing is asked in words.
+CREATE FUNCTION pgmnemo._repeated(scope pgmnemo.scope, asked pgmnemo.question, words text, mode text,
+                                  duplicates boolean)
+RETURNS text[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF duplicates IS NULL OR words IS NULL OR mode <> 'vector' THEN
+        RETURN CASE WHEN duplicates IS NOT NULL THEN nullif(asked.terms, '{}') END;
+    END IF;
+    RETURN (SELECT q.lexemes FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q
+             WHERE NOT pgmnemo._blank(words));
+END
+$$;
 -- The scope of a recall: one project, or with NULL all of the tenant. Nothing in it depends on the search path, so it
 -- fixes none and costs no call.
 CREATE FUNCTION pgmnemo._scope(tenant uuid, project uuid, gate text DEFAULT 'off', role text DEFAULT NULL,
@@ -7081,7 +7298,10 @@ AS $$
                ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine,
                      (c).temporal, (c).context,
                      (c).neighbours, (c).recency, (c).importance, (c).graph],
-               ARRAY[format('%s words', (l).token_count), NULL, NULL, NULL, NULL,
+               ARRAY[format('%s words; by its coverage of the question %s of its worth counts', (l).token_count,
+                            round((c).coverage::numeric, 3)),
+                     'by its coverage, too',
+                     'unrelated texts have ' || round((c).center::numeric, 3), NULL, NULL,
                      coalesce('occurred at ' || (l).occurred_at, 'without occurred_at'),
                      CASE WHEN context_from = (l).external_id THEN 'its own relevance'
                           ELSE 'relevance of ' || quote_literal(context_from) END,
@@ -7616,8 +7836,15 @@ DECLARE
     wanted bigint;
     l pgmnemo.lesson;
     pool record;
+    leads bigint[] := '{}';
+    shown bigint[];
+    others integer[];
+    left_out bigint[] := '{}';
+    first_of bigint[];
     found record;
     ways text;
+    first bigint;
+    notes text;
     meant record;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
@@ -7636,20 +7863,38 @@ BEGIN
     asked.generation := meant.generation;
     asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
-    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
-    SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
-           r.score, r.own, count(*) OVER () AS all_of_them INTO found
-      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+    asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, false);
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id, true);
+    IF pool.equal THEN
+        SELECT e.leads, e.shown, e.others, e.left_out, e.first_of INTO leads, shown, others, left_out, first_of
+          FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
+                                      pool.graphs, s) e;
+    END IF;
+    first := coalesce(first_of[array_position(left_out, l.id)], l.id);
+    SELECT q.rank_of_first AS rank, q.score, q.own, q.all_of_them INTO found
+      FROM (SELECT r.score, r.own, count(*) FILTER (WHERE r.counted) OVER () AS all_of_them,
+                   max(r.rank) FILTER (WHERE (r.own).lesson_id = first) OVER () AS rank_of_first
+              FROM (SELECT r.score, r.own, c.counted,
+                           count(*) FILTER (WHERE c.counted)
+                           OVER (ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id) AS rank
+                      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+                     CROSS JOIN LATERAL (SELECT (r.own).lesson_id <> ALL (left_out)) AS c (counted)) r) q
+     WHERE (q.own).lesson_id = l.id;
+    notes := CASE WHEN (found.own).repeats THEN '; it only repeats the question: behind all that does not' ELSE '' END
+             || coalesce((SELECT format('; one hit with %s equal lessons, shown as %L', e.others, o.external_id)
+                            FROM unnest(leads, shown, others) AS e (lead, id, others)
+                            JOIN pgmnemo.lesson o ON o.tenant_id = tenant AND o.id = e.id WHERE e.lead = first), '');
     ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
 
     RETURN QUERY VALUES
         ('answer', 'rank', CASE WHEN ways IS NOT NULL THEN found.rank::text END, NULL::float8, NULL::float8,
          CASE WHEN ways IS NULL THEN format('none: it would be %s of %s candidates', found.rank, found.all_of_them)
               ELSE format('of %s candidates', found.all_of_them)
-                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END),
+                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END || notes),
         ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
-        ('answer', 'fit', (SELECT f.fit::text FROM pgmnemo._fit(found.score, asked.ideal) f), NULL, NULL,
+        ('answer', 'fit', (SELECT CASE WHEN (found.own).repeats THEN '0' ELSE f.fit::text END
+                             FROM pgmnemo._fit(found.score, asked.ideal) f),
+         NULL, NULL,
          'of a score of ' || asked.ideal),
         ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
          coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
@@ -8364,6 +8609,7 @@ CREATE FUNCTION pgmnemo.recall(
     known_at   timestamptz DEFAULT NULL,
     windows    tstzmultirange DEFAULT NULL,
     floor      float8      DEFAULT NULL,
+    duplicates boolean     DEFAULT false,
     caller     pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS TABLE (
@@ -8389,7 +8635,9 @@ RETURNS TABLE (
     importance     float8,
     graph          float8,
     fit            float8,
-    hidden         integer
+    hidden         integer,
+    equal_lessons  integer,
+    repeats_question boolean
 )
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
 SET search_path = pg_catalog, pg_temp
@@ -8409,6 +8657,11 @@ DECLARE
     from_role text COLLATE "default" := pgmnemo._composed(recall.role);
     asked pgmnemo.question;
     pool record;
+    leads bigint[] := '{}';
+    shown bigint[];
+    others integer[];
+    left_out bigint[] := '{}';
+    collapse boolean := recall.duplicates IS NOT DISTINCT FROM false;
     hidden integer;
     meant record;
 BEGIN
@@ -8426,7 +8679,13 @@ BEGIN
     asked.generation := meant.generation;
     asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
-    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
+    asked.repeated := pgmnemo._repeated(scope, asked, recall.query_text, recall.mode, recall.duplicates);
+    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL, collapse);
+    IF pool.equal THEN
+        SELECT e.leads, e.shown, e.others, e.left_out INTO leads, shown, others, left_out
+          FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
+                                      pool.graphs, s) e;
+    END IF;
     RETURN QUERY
     SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
            (SELECT p.content
@@ -8436,15 +8695,19 @@ BEGIN
              WHERE p.tenant_id = tenant AND p.lesson_id = l.id
              ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
            r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
-           r.neighbours, r.recency, r.importance, r.graph, r.fit, hidden
-      FROM (SELECT r.score, (r.own).*, f.fit
+           r.neighbours, r.recency, r.importance, r.graph,
+           CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats
+      FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
+                   coalesce(others[g.place], 0) AS others
               FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
              CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
-             WHERE recall.floor IS NULL OR f.fit >= recall.floor
-             ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
+             CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
+             WHERE (recall.floor IS NULL OR f.fit >= recall.floor AND NOT (r.own).repeats)
+               AND (r.own).lesson_id <> ALL (left_out)
+             ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
      CROSS JOIN LATERAL (
-            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.lesson_id OFFSET 0) l
-     ORDER BY r.score DESC, r.external_id, r.project_id;
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.shown OFFSET 0) l
+     ORDER BY r.repeats, r.score DESC, r.external_id, r.project_id;
     IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
         PERFORM pgmnemo._all_hidden(scope, hidden);
     END IF;
@@ -8452,8 +8715,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
-relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
+COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, and after them what only repeats the question, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
+relevance = share * (coverage * (bm25_weight * bm25 + passage_terms_weight * passage_terms) + passage_cosine_weight * near(passage_cosine) + pair_cosine_weight * near(pair_cosine) + cosine_weight * near(cosine) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1; coverage how much of the question its words hold (pgmnemo._coverage); near how far a cosine lies from that of unrelated texts to 1 (pgmnemo._nearness, pgmnemo._background);
 score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
 cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
 bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
@@ -8466,8 +8729,10 @@ recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
+duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
+repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0;
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
-Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last; where fewer than pool_depth (at least k) different texts are among them, of up to 3,200 more of each leg: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
 CREATE FUNCTION pgmnemo.recall_lessons(
     embedding  real[]      DEFAULT NULL,
     k          integer     DEFAULT 10,
@@ -8512,12 +8777,15 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of,
-                                 valid_at, role, mode, filter, known_at, windows, floor);
+    SELECT r.lesson_id, r.in_project, r.external_id, r.said_by, r.topic, r.content, r.metadata, r.occurred_at,
+           r.passage, r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal,
+           r.context, r.neighbours, r.recency, r.importance, r.graph, r.fit, r.hidden
+      FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of, valid_at, role,
+                          mode, filter, known_at, windows, floor, NULL) r;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.recall_lessons IS 'recall for the session''s tenant';
+COMMENT ON FUNCTION pgmnemo.recall_lessons IS 'recall for the session''s tenant with duplicates NULL, as the protocol measures it: every lesson is a row of its own, ranked by its score alone';
 -- Lessons in order of id, so that the work may stop at any time and go on from where it was.
 CREATE FUNCTION pgmnemo.recut(
     tenant   uuid,

@@ -281,9 +281,11 @@ class Fitting(Asked):
 
     Args:
         floor: leave out what fits less, 0 to 1
+        duplicates: show every lesson of an equal text, not the newest alone
     """
 
     floor: float | None = None
+    duplicates: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,7 +69,8 @@ def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
     told = indented(hit.text, MARGIN)[MARGIN:] if full else one_line(hit.text, MARGIN)
     yield f"{rank:>2}. {told}"
     fit = None if hit.fit is None else f"fit {hit.fit:.2f}"
-    facts = [f"score {hit.score:.2f}", fit, day(hit.at).strip(), hit.role, hit.key]
+    others = f"+{hit.equal_lessons} equal" if hit.equal_lessons else None
+    facts = [f"score {hit.score:.2f}", fit, day(hit.at).strip(), hit.role, hit.key, others]
     yield indented(one_line(joined(facts), MARGIN), MARGIN)
     if why:
         yield wrapped(hit.why())

@@ -107,7 +107,8 @@ class Lesson:
 class Hit:
     """One answer of a recall, best first. `fit` is the score on the question's own scale, 0 to 1; `passage`
     the part that fits best, where the lesson has parts; `components` what the score is made of, None for a
-    leg that was not asked."""
+    leg that was not asked. `equal_lessons` is the number of other lessons with the same text, of which this
+    is the newest; `repeats_question` is True for a lesson that is the question itself, which ranks last."""
 
     key: str
     text: str
@@ -123,6 +124,8 @@ class Hit:
     hidden: int
     id: int
     weights: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+    equal_lessons: int = 0
+    repeats_question: bool = False
 
     def shares(self) -> dict[str, float]:
         """What each component adds to the score, the greatest first, by the weights in force."""
@@ -145,7 +148,8 @@ class Hit:
         ]
         if not told:
             return "nothing of the question is in it: it is there because so few lessons are"
-        return f"{', '.join(told)} = {self.score:.2f}"
+        last = "; it only repeats the question, so it ranks last" if self.repeats_question else ""
+        return f"{', '.join(told)} = {self.score:.2f}{last}"
 
 
 @dataclass(frozen=True, slots=True)

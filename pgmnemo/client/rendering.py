@@ -64,7 +64,9 @@ def _tellings(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
 
 def _note(number: int, hit: Hit, told: str, zone: tzinfo) -> str:
     when = f"{hit.at.astimezone(zone):%Y-%m-%d}" if hit.at else ""
-    source = " · ".join(part for part in (when, _one_line(hit.role or ""), _one_line(hit.key)) if part)
+    others = f"+{hit.equal_lessons} equal" if hit.equal_lessons else ""
+    parts = (when, _one_line(hit.role or ""), _one_line(hit.key), others)
+    source = " · ".join(part for part in parts if part)
     told = told.replace(LAST, LAST.replace("/", "\\/"))  # for whoever looks for the tag and not for the line
     quoted = "\n".join(f"> {line}".rstrip() for line in told.splitlines() or [""])
     return f"[{number}] {source}\n{quoted}"

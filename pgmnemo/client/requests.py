@@ -43,8 +43,10 @@ COMPONENTS = tuple(PARTS)
 HIT = (
     "external_id", "content", "score", "fit", "in_project", "said_by", "topic",
     "nullif(metadata, '{}')",  # most have none, and reading an empty one takes as long as all else of a hit
-    MOMENT.format("occurred_at"), "passage", "hidden", "lesson_id", *COMPONENTS,
+    MOMENT.format("occurred_at"), "passage", "hidden", "lesson_id", "equal_lessons", "repeats_question",
+    *COMPONENTS,
 )  # fmt: skip
+FORMER_HIT = tuple({"equal_lessons": "0", "repeats_question": "false"}.get(one, one) for one in HIT)
 STEP = (
     "key", "content", "in_project", "active", MOMENT.format("valid_from"), MOMENT.format("valid_to"),
     "reason", "stored_at", "recorded_at",
@@ -85,6 +87,7 @@ class Asked:
     valid_at: datetime | None = None
     known_at: datetime | None = None
     floor: float | None = None
+    duplicates: bool = False
     mode: str | None = None
     now: datetime | None = None
 
@@ -154,10 +157,15 @@ def recall(
     row: Any,
     asked: Asked,
     weights: Mapping[str, float],
+    collapses: bool = True,
 ) -> Call[list[Hit]]:
-    """The best lessons for a question; their reasons are told by `weights`."""
+    """The best lessons for a question; their reasons are told by `weights`.
+
+    `collapses`: the extension answers with one lesson for equal texts, as those before 1.0.0 do not.
+    """
     given = asked.arguments(query, row)
-    call = calls.recall(tenant, project_id=project, floor=asked.floor, columns=HIT, **given)
+    given |= {"floor": asked.floor, "duplicates": asked.duplicates or None if collapses else None}
+    call = calls.recall(tenant, project_id=project, columns=HIT if collapses else FORMER_HIT, **given)
     return asked.dated(call).read(lambda rows: [_hit(one, weights) for one in rows])
 
 
@@ -268,10 +276,11 @@ def check_settings(given: Iterable[str], rows: Rows) -> None:
 
 
 def _hit(row: tuple[Any, ...], weights: Mapping[str, float]) -> Hit:
-    key, text, score, fit, project, role, topic, metadata, at, passage, hidden, number, *parts = row
+    key, text, score, fit, project, role, topic, metadata, at, passage, hidden, number, *rest = row
+    equal, repeats, *parts = rest
     return Hit(
         key, text, score, fit, project, role, topic, metadata or {}, at, passage,
-        dict(zip(COMPONENTS, parts, strict=True)), hidden, number, weights,
+        dict(zip(COMPONENTS, parts, strict=True)), hidden, number, weights, equal, repeats,
     )  # fmt: skip
 
 

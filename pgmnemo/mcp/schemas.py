@@ -57,6 +57,7 @@ class Query(Among, kw_only=True, frozen=True):
     floor: (
         Annotated[float, says("leave out what fits the question less than this, 0 to 1", ge=0, le=1)] | None
     ) = None
+    duplicates: Annotated[bool, says("show equal texts each; else only the newest")] = False
 
 
 class FactTold(Struct, frozen=True, forbid_unknown_fields=True):
@@ -181,6 +182,7 @@ class Found(Struct, omit_defaults=True):
     at: datetime | None = None
     role: str | None = None
     topic: str | None = None
+    equal_lessons: Annotated[int, says("other memories with the same text")] = 0
     cut: Cut = False
 
 

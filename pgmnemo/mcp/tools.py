@@ -255,7 +255,6 @@ def _among(asked: of.Among) -> dict[str, Any]:
 
 def _query(asked: of.Query) -> dict[str, Any]:
     """Keywords of a recall."""
-    told = {
-        name: getattr(asked, name) for name in ("role", "since", "until", "valid_at", "known_at", "floor")
-    }
+    names = ("role", "since", "until", "valid_at", "known_at", "floor", "duplicates")
+    told = {name: getattr(asked, name) for name in names}
     return {**told, "filter": None if asked.topic is None else {"topic": asked.topic}}

@@ -80,7 +80,8 @@ def application(memory: AsyncMemory) -> Starlette:
     async def search(request: Request) -> Response:
         given = msgspec.json.decode(await request.body(), type=Search)
         only = None if given.scope is None else {"metadata": {"scope": given.scope}}
-        hits = await of(request, given.user_id).recall(given.query, k=given.limit, filter=only)
+        scope = of(request, given.user_id)
+        hits = await scope.recall(given.query, k=given.limit, filter=only, duplicates=True)
         results = [{"id": hit.key, "text": hit.text, "score": hit.score} for hit in hits]
         return told({"results": results})
 

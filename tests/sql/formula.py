@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-WEIGHTS = {"bm25": 1.0, "passage_terms": 0.75, "passage_cosine": 15.0, "pair_cosine": 8.0, "cosine": 8.0,
+WEIGHTS = {"bm25": 1.0, "passage_terms": 0.75, "passage_cosine": 13.0, "pair_cosine": 7.0, "cosine": 7.0,
            "temporal": 10.0, "context": 1.0, "neighbours": 0.2, "recency": 0.1, "importance": 0.1,
            "graph": 1.0}  # fmt: skip
+COSINES = ("passage_cosine", "pair_cosine", "cosine")
 RELEVANCE = ("bm25", "passage_terms", "passage_cosine", "pair_cosine", "cosine", "temporal")
 DAY = timedelta(days=1)
 Words = Mapping[str, int]  # lexeme, and how often it stands there
@@ -32,6 +33,7 @@ class Numbers:
     bm25_b: float = 0.4
     length_pivot: float = 70
     passage_term_bonus: float = 1.5
+    full_coverage: float = 0.5
     assistant_weight: float = 0.8
     neighbours_half_length: float = 20
     recency_half_life: float = 30
@@ -125,9 +127,18 @@ def temporal(at: datetime | None, span: Span | None) -> float:
     return float(0.5 ** max((at - span[1]) / (7 * DAY), (span[0] - at) / (2 * DAY), 0.0))
 
 
-def relevance(row: Mapping[str, Any], assistant: bool, weights: Mapping[str, float], share: float) -> float:
-    own = sum(weights[name] * max(row[name] or 0.0, 0.0) for name in RELEVANCE)
-    return own * (share if assistant else 1.0)
+def background(lessons: Iterable[Lesson], asked: Any, half: Callable[[Any], Any]) -> float:
+    """The mean cosine of each lesson's first vector (32 lessons at most), less what the answer lifts it by."""
+    each = ([row for row in (one.vector, *(one.vectors or ())) if row is not None] for one in lessons)
+    rows = [found[0] for found in each if found]
+    mean = sum(float(half(row) @ asked) for row in rows) / len(rows)
+    return mean - 0.3 * (1 - mean) / len(rows)
+
+
+def nearness(cosine: float | None, center: float) -> float:
+    if cosine is None:
+        return 0.0
+    return max(cosine - center, 0.1 * (cosine - center)) / (1 - center)
 
 
 def context(lessons: Mapping[str, Lesson], worth: Mapping[str, float], name: str) -> float:
@@ -197,16 +208,41 @@ class Formula:
         """As half precision keeps it."""
         return self.unit(*vector).astype(np.float16).astype(np.float64)
 
+    def reach(self, question: str) -> tuple[float, float]:
+        """The score of all words of a question, and the share that they count with for their number."""
+        inside = [cut(self.tenant, lesson.content) for lesson in self.lessons.values()]
+        everywhere = [*inside, *(cut(self.tenant, text) for text in self.elsewhere)]
+        counted = Statistics(everywhere=everywhere, inside=inside, numbers=self.numbers)
+        words = cut(self.tenant, question)
+        bonus = self.numbers.passage_term_bonus
+        whole = sum(
+            self.weights["bm25"] * counted.idf(word)
+            + self.weights["passage_terms"] * (counted.idf(word) + bonus)
+            for word in words
+        )
+        return whole, min(1.0, math.sqrt(12 / max(len(words), 1)))
+
+    def relevance(
+        self, rows: Mapping[str, Mapping[str, Any]], question: str, vector: Any
+    ) -> dict[str, float]:
+        """What each lesson is worth by itself."""
+        reach, brevity = self.reach(question)
+        center = background(self.lessons.values(), self.half(vector), self.half)
+        worth = {}
+        for name, row in rows.items():
+            words = sum(self.weights[part] * (row[part] or 0.0) for part in ("bm25", "passage_terms"))
+            enough = self.numbers.full_coverage * reach
+            words *= brevity * (words / enough if words < enough else 1.0)
+            near = sum(self.weights[part] * nearness(row[part], center) for part in COSINES)
+            share = self.numbers.assistant_weight if self.lessons[name].role == "assistant" else 1.0
+            worth[name] = share * (words + near + self.weights["temporal"] * row["temporal"])
+        return worth
+
     def answer(
         self, question: str, vector: Any, moment: datetime, mode: str = "hybrid", span: Span | None = None
     ) -> dict[str, dict[str, Any]]:
         rows, lengths = self.own(question, vector, moment, mode, span), self.lengths()
-        worth = {
-            name: relevance(
-                row, self.lessons[name].role == "assistant", self.weights, self.numbers.assistant_weight
-            )
-            for name, row in rows.items()
-        }
+        worth = self.relevance(rows, question, vector)
         linked = graph(self.links, worth, self.numbers)
         for name, row in rows.items():
             row["context"] = context(self.lessons, worth, name)

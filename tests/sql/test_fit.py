@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from psycopg import errors
 
-from tests.sql.formula import WEIGHTS, Formula, Lesson, Numbers, Statistics, cut, rareness
+from tests.sql.formula import COSINES, WEIGHTS, Formula, Lesson, Numbers, cut, rareness
 
 NOW = datetime(2025, 6, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -58,20 +58,14 @@ def formula(filled: Any, unit: Any) -> Callable[..., Formula]:
 
 def ideal(formula: Formula, question: str, mode: str, timed: bool) -> float:
     """The score of a lesson that answers the question well."""
-    weights, numbers = formula.weights, formula.numbers
+    weights = formula.weights
     inside = [cut(formula.tenant, lesson.content) for lesson in formula.lessons.values()]
-    everywhere = [*inside, *(cut(formula.tenant, text) for text in formula.elsewhere)]
-    counted = Statistics(everywhere=everywhere, inside=inside, numbers=numbers)
     words = [] if mode == "vector" else list(cut(formula.tenant, question))
-    terms = sum(
-        weights["bm25"] * counted.idf(word)
-        + weights["passage_terms"] * (counted.idf(word) + numbers.passage_term_bonus)
-        for word in words
-    )
-    cosines = weights["passage_cosine"] + weights["pair_cosine"] + weights["cosine"]
+    terms, brevity = formula.reach(question) if words else (0.0, 1.0)
+    cosines = sum(weights[name] for name in COSINES)
     return (1 + weights["context"]) * (
-        terms * min(1, math.sqrt(4 / max(len(words), 1)))
-        + (cosines * math.sqrt(rareness("", inside) / 5) if mode != "keyword" else 0)
+        terms * brevity * min(1, math.sqrt(4 / max(len(words), 1)))
+        + (cosines * 0.5 * math.sqrt(rareness("", inside) / 5) if mode != "keyword" else 0)
         + (weights["temporal"] if timed and words else 0)
     )
 
@@ -132,9 +126,11 @@ def test_it_ends_at_nought_and_at_one(tenant: Any, unit: Any) -> None:
 
 @pytest.mark.parametrize("word", ["walrus", "lantern"], ids=["held by none", "held in another project"])
 def test_a_word_that_no_lesson_holds_counts(filled: Any, word: str) -> None:
-    """It adds to no score, and the question fits less."""
+    """No lesson gains by it: each covers less of the question, and fits less."""
     plain, more = (filled.recall(text, as_of=NOW) for text in ("pilot", f"pilot {word}"))
-    assert [row["score"] for row in more] == pytest.approx([row["score"] for row in plain])
+    assert [row["bm25"] for row in more] == pytest.approx([row["bm25"] for row in plain])
+    assert [row["external_id"] for row in more] == [row["external_id"] for row in plain]
+    assert more[0]["score"] < plain[0]["score"]
     assert 0 < more[0]["fit"] < 0.7 * plain[0]["fit"]
     assert fits(filled, word, None, mode="keyword")["near"] < 0.03  # recency and importance alone
 

@@ -23,6 +23,7 @@ from pgmnemo.places import release
 from pgmnemo.progress import QUIET, Progress
 
 LANGUAGES = "1.0.0"  # from which on a lesson is written in a language
+COLLAPSES = "1.0.0"  # from which on the extension answers with one lesson for equal texts
 NAMES = "0.6.0"  # from which on the extension notes embedders, and keeps vectors as they are
 FORMER_WIDTH = 1024  # to which they were filled up before
 
@@ -44,6 +45,7 @@ class AsyncMemory:
         self._kept: dict[UUID, int] = {}  # numbers of each vector of a tenant
         self._names = release(opened.version) >= release(NAMES)
         self._languages = release(opened.version) >= release(LANGUAGES)
+        self._collapses = release(opened.version) >= release(COLLAPSES)
         self._let_in: set[UUID] = set()
         self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()

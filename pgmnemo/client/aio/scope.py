@@ -331,6 +331,7 @@ class AsyncScope:
         valid_at: datetime | None = None,
         known_at: datetime | None = None,
         floor: float | None = None,
+        duplicates: bool = False,
         mode: str | None = None,
         vector: Sequence[float] | None = None,
         now: datetime | None = None,
@@ -339,8 +340,10 @@ class AsyncScope:
 
         role, since, until, filter: which lessons may answer. windows: the times that the question means,
         pairs of from and to. as_of: the present of the question (`now` says the same). valid_at: what held
-        then. known_at: by what was known then. floor: leaves out what fits less, 0 to 1. mode: hybrid,
-        keyword or vector. vector: the question's own, in a memory without an embedder.
+        then. known_at: by what was known then. floor: leaves out what fits less, 0 to 1. duplicates: lessons
+        that differ in case, blanks or punctuation alone are hits of their own, not one hit, the newest. mode:
+        hybrid, keyword or vector. vector: the question's own, in a memory without an embedder. A lesson that
+        only repeats the question ranks last.
         """
         return await self._recall(query, vector, Asked.of(locals()))
 
@@ -349,7 +352,8 @@ class AsyncScope:
             row = await self._question(query, vector, asked.mode)
             words = "" if query is None and row is None else query  # then what is new and important is first
             weights = await self._memory._in_force()
-            call = requests.recall(self.tenant_id, self.project_id, words, row, asked, weights)
+            collapses = self._memory._collapses
+            call = requests.recall(self.tenant_id, self.project_id, words, row, asked, weights, collapses)
             hits = await self._call(call)
             span.answer(query, hits)
             return hits
@@ -396,6 +400,7 @@ class AsyncScope:
         valid_at: datetime | None = None,
         known_at: datetime | None = None,
         floor: float | None = None,
+        duplicates: bool = False,
         mode: str | None = None,
         vector: Sequence[float] | None = None,
         now: datetime | None = None,
@@ -403,13 +408,13 @@ class AsyncScope:
         """What a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
 
         Without a question it is what is new and important. A lesson too long for the rest is left out, the
-        next is tried. What this hands out, this memory does not store again: neither the block nor a text
-        that repeats a lesson of it.
+        next is tried; a lesson that only repeats the question is left out, too. What this hands out, this
+        memory does not store again: neither the block nor a text that repeats a lesson of it.
         """
         if max_tokens < 1:
             raise UsageError(f"max_tokens is {max_tokens}, but must be 1 or more")
         asked = Asked.of(locals())
-        hits = await self._recall(query, vector, asked)
+        hits = [hit for hit in await self._recall(query, vector, asked) if not hit.repeats_question]
         present = asked.as_of or asked.now
         found = render(hits, max_tokens, count, present.tzinfo if present else None)
         self._hand_out(found)

@@ -14,7 +14,10 @@ AS $$
                ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine,
                      (c).temporal, (c).context,
                      (c).neighbours, (c).recency, (c).importance, (c).graph],
-               ARRAY[format('%s words', (l).token_count), NULL, NULL, NULL, NULL,
+               ARRAY[format('%s words; by its coverage of the question %s of its worth counts', (l).token_count,
+                            round((c).coverage::numeric, 3)),
+                     'by its coverage, too',
+                     'unrelated texts have ' || round((c).center::numeric, 3), NULL, NULL,
                      coalesce('occurred at ' || (l).occurred_at, 'without occurred_at'),
                      CASE WHEN context_from = (l).external_id THEN 'its own relevance'
                           ELSE 'relevance of ' || quote_literal(context_from) END,

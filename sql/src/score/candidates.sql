@@ -15,6 +15,8 @@ DECLARE
     unpacked constant integer := 2000;  -- bytes up to which a vector of lexemes may stand in its row as it is
     direction constant @extschema:vector@.halfvec := asked.direction;
     timed boolean := cardinality(asked.since) > 0;
+    -- what has more tokens says more than the question
+    repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 2, -1000000);
 BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
@@ -31,11 +33,15 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   asked.center)::pgmnemo.candidate
+                   asked.center, l.mark, l.repeats)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
-                            THEN l.lexemes ELSE l.lexemes || '' END AS whole
+                            THEN l.lexemes ELSE l.lexemes || '' END AS whole,
+                       pgmnemo._words_mark(l.lexemes, l.token_count) AS mark,
+                       l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
+                       AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
+                       AS repeats
                   FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = ANY (ids) OFFSET 0) l
           JOIN unnest(ids, totals) AS g (id, total) ON g.id = l.id
           LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,

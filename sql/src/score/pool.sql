@@ -1,37 +1,57 @@
 -- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
 -- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
 -- relevant, and what the graph adds: the same for every k up to pool_depth.
--- `lesson` joins them last, where none did, to see what it would be worth.
+-- `lesson` joins them last, where none did, to see what it would be worth. With `collapse` lessons that say the same
+-- count once, and those that are the question itself never: where too few others are left, the legs are asked for more,
+-- and of the lessons that say the same the first is a candidate, the rest `copies`.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
-    lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
+    lesson bigint, collapse boolean, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
     OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
-    OUT candidates pgmnemo.candidate[])
+    OUT copies bigint[], OUT equal boolean, OUT candidates pgmnemo.candidate[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     reach constant bigint := 2;    -- places before and after a lesson at which its neighbours are
     most  constant integer := 32;  -- lessons that are looked at there, in the order of their places
+    beyond constant integer := 3200;  -- lessons of each leg that are looked through for others at most
     depth integer := greatest(s.pool_depth, k);
+    looked integer := depth;
+    different integer;
+    marks bigint[];
+    fresh pgmnemo.candidate[];
+    found integer;
     ids bigint[];
     totals float8[];
     more bigint[];
     placed boolean;
 BEGIN
-    SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
-      FROM pgmnemo._keyword_leg(scope, asked, depth) t;
-    by_vector := pgmnemo._vector_leg(scope, asked, depth, s);
-    ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
-    IF cardinality(asked.terms) = 0 AND asked.direction IS NULL THEN
-        filled := ARRAY(SELECT pgmnemo._leading(scope, s, moment, depth));
-        ids := filled;
-    ELSIF cardinality(ids) < depth THEN
-        filled := ARRAY(SELECT pgmnemo._fill(scope, ids, depth - cardinality(ids)));
-        ids := ids || filled;
-    END IF;
-    candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
-    placed := s.neighbours_weight > 0 AND EXISTS (SELECT FROM unnest(candidates) c WHERE c.place IS NOT NULL);
+    LOOP
+        SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
+          FROM pgmnemo._keyword_leg(scope, asked, looked) t;
+        by_vector := pgmnemo._vector_leg(scope, asked, looked, s);
+        ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
+        IF cardinality(asked.terms) = 0 AND asked.direction IS NULL THEN
+            filled := ARRAY(SELECT pgmnemo._leading(scope, s, moment, looked));
+            ids := filled;
+        ELSIF cardinality(ids) < looked THEN
+            filled := ARRAY(SELECT pgmnemo._fill(scope, ids, looked - cardinality(ids)));
+            ids := ids || filled;
+        END IF;
+        found := cardinality(ids);
+        IF looked > depth THEN
+            SELECT f.ids, f.totals, f.copies INTO ids, totals, copies
+              FROM pgmnemo._first_of_each(scope, by_keyword, totals, by_vector, filled, 2 * depth) f;
+        END IF;
+        candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
+        SELECT bool_or(c.place IS NOT NULL), array_agg(c.mark), count(DISTINCT c.mark) FILTER (WHERE NOT c.repeats)
+          INTO placed, marks, different FROM unnest(candidates) c;
+        EXIT WHEN NOT collapse OR found < looked OR looked >= depth + beyond;
+        EXIT WHEN different >= depth;
+        looked := least(depth + beyond, looked + 4 * (found - different));
+    END LOOP;
+    placed := placed AND s.neighbours_weight > 0;
     IF placed THEN
         added := ARRAY(
             SELECT DISTINCT l.id
@@ -46,7 +66,9 @@ BEGIN
              WHERE l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
         IF cardinality(added) > 0 THEN
             ids := ids || added;
-            candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+            fresh := pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+            candidates := candidates || fresh;
+            marks := marks || ARRAY(SELECT c.mark FROM unnest(fresh) c);
         END IF;
     END IF;
     IF s.graph_weight > 0 AND EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
@@ -66,11 +88,14 @@ BEGIN
                                          AND pgmnemo._in_scope(l.project_id, scope))
                               OFFSET 0) l
                        GROUP BY l.id);
-        candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
+        fresh := pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
+        candidates := candidates || fresh;
+        marks := marks || ARRAY(SELECT c.mark FROM unnest(fresh) c);
     END IF;
     IF placed THEN
         SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
           FROM pgmnemo._neighbours(candidates, s) n;
     END IF;
+    equal := collapse AND (copies <> '{}' OR cardinality(marks) > (SELECT count(DISTINCT m) FROM unnest(marks) m));
 END
 $$;

@@ -19,7 +19,9 @@ CREATE TYPE pgmnemo.candidate AS (
     importance     float8,
     graph          float8,
     coverage       float8,
-    center         float8
+    center         float8,
+    mark           bigint,
+    repeats        boolean
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background); mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question)';

@@ -38,8 +38,15 @@ DECLARE
     wanted bigint;
     l pgmnemo.lesson;
     pool record;
+    leads bigint[] := '{}';
+    shown bigint[];
+    others integer[];
+    left_out bigint[] := '{}';
+    first_of bigint[];
     found record;
     ways text;
+    first bigint;
+    notes text;
     meant record;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
@@ -58,20 +65,38 @@ BEGIN
     asked.generation := meant.generation;
     asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
-    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
-    SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
-           r.score, r.own, count(*) OVER () AS all_of_them INTO found
-      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+    asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, false);
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id, true);
+    IF pool.equal THEN
+        SELECT e.leads, e.shown, e.others, e.left_out, e.first_of INTO leads, shown, others, left_out, first_of
+          FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
+                                      pool.graphs, s) e;
+    END IF;
+    first := coalesce(first_of[array_position(left_out, l.id)], l.id);
+    SELECT q.rank_of_first AS rank, q.score, q.own, q.all_of_them INTO found
+      FROM (SELECT r.score, r.own, count(*) FILTER (WHERE r.counted) OVER () AS all_of_them,
+                   max(r.rank) FILTER (WHERE (r.own).lesson_id = first) OVER () AS rank_of_first
+              FROM (SELECT r.score, r.own, c.counted,
+                           count(*) FILTER (WHERE c.counted)
+                           OVER (ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id) AS rank
+                      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+                     CROSS JOIN LATERAL (SELECT (r.own).lesson_id <> ALL (left_out)) AS c (counted)) r) q
+     WHERE (q.own).lesson_id = l.id;
+    notes := CASE WHEN (found.own).repeats THEN '; it only repeats the question: behind all that does not' ELSE '' END
+             || coalesce((SELECT format('; one hit with %s equal lessons, shown as %L', e.others, o.external_id)
+                            FROM unnest(leads, shown, others) AS e (lead, id, others)
+                            JOIN pgmnemo.lesson o ON o.tenant_id = tenant AND o.id = e.id WHERE e.lead = first), '');
     ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
 
     RETURN QUERY VALUES
         ('answer', 'rank', CASE WHEN ways IS NOT NULL THEN found.rank::text END, NULL::float8, NULL::float8,
          CASE WHEN ways IS NULL THEN format('none: it would be %s of %s candidates', found.rank, found.all_of_them)
               ELSE format('of %s candidates', found.all_of_them)
-                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END),
+                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END || notes),
         ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
-        ('answer', 'fit', (SELECT f.fit::text FROM pgmnemo._fit(found.score, asked.ideal) f), NULL, NULL,
+        ('answer', 'fit', (SELECT CASE WHEN (found.own).repeats THEN '0' ELSE f.fit::text END
+                             FROM pgmnemo._fit(found.score, asked.ideal) f),
+         NULL, NULL,
          'of a score of ' || asked.ideal),
         ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
          coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));

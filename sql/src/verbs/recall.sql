@@ -15,6 +15,7 @@ CREATE FUNCTION pgmnemo.recall(
     known_at   timestamptz DEFAULT NULL,
     windows    tstzmultirange DEFAULT NULL,
     floor      float8      DEFAULT NULL,
+    duplicates boolean     DEFAULT false,
     caller     pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS TABLE (
@@ -40,7 +41,9 @@ RETURNS TABLE (
     importance     float8,
     graph          float8,
     fit            float8,
-    hidden         integer
+    hidden         integer,
+    equal_lessons  integer,
+    repeats_question boolean
 )
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
 SET search_path = pg_catalog, pg_temp
@@ -60,6 +63,11 @@ DECLARE
     from_role text COLLATE "default" := pgmnemo._composed(recall.role);
     asked pgmnemo.question;
     pool record;
+    leads bigint[] := '{}';
+    shown bigint[];
+    others integer[];
+    left_out bigint[] := '{}';
+    collapse boolean := recall.duplicates IS NOT DISTINCT FROM false;
     hidden integer;
     meant record;
 BEGIN
@@ -77,7 +85,13 @@ BEGIN
     asked.generation := meant.generation;
     asked.center := pgmnemo._background(scope, asked);
     asked.graph := meant.graph;
-    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
+    asked.repeated := pgmnemo._repeated(scope, asked, recall.query_text, recall.mode, recall.duplicates);
+    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL, collapse);
+    IF pool.equal THEN
+        SELECT e.leads, e.shown, e.others, e.left_out INTO leads, shown, others, left_out
+          FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
+                                      pool.graphs, s) e;
+    END IF;
     RETURN QUERY
     SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
            (SELECT p.content
@@ -87,15 +101,19 @@ BEGIN
              WHERE p.tenant_id = tenant AND p.lesson_id = l.id
              ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
            r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
-           r.neighbours, r.recency, r.importance, r.graph, r.fit, hidden
-      FROM (SELECT r.score, (r.own).*, f.fit
+           r.neighbours, r.recency, r.importance, r.graph,
+           CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats
+      FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
+                   coalesce(others[g.place], 0) AS others
               FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
              CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
-             WHERE recall.floor IS NULL OR f.fit >= recall.floor
-             ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
+             CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
+             WHERE (recall.floor IS NULL OR f.fit >= recall.floor AND NOT (r.own).repeats)
+               AND (r.own).lesson_id <> ALL (left_out)
+             ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
      CROSS JOIN LATERAL (
-            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.lesson_id OFFSET 0) l
-     ORDER BY r.score DESC, r.external_id, r.project_id;
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.shown OFFSET 0) l
+     ORDER BY r.repeats, r.score DESC, r.external_id, r.project_id;
     IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
         PERFORM pgmnemo._all_hidden(scope, hidden);
     END IF;
@@ -103,8 +121,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
-relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
+COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, and after them what only repeats the question, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
+relevance = share * (coverage * (bm25_weight * bm25 + passage_terms_weight * passage_terms) + passage_cosine_weight * near(passage_cosine) + pair_cosine_weight * near(pair_cosine) + cosine_weight * near(cosine) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1; coverage how much of the question its words hold (pgmnemo._coverage); near how far a cosine lies from that of unrelated texts to 1 (pgmnemo._nearness, pgmnemo._background);
 score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
 cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
 bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
@@ -117,5 +135,7 @@ recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
+duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
+repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0;
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
-Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last; where fewer than pool_depth (at least k) different texts are among them, of up to 3,200 more of each leg: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';

@@ -42,9 +42,12 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of,
-                                 valid_at, role, mode, filter, known_at, windows, floor);
+    SELECT r.lesson_id, r.in_project, r.external_id, r.said_by, r.topic, r.content, r.metadata, r.occurred_at,
+           r.passage, r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal,
+           r.context, r.neighbours, r.recency, r.importance, r.graph, r.fit, r.hidden
+      FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of, valid_at, role,
+                          mode, filter, known_at, windows, floor, NULL) r;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.recall_lessons IS 'recall for the session''s tenant';
+COMMENT ON FUNCTION pgmnemo.recall_lessons IS 'recall for the session''s tenant with duplicates NULL, as the protocol measures it: every lesson is a row of its own, ranked by its score alone';

@@ -1,0 +1,20 @@
+-- By what lessons say the same (pgmnemo._text_key); the texts are read only of those whose lexemes are the same.
+CREATE FUNCTION pgmnemo._equal_keys(scope pgmnemo.scope, ids bigint[])
+RETURNS TABLE (lesson_id bigint, text_key bigint, alone boolean, asks boolean, happened timestamptz)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT m.id, CASE WHEN m.times = 1 THEN m.mark ELSE pgmnemo._text_key(m.content, m.topic, m.role) END,
+           m.times = 1, m.times > 1 AND pgmnemo._asks(m.content), m.happened
+      FROM (SELECT l.id, l.content, l.topic, l.role, coalesce(l.occurred_at, l.stored_at) AS happened, w.mark,
+                   count(*) OVER (PARTITION BY w.mark) AS times
+              FROM (SELECT DISTINCT unnest(ids) AS id) u
+              JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = u.id
+             CROSS JOIN LATERAL (SELECT pgmnemo._words_mark(l.lexemes, l.token_count)) AS w (mark)) m;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._equal_keys IS 'for each of these lessons a number that those which say the same share; alone: no other has its lexemes; asks: it is one of several and a question (pgmnemo._asks)';

@@ -1,0 +1,32 @@
+-- Whether a lesson is the question itself: it is a question, and has no word of its own that the question lacks. A
+-- lead-in (Tell me: ...; Bob, ...) of three words at most may have one. A lesson that states something is an answer,
+-- whatever its words.
+CREATE FUNCTION pgmnemo._repeats_question(content text, topic text, config text, lexemes tsvector, question text[])
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    longest constant integer := 1000;  -- characters of a question that may be asked again
+    lead_in constant text := '^[^[:alnum:]]*[[:alnum:]''\u2019]+(?:\s+[[:alnum:]''\u2019]+){0,2}'
+                             '\s*[:,\u060C\u3001\uFF0C\uFF1A]';
+    more tsvector;
+BEGIN
+    IF topic IS NULL THEN
+        more := ts_delete(lexemes, question);
+        IF length(more) > 1 THEN
+            RETURN false;
+        END IF;
+    END IF;
+    IF length(lexemes) = 0 OR length(content) > longest OR NOT pgmnemo._asks(content)
+       OR pgmnemo._config(config) IS NULL THEN
+        RETURN false;
+    ELSIF topic IS NOT NULL THEN
+        more := ts_delete(pgmnemo._lexemes(pgmnemo._config(config), content), question);
+    END IF;
+    RETURN length(more) = 0
+           OR length(more) = 1 AND content ~ lead_in
+              AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), regexp_replace(content, lead_in, '')),
+                                   question)) = 0;
+END
+$$;

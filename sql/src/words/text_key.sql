@@ -1,0 +1,11 @@
+-- The same for lessons that say the same: one form of text, one topic, one speaker (nobody named is the user). Long
+-- texts are the same only to the letter.
+CREATE FUNCTION pgmnemo._text_key(content text, topic text, role text)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT pg_catalog.hashtextextended(
+        pg_catalog.concat_ws(E'\n', CASE WHEN octet_length(content) <= 8000 AND length(content) <= 2000
+                                         THEN pgmnemo._text_form(content) ELSE content END,
+                             topic, nullif(role, 'user')), 0)
+$$;

@@ -1,0 +1,101 @@
+"""A conversation: equal texts are one hit, and a question that was asked before is not its own answer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+QUESTION = "What colour is my boat?"
+ASKED = (
+    QUESTION, "what colour is my boat", "What's the colour of my boat?", "Tell me: what colour is my boat?",
+)  # fmt: skip
+
+
+def keys(hits: Any) -> list[str]:
+    return [hit.key for hit in hits]
+
+
+def test_texts_that_differ_in_case_blanks_and_punctuation_are_one_hit_the_newest(scope: Any) -> None:
+    for day, text in enumerate(["I like tea.", "i  like TEA", "I like tea!"]):
+        scope.add(text, key=f"tea-{day}", at=DAY - timedelta(days=day))
+    [hit] = scope.recall("tea")
+    assert (hit.key, hit.text, hit.equal_lessons) == ("tea-0", "I like tea.", 2)
+    found = scope.context("tea").text
+    assert found.count("\n> ") == 1
+    assert "+2 equal" in found
+    every = scope.recall("tea", duplicates=True)
+    assert sorted(keys(every)) == ["tea-0", "tea-1", "tea-2"]
+    assert {hit.equal_lessons for hit in every} == {0}
+    assert scope.context("tea", duplicates=True).text.count("\n> ") == 3
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("ADR-016 uses tea", "ADR-017 uses tea"), ("I like tea", "I do not like tea"),
+        ("tea at 1.5 degrees", "tea at 15 degrees"), ("tea at -5 degrees", "tea at 5 degrees"),
+        ("tea in C++", "tea in C"), ("I can now drink tea", "I can not drink tea"),
+        ("tea != milk", "tea = milk"),
+    ],
+)  # fmt: skip
+def test_texts_that_say_different_things_are_hits_of_their_own(scope: Any, texts: tuple[str, str]) -> None:
+    for text in texts:
+        scope.add(text)
+    assert sorted(hit.text for hit in scope.recall("tea")) == sorted(texts)
+
+
+def test_two_speakers_and_two_topics_are_hits_of_their_own(scope: Any) -> None:
+    for role, topic in (("user", None), ("Ada", None), ("user", "kitchen")):
+        scope.add("I like tea", role=role, topic=topic)
+    scope.add("I like tea")
+    assert [hit.equal_lessons for hit in scope.recall("tea")].count(0) == 2
+    assert len(scope.recall("tea")) == 3
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_an_answer_is_first_whoever_asked_its_question_before(scope: Any, question: str) -> None:
+    scope.add("My boat is blue.", key="answer")
+    scope.add("My boat has a colour: blue", key="stated")
+    for number in range(60):
+        scope.add(QUESTION, key=f"asked-{number}")
+    for number, text in enumerate(ASKED):
+        scope.add(text, key=f"again-{number}")
+        scope.add(text, key=f"turn-{number}", role="user", topic="chat 7")
+    scope.add("The kettle is in the kitchen.", key="kettle")
+    hits = scope.recall(question, k=100)
+    assert sorted(keys(hits[:2])) == ["answer", "stated"]
+    assert keys(hits)[2] == "kettle"
+    assert all(hit.repeats_question and hit.fit == 0 for hit in hits[3:])
+    assert "only repeats the question" in hits[-1].why()
+    assert "?" not in scope.context(question).text
+    assert not [hit for hit in scope.recall(question, floor=0.0001) if hit.repeats_question]
+    told = {row.item: row.note for row in scope.explain("asked-7", question) if row.section == "answer"}
+    assert "only repeats the question" in told["rank"]
+    assert "equal lessons" in told["rank"]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "answer"),
+    [
+        ("我的船是什么颜色？", "我的船是什么颜色？", "我的船是蓝色的。"),  # noqa: RUF001
+        ("Welche Farbe hat mein Boot?", "Und welche Farbe hat mein Boot?", "Mein Boot ist blau."),
+        ("ما لون قاربي؟", "ما لون قاربي؟", "قاربي أزرق."),
+        ("Τι χρώμα έχει η βάρκα μου;", "Τι χρώμα έχει η βάρκα μου;", "Η βάρκα μου είναι μπλε."),  # noqa: RUF001
+    ],
+)
+def test_a_question_of_any_script_is_no_answer(scope: Any, question: str, asked: str, answer: str) -> None:
+    scope.add(asked)
+    scope.add(answer)
+    assert [hit.text for hit in scope.recall(question)] == [answer, asked]
+    assert asked not in scope.context(question).text
+
+
+def test_a_statement_is_found_by_its_own_words(scope: Any) -> None:
+    scope.add("Do I like tea?")
+    scope.add("I like tea.")
+    scope.add("The kettle is in the kitchen.")
+    assert scope.recall("I like tea")[0].text == "I like tea."
+    assert scope.recall("I like tea?")[0].text == "I like tea."
