@@ -114,6 +114,20 @@ AS $$
                 WHEN name ~ '^[A-Za-z][A-Za-z0-9_+/-]{1,63}$'
                      AND pg_input_is_valid('2000-01-01 00:00 ' || name, 'timestamptz') THEN name END
 $$;
+-- A text of which characters beyond ASCII are written as in JSON, so that two forms of a name can be told apart.
+CREATE OR REPLACE FUNCTION pgmnemo._ascii_text(words text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(string_agg(
+               CASE WHEN n < 127 THEN c
+                    WHEN n < 65536 THEN '\u' || lpad(to_hex(n), 4, '0')
+                    ELSE '\u' || to_hex(55296 + ((n - 65536) >> 10))
+                         || '\u' || to_hex(56320 + ((n - 65536) & 1023)) END, '' ORDER BY place), '')
+      FROM unnest(string_to_array(words, NULL)) WITH ORDINALITY AS u (c, place)
+     CROSS JOIN LATERAL ascii(c) AS n
+$$;
 -- Whether a text is a question by its form: a question mark of any script ends it, or a question word begins it.
 CREATE OR REPLACE FUNCTION pgmnemo._asks(content text)
 RETURNS boolean
@@ -162,6 +176,28 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value', HINT = 'SELECT cfgname FROM pg_ts_config lists the configurations.';
     END IF;
     RETURN config;
+END
+$$;
+-- A name in the form in which names are kept and compared. It becomes a part of the statement that asks, so a text of
+-- ASCII pays one cheap test.
+CREATE OR REPLACE FUNCTION pgmnemo._composed(name text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN octet_length(name) = length(name) THEN name ELSE pgmnemo._composed_unicode(name) END $$;
+
+COMMENT ON FUNCTION pgmnemo._composed(text) IS 'a name in Unicode''s composed form (NFC), in which keys, topics, roles, subjects, relations and objects of facts are kept and asked for; in a database of another encoding than UTF8 as it is';
+-- What pgmnemo._composed makes of a name that has characters beyond ASCII. Apart, for a plan of that function would
+-- normalize a constant before it knows the encoding.
+CREATE OR REPLACE FUNCTION pgmnemo._composed_unicode(name text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF getdatabaseencoding() <> 'UTF8' THEN
+        RETURN name;
+    END IF;
+    RETURN normalize(name, NFC);
 END
 $$;
 -- Spells words so that the stemmers of every supported PostgreSQL give the same stem: those of 18 know more endings
@@ -1038,6 +1074,209 @@ BEGIN
     RETURN question;
 END
 $$;
+-- What pgmnemo.lesson_entry can find of a document of conditions: values that must stand at a path. `place` tells one
+-- condition's alternatives from another's.
+CREATE OR REPLACE FUNCTION pgmnemo._asked_entries(conditions jsonb)
+RETURNS TABLE (entry bigint, place integer)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pgmnemo._entry('.' || ltrim(c.key, '.'), f.value), c.place::integer
+      FROM jsonb_each(conditions) WITH ORDINALITY AS c (key, value, place)
+     CROSS JOIN LATERAL (
+            SELECT c.value WHERE jsonb_typeof(c.value) NOT IN ('object', 'array')
+             UNION ALL
+            SELECT c.value -> 'eq' WHERE c.value ? 'eq' AND jsonb_typeof(c.value) = 'object'
+             UNION ALL
+            SELECT i FROM jsonb_array_elements(CASE WHEN jsonb_typeof(c.value) = 'object' AND NOT c.value ? 'eq'
+                                                    THEN c.value -> 'in' END) i) AS v (value)
+     CROSS JOIN LATERAL unnest(pgmnemo._value_forms(v.value)) AS f (value)
+     WHERE c.key NOT IN ('and', 'or', 'not')
+$$;
+-- One condition on what stands at a path of metadata, as a predicate of jsonpath. `exists` makes each of them true or
+-- false, never unknown, so that not means not; a list counts as each of its elements.
+CREATE OR REPLACE FUNCTION pgmnemo._condition_path(item text, path text, operator text, given jsonb)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 100;
+    sign text := CASE operator WHEN 'gt' THEN '>' WHEN 'gte' THEN '>=' WHEN 'lt' THEN '<' WHEN 'lte' THEN '<=' END;
+BEGIN
+    IF operator IN ('eq', 'ne') THEN
+        RETURN (SELECT format('%sexists(%s ? (%s))', CASE operator WHEN 'ne' THEN '!' END, path,
+                              string_agg('@ == ' || pgmnemo._scalar_path(item, f), ' || '))
+                  FROM unnest(pgmnemo._value_forms(given)) f);
+    ELSIF operator = 'in' THEN
+        IF jsonb_typeof(given) <> 'array' OR jsonb_array_length(given) NOT BETWEEN 1 AND most THEN
+            PERFORM pgmnemo._filter_error(item || ' in', format('must be a list of 1 to %s values', most),
+                                          'Write {"in": ["one", "another"]}.');
+        END IF;
+        RETURN (SELECT format('exists(%s ? (%s))', path, string_agg('@ == ' || pgmnemo._scalar_path(item, f), ' || '))
+                  FROM jsonb_array_elements(given) v CROSS JOIN LATERAL unnest(pgmnemo._value_forms(v)) f);
+    ELSIF sign IS NOT NULL THEN
+        IF jsonb_typeof(given) NOT IN ('string', 'number') THEN
+            PERFORM pgmnemo._filter_error(item || ' ' || operator, 'must be a number or a text',
+                                          'Times compare as texts where all are written alike.');
+        END IF;
+        RETURN format('exists(%s ? (@ %s %s))', path, sign, pgmnemo._scalar_path(item, given));
+    ELSIF operator = 'prefix' THEN
+        IF jsonb_typeof(given) <> 'string' THEN
+            PERFORM pgmnemo._filter_error(item || ' prefix', 'must be a text', 'Write {"prefix": "deploy/"}.');
+        END IF;
+        RETURN (SELECT format('exists(%s ? (%s))', path, string_agg('@ starts with ' || f::text, ' || '))
+                  FROM unnest(pgmnemo._value_forms(given)) f);
+    ELSIF operator = 'exists' THEN
+        IF jsonb_typeof(given) <> 'boolean' THEN
+            PERFORM pgmnemo._filter_error(item || ' exists', 'must be true or false', 'Write {"exists": true}.');
+        END IF;
+        RETURN CASE WHEN given = 'true' THEN '' ELSE '!' END || format('exists(%s)', path);
+    END IF;
+    PERFORM pgmnemo._filter_error(item, 'has no operator ' || quote_literal(operator),
+                                  'Those are eq, ne, in, gt, gte, lt, lte, prefix and exists.');
+    RETURN NULL;
+END
+$$;
+-- A filter that is malformed is an error, never ignored: one that says less than its writer meant would show, or
+-- forget, what it should not.
+CREATE OR REPLACE FUNCTION pgmnemo._filter(given jsonb)
+RETURNS pgmnemo.filter
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most_bytes constant integer := 20000;
+    most_values constant integer := 200;  -- each is compared with each value in a list of the metadata
+    bytes constant integer := pg_column_size(jsonb_build_array(given));  -- whether or not it came compressed
+    f pgmnemo.filter;
+    one record;
+    conditions jsonb;
+    compared bigint;
+    contained bigint[];
+BEGIN
+    IF given IS NULL THEN
+        RETURN NULL;
+    ELSIF bytes > most_bytes THEN
+        PERFORM pgmnemo._filter_error('it', format('has %s bytes, but may have %s', bytes, most_bytes),
+                                      'Ask for less at once.');
+    ELSIF jsonb_typeof(given) <> 'object' THEN
+        PERFORM pgmnemo._filter_error('it', 'must be an object', 'Write {"topic": "kitchen"}.');
+    END IF;
+    FOR one IN SELECT e.key, e.value FROM jsonb_each(given) e LOOP
+        IF one.key = 'projects' THEN
+            IF EXISTS (SELECT FROM unnest(pgmnemo._filter_texts(one.key, one.value)) p
+                        WHERE NOT pg_input_is_valid(p, 'uuid')) THEN
+                PERFORM pgmnemo._filter_error('''projects''', 'must be uuids', 'Name each project by its uuid.');
+            END IF;
+            f.projects := pgmnemo._filter_texts(one.key, one.value)::uuid[];
+        ELSIF one.key = 'role' THEN
+            f.roles := pgmnemo._filter_texts(one.key, one.value);
+        ELSIF one.key = 'topic' THEN
+            f.topics := pgmnemo._filter_texts(one.key, one.value);
+        ELSIF one.key = 'topic_prefix' THEN
+            IF jsonb_typeof(one.value) <> 'string' OR one.value = '""' THEN
+                PERFORM pgmnemo._filter_error('''topic_prefix''', 'must be a text that is not empty',
+                                              'Write {"topic_prefix": "deploy/"}.');
+            END IF;
+            f.topic_prefix := pgmnemo._composed(one.value #>> '{}');
+        ELSIF one.key = 'since' THEN
+            f.since := pgmnemo._filter_time(one.key, one.value);
+        ELSIF one.key = 'until' THEN
+            f.until := pgmnemo._filter_time(one.key, one.value);
+        ELSIF one.key = 'metadata' THEN
+            conditions := CASE WHEN jsonb_typeof(one.value) = 'object' THEN one.value - 'contains' ELSE one.value END;
+            f.contained := CASE WHEN jsonb_typeof(one.value) = 'object' THEN one.value -> 'contains' END;
+            IF jsonb_typeof(f.contained) <> 'object' OR f.contained = '{}' THEN
+                PERFORM pgmnemo._filter_error('metadata contains', 'must be an object with something in it',
+                                              'Write {"contains": {"lang": "de"}}.');
+            END IF;
+            compared := (SELECT count(*) FROM jsonb_path_query(conditions, 'strict $.**') v
+                          WHERE jsonb_typeof(v) NOT IN ('object', 'array'));
+            IF compared > most_values THEN
+                PERFORM pgmnemo._filter_error('metadata', format('compares %s values, but may compare %s', compared,
+                                                                 most_values), 'Ask for less at once.');
+            END IF;
+            IF f.contained IS NULL OR conditions <> '{}' THEN
+                f.matching := pgmnemo._metadata_path(conditions, 0)::jsonpath;
+                SELECT array_agg(a.entry), array_agg(a.place) INTO f.entries, f.conditions
+                  FROM pgmnemo._asked_entries(conditions) a;
+            END IF;
+            IF f.contained IS NOT NULL THEN
+                contained := ARRAY(SELECT e FROM pgmnemo._entries(f.contained) e WHERE e <> 0);
+                f.entries := f.entries || contained;
+                f.conditions := f.conditions || ARRAY(SELECT -n FROM generate_series(1, cardinality(contained)) n);
+            END IF;
+        ELSE
+            PERFORM pgmnemo._filter_error('it', 'has no key ' || quote_literal(one.key),
+                                          'Those are projects, role, topic, topic_prefix, since, until and metadata.');
+        END IF;
+    END LOOP;
+    IF f.until <= f.since THEN
+        PERFORM pgmnemo._filter_error('''until''', 'must be after ''since''',
+                                      'until is the first moment that is left out.');
+    END IF;
+    RETURN f;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": …, "ne": …, "in": […], "gt": …, "gte": …, "lt": …, "lte": …, "prefix": "…", "exists": true}}, with and: […], or: […], not: {…}, and at its top contains: {…} (@>). A list in metadata counts as each of its elements; a text of eq, ne, in and prefix meets what was stored in Unicode''s composed form (NFC) and in its decomposed one, a text of the others is compared as it is';
+-- A text or a list of texts that a filter gives for one of its keys.
+CREATE OR REPLACE FUNCTION pgmnemo._filter_texts(item text, given jsonb)
+RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 1000;
+    items jsonb := CASE jsonb_typeof(given) WHEN 'array' THEN given ELSE jsonb_build_array(given) END;
+BEGIN
+    IF jsonb_array_length(items) NOT BETWEEN 1 AND most
+       OR EXISTS (SELECT FROM jsonb_array_elements(items) i WHERE jsonb_typeof(i) <> 'string') THEN
+        PERFORM pgmnemo._filter_error(quote_literal(item), format('must be a text or a list of 1 to %s texts', most),
+                                      'Leave it out where any will do.');
+    END IF;
+    RETURN ARRAY(SELECT DISTINCT pgmnemo._composed(i) FROM jsonb_array_elements_text(items) i);
+END
+$$;
+-- A value with which metadata are compared, in each form in which a text may have been stored: metadata are kept as
+-- they are given. Most have one form.
+CREATE OR REPLACE FUNCTION pgmnemo._value_forms(given jsonb)
+RETURNS jsonb[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    said text := CASE WHEN jsonb_typeof(given) = 'string' THEN given #>> '{}' END;
+BEGIN
+    IF said IS NULL OR octet_length(said) = length(said) OR getdatabaseencoding() <> 'UTF8' THEN
+        RETURN ARRAY[given];
+    END IF;
+    RETURN ARRAY(SELECT DISTINCT to_jsonb(f) FROM unnest(ARRAY[said, normalize(said, NFC), normalize(said, NFD)]) f);
+END
+$$;
+-- A set of lessons with its names in their composed form. Most sets have no other, and pass by as they are.
+CREATE OR REPLACE FUNCTION pgmnemo._composed_input(lessons pgmnemo.lesson_input[])
+RETURNS pgmnemo.lesson_input[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    place integer;
+BEGIN
+    FOR place IN
+        SELECT u.place
+          FROM (SELECT generate_subscripts(lessons, 1) AS place, unnest(lessons) AS i OFFSET 0) u
+         CROSS JOIN LATERAL concat_ws(' ', (u.i).external_id, (u.i).role, (u.i).topic) AS names
+         WHERE names <> pgmnemo._composed(names)
+    LOOP
+        lessons[place].external_id := pgmnemo._composed(lessons[place].external_id);
+        lessons[place].role := pgmnemo._composed(lessons[place].role);
+        lessons[place].topic := pgmnemo._composed(lessons[place].topic);
+    END LOOP;
+    RETURN lessons;
+END
+$$;
 -- A fact as the metadata of its lesson says it, checked.
 CREATE OR REPLACE FUNCTION pgmnemo._fact(subject text, relation text, object text)
 RETURNS jsonb
@@ -1054,7 +1293,9 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value',
               HINT = 'Name it in a few words; the content of the fact may say more.';
     END IF;
-    RETURN jsonb_strip_nulls(jsonb_build_object('subject', subject, 'relation', relation, 'object', object));
+    RETURN jsonb_strip_nulls(jsonb_build_object(
+        'subject', pgmnemo._composed(subject), 'relation', pgmnemo._composed(relation),
+        'object', pgmnemo._composed(object)));
 END
 $$;
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
@@ -1159,6 +1400,24 @@ CREATE OR REPLACE TRIGGER lesson_before_update BEFORE UPDATE OF topic, content, 
 -- Also for who loads with session_replication_role = replica. Not what changes: of that logical replication brings the
 -- lexemes along, cut by a setting that is not known here.
 ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_before_insert;
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_id(tenant uuid, project uuid, external text)
+RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    key constant text := pgmnemo._stored_key(tenant, project, external);
+    found_id bigint;
+BEGIN
+    SELECT l.id INTO found_id FROM pgmnemo.lesson l
+     WHERE l.tenant_id = tenant AND l.project_id = project AND l.external_id = key;
+    IF found_id IS NULL THEN
+        RAISE EXCEPTION 'project % has no lesson %', coalesce(project::text, 'NULL'), quote_nullable(external)
+        USING ERRCODE = 'no_data_found', HINT = 'Store it first.';
+    END IF;
+    RETURN found_id;
+END
+$$;
 -- What keeps a lesson from being stored; NULL: nothing.
 CREATE OR REPLACE FUNCTION pgmnemo._lesson_problem(i pgmnemo.lesson_input)
 RETURNS text
@@ -1353,6 +1612,24 @@ BEGIN
       LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
                  UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
      ORDER BY i.ordinal;
+END
+$$;
+-- The key under which a lesson is kept that is asked for by this one: its composed form, but where an upgrade has left
+-- a lesson under the very key (pgmnemo._compose_names), that.
+CREATE OR REPLACE FUNCTION pgmnemo._stored_key(tenant uuid, project uuid, given text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    composed constant text := pgmnemo._composed(given);
+BEGIN
+    IF composed = given OR EXISTS (
+        SELECT FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.project_id = project AND l.external_id = given) THEN
+        RETURN given;
+    END IF;
+    RETURN composed;
 END
 $$;
 -- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
@@ -1880,6 +2157,68 @@ AS $$
                 ELSE CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END
                      * CASE WHEN (c).asks THEN (s).question_weight ELSE 1 END END
 $$;
+-- Brings the names of a tenant that an older version has stored into their composed form. Where two keys of a project
+-- would become one, both lessons stay as they are, and a WARNING names them. Items of LangGraph, to which two forms are
+-- two names, get keys and topics as pgmnemo/adapters/langgraph_items.py writes such names.
+CREATE OR REPLACE FUNCTION pgmnemo._compose_names(tenant uuid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    longest constant integer := 1000;  -- bytes of a key
+    one record;
+BEGIN
+    IF getdatabaseencoding() <> 'UTF8' THEN
+        RETURN;
+    END IF;
+    UPDATE pgmnemo.lesson l
+       SET external_id = CASE WHEN l.external_id IS NFC NORMALIZED THEN l.external_id
+                              WHEN octet_length(pgmnemo._ascii_text(l.external_id)) <= longest
+                              THEN pgmnemo._ascii_text(l.external_id)
+                              ELSE 'sha256 ' || encode(sha256(convert_to(l.external_id, 'UTF8')), 'hex') END,
+           topic = (SELECT 'langgraph.' || string_agg(
+                               CASE WHEN p IS NFC NORMALIZED THEN p
+                                    ELSE '.' || pgmnemo._ascii_text(left(substr(to_json(p)::text, 2), -1)) END || '.',
+                               '' ORDER BY n)
+                      FROM string_to_table(left(substr(l.topic, 11), -1), '.') WITH ORDINALITY AS u (p, n))
+     WHERE l.tenant_id = tenant AND starts_with(l.topic, 'langgraph.')
+       AND concat_ws(' ', l.external_id, l.topic) IS NOT NFC NORMALIZED
+       AND jsonb_typeof(l.metadata -> 'key') = 'string' AND jsonb_typeof(l.metadata -> 'value') = 'object';
+
+    WITH other AS MATERIALIZED (
+        SELECT l.id, l.project_id, l.external_id, normalize(l.external_id, NFC) AS composed
+          FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.external_id IS NOT NFC NORMALIZED
+    )
+    UPDATE pgmnemo.lesson l SET external_id = a.composed
+      FROM (SELECT o.project_id, o.composed, min(o.id) AS id FROM other o GROUP BY 1, 2 HAVING count(*) = 1) a
+     WHERE l.tenant_id = tenant AND l.id = a.id AND octet_length(a.composed) <= longest
+       AND NOT EXISTS (SELECT FROM pgmnemo.lesson x
+                        WHERE x.tenant_id = tenant AND x.project_id = a.project_id AND x.external_id = a.composed);
+    UPDATE pgmnemo.lesson l SET topic = normalize(l.topic, NFC), role = normalize(l.role, NFC)
+     WHERE l.tenant_id = tenant AND (l.topic IS NOT NFC NORMALIZED OR l.role IS NOT NFC NORMALIZED);
+    UPDATE pgmnemo.lesson l
+       SET metadata = jsonb_set(l.metadata, '{fact}', normalize((l.metadata -> 'fact')::text, NFC)::jsonb)
+     WHERE l.tenant_id = tenant AND l.metadata #> '{fact,subject}' IS NOT NULL
+       AND (l.metadata -> 'fact')::text IS NOT NFC NORMALIZED;
+
+    FOR one IN
+        SELECT l.project_id, pgmnemo._ascii_text(to_json(l.external_id)::text) AS key,
+               (SELECT pgmnemo._ascii_text(to_json(o.external_id)::text) FROM pgmnemo.lesson o
+                 WHERE o.tenant_id = tenant AND o.project_id = l.project_id AND o.id <> l.id
+                   AND normalize(o.external_id, NFC) = normalize(l.external_id, NFC)
+                 ORDER BY o.external_id COLLATE "C" DESC LIMIT 1) AS twin
+          FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.external_id IS NOT NFC NORMALIZED
+         ORDER BY l.project_id, l.external_id
+    LOOP
+        RAISE WARNING 'tenant %, project %: the lesson % keeps its key, %', tenant, one.project_id, one.key,
+              coalesce('which is that of the lesson ' || one.twin || ' in Unicode''s composed form',
+                       format('for that is longer than %s bytes in Unicode''s composed form', longest))
+        USING HINT = 'Store it under another key, and forget it under this.';
+    END LOOP;
+END
+$$;
 -- The trigger derives lexemes anew under each lesson's own configuration, or that of a new lesson where it is no longer
 -- there. The tenant's postings must be away: the siblings of that trigger would stumble over damaged ones.
 CREATE OR REPLACE FUNCTION pgmnemo._repair_lessons(tenant uuid)
@@ -1985,14 +2324,16 @@ BEGIN
         append.content, append.topic, append.role, append.commit_sha, append.artifact_hash, append.metadata,
         append.passages));
     one := ROW(
-        append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), append.role, append.topic,
+        append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), pgmnemo._composed(append.role),
+        pgmnemo._composed(append.topic),
         CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance
              WHEN append.importance IS NOT NULL THEN 0 END, append.metadata,
         append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
         append.verified_at, append.passages, append.passage_embeddings, NULL, append.language);
     PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position
-      FROM pgmnemo._next_turn(tenant, append.project_id, append.prefix COLLATE "default", coalesce(apart, false)) n;
+      FROM pgmnemo._next_turn(tenant, append.project_id, pgmnemo._composed(append.prefix COLLATE "default"),
+                              coalesce(apart, false)) n;
     RETURN QUERY
     SELECT s.external_id, one.position, s.lesson_id FROM pgmnemo._store(tenant, ARRAY[one], NULL, true) s;
     PERFORM pgmnemo._leave();
@@ -2034,7 +2375,7 @@ DECLARE
     meaning @extschema:vector@.vector := CASE
         WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
     words text COLLATE "default" := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
-    from_role text COLLATE "default" := explain.role;
+    from_role text COLLATE "default" := pgmnemo._composed(explain.role);
     key text COLLATE "default" := explain.external_id;
     home uuid := coalesce(explain.in_project, explain.project_id);
     asked pgmnemo.question;
@@ -2169,6 +2510,70 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.explain_recall IS 'explain for the session''s tenant, of how pgmnemo.recall_lessons ranks: with duplicates NULL';
+CREATE OR REPLACE FUNCTION pgmnemo.forget(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    hard        boolean DEFAULT false,
+    revive      boolean DEFAULT false,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    key text COLLATE "default" := forget.external_id;
+    gone bigint;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._write_tenant(tenant);
+    key := pgmnemo._stored_key(tenant, forget.project_id, key);
+    PERFORM pgmnemo._bequeath(tenant, ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                                             WHERE l.tenant_id = tenant AND l.project_id = forget.project_id
+                                               AND l.external_id = key), revive);
+    IF hard THEN
+        DELETE FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = key;
+    ELSE
+        UPDATE pgmnemo.lesson l SET active = false
+         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = key
+           AND l.active;
+    END IF;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    PERFORM pgmnemo._leave();
+    RETURN gone > 0;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Lessons whose place it took stay out of recall, and a NOTICE says so; with revive they hold again. Returns whether anything was forgotten';
+-- One way to the row, whatever the tables' statistics say.
+CREATE OR REPLACE FUNCTION pgmnemo.get(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS SETOF pgmnemo.lesson
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+AS $$
+DECLARE
+    key text COLLATE "default" := get.external_id;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    key := pgmnemo._stored_key(tenant, get.project_id, key);
+    RETURN QUERY
+    SELECT l.* FROM pgmnemo.lesson l
+     WHERE l.tenant_id = tenant AND l.project_id = get.project_id AND l.external_id = key;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.get IS 'the lesson of a key as it is kept, whatever its state: softly forgotten (active false), superseded, expired or without provenance, too; no row where there is none. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.language(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
@@ -2247,7 +2652,7 @@ DECLARE
     meaning @extschema:vector@.vector := CASE
         WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
     words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
-    from_role text COLLATE "default" := recall.role;
+    from_role text COLLATE "default" := pgmnemo._composed(recall.role);
     asked pgmnemo.question;
     pool record;
     leads bigint[] := '{}';
@@ -2503,7 +2908,8 @@ BEGIN
         PERFORM pgmnemo._refuse_lesson(1, external_id, problem);
     END IF;
     one := ROW(
-        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
+        project_id, pgmnemo._composed(external_id), content, pgmnemo._embedding(embedding), pgmnemo._composed(role),
+        pgmnemo._composed(topic),
         CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
         occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position,
         language);
@@ -2547,6 +2953,94 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.store_lesson IS 'store for the session''s tenant';
+CREATE OR REPLACE FUNCTION pgmnemo.store_set(tenant uuid, lessons pgmnemo.lesson_input[],
+                                  caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    RETURN QUERY SELECT * FROM pgmnemo._store(tenant, pgmnemo._composed_input(lessons));
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, and nothing that is given differs: nothing is written); updated (same key, other attributes); unembedded (updated, and the vector of the old text is gone with it, for none was given for the new); restored (softly forgotten before). What is NULL stays as it is';
+-- What a lesson says besides its text. The whole of it is checked as if it were stored.
+CREATE OR REPLACE FUNCTION pgmnemo.update(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    topic       text        DEFAULT NULL,
+    role        text        DEFAULT NULL,
+    importance  integer     DEFAULT NULL,
+    metadata    jsonb       DEFAULT NULL,
+    patch       jsonb       DEFAULT NULL,
+    occurred_at timestamptz DEFAULT NULL,
+    expires_at  timestamptz DEFAULT NULL,
+    verified_at timestamptz DEFAULT NULL,
+    "position"  integer     DEFAULT NULL,
+    clear       text[]      DEFAULT NULL,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    gone text[] := coalesce(update.clear, '{}');
+    one pgmnemo.lesson_input;
+    wanted bigint;
+    changed boolean;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_clear(gone, '{role,topic,importance,metadata,occurred_at,expires_at,commit_sha,'
+                                       'artifact_hash,verified_at,position}');
+    PERFORM pgmnemo._check_patch(update.metadata, update.patch);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    wanted := pgmnemo._lesson_id(tenant, update.project_id, update.external_id COLLATE "default");
+    SELECT l.project_id, l.external_id, l.content INTO one.project_id, one.external_id, one.content
+      FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = wanted;
+    one.topic := pgmnemo._composed(update.topic);
+    one.role := pgmnemo._composed(update.role);
+    one.importance := CASE WHEN update.importance BETWEEN 1 AND 5 THEN update.importance
+                           WHEN update.importance IS NOT NULL THEN 0 END;
+    one.metadata := update.metadata;
+    one.occurred_at := update.occurred_at;
+    one.expires_at := update.expires_at;
+    one.verified_at := update.verified_at;
+    one.position := update.position;
+    one := (SELECT m.given FROM pgmnemo._merged(tenant, ARRAY[one], gone) m);
+    IF update.patch IS NOT NULL THEN
+        IF jsonb_typeof(one.metadata) <> 'object' THEN
+            RAISE EXCEPTION 'the metadata of lesson % is no object', quote_literal(one.external_id)
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Give metadata, which replaces it, in place of patch.';
+        END IF;
+        one.metadata := one.metadata || update.patch;
+    END IF;
+    PERFORM pgmnemo._check_input(ARRAY[one]);
+    PERFORM pgmnemo._check_provenance(tenant, ARRAY[one], gone, (pgmnemo._settings()).gate_strict);
+    UPDATE pgmnemo.lesson l
+       SET role = one.role, topic = one.topic, importance = one.importance, metadata = one.metadata,
+           occurred_at = one.occurred_at, expires_at = one.expires_at, commit_sha = one.commit_sha,
+           artifact_hash = one.artifact_hash, verified_at = one.verified_at, position = one.position
+     WHERE l.tenant_id = tenant AND l.id = wanted
+       AND (l.role, l.topic, l.importance, l.metadata, l.occurred_at, l.expires_at, l.commit_sha, l.artifact_hash,
+            l.verified_at, l.position)
+           IS DISTINCT FROM
+           (one.role, one.topic, one.importance, one.metadata, one.occurred_at, one.expires_at, one.commit_sha,
+            one.artifact_hash, one.verified_at, one.position);
+    changed := FOUND;
+    PERFORM pgmnemo._leave();
+    RETURN CASE WHEN changed THEN 'updated' ELSE 'unchanged' END;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.update IS 'changes what is given of one lesson and leaves its text, vectors and passages; NULL: stays as it is. metadata replaces what is there, patch is an object that is merged into it key by key (||): one of them. clear names what shall have no value afterwards, among role, topic, importance (3 then), metadata ({}), occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position. A softly forgotten lesson stays forgotten. Returns updated or unchanged; a key without a lesson is the error no_data_found. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -2556,6 +3050,7 @@ COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background); mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
 COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it)';
+COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._composed), as role and topic are';
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
@@ -2613,7 +3108,8 @@ GRANT EXECUTE ON FUNCTION
     TO PUBLIC;
 
 -- Texts that are cut otherwise now: those with accents, compound tokens, names of stop words, and scripts without
--- blanks between words. Their language stays; pgmnemo.recut changes it.
+-- blanks between words. Their language stays; pgmnemo.recut changes it. Names that were stored in another form than
+-- Unicode's composed one.
 ALTER TABLE pgmnemo.lesson NO FORCE ROW LEVEL SECURITY;
 SELECT set_config('pgmnemo.tenants', coalesce(string_agg(DISTINCT l.tenant_id::text, ','), ''), true) FROM pgmnemo.lesson l;
 ALTER TABLE pgmnemo.lesson FORCE ROW LEVEL SECURITY;
@@ -2623,6 +3119,7 @@ DECLARE
 BEGIN
     FOR tenant IN SELECT t::uuid FROM string_to_table(nullif(current_setting('pgmnemo.tenants'), ''), ',') t LOOP
         PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+        PERFORM pgmnemo._compose_names(tenant);
         PERFORM pgmnemo._repair_lessons(tenant);
         PERFORM pgmnemo._repair_passages(tenant);
     END LOOP;

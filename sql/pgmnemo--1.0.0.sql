@@ -279,7 +279,7 @@ COMMENT ON TABLE pgmnemo.lesson IS 'memories, one a row; a role reaches those of
 COMMENT ON COLUMN pgmnemo.lesson.id IS 'number within the database; gaps say that others write too';
 COMMENT ON COLUMN pgmnemo.lesson.tenant_id IS 'the tenant whose row this is; row-level security goes by it';
 COMMENT ON COLUMN pgmnemo.lesson.project_id IS 'the project in the tenant: what recall_lessons searches by project_id';
-COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order';
+COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._composed), as role and topic are';
 COMMENT ON COLUMN pgmnemo.lesson.role IS 'who the lesson is from or for; recall_lessons can ask for one role';
 COMMENT ON COLUMN pgmnemo.lesson.topic IS 'a title; its words count as words of the content';
 COMMENT ON COLUMN pgmnemo.lesson.content IS 'the text itself';
@@ -787,6 +787,20 @@ AS $$
                 WHEN name ~ '^[A-Za-z][A-Za-z0-9_+/-]{1,63}$'
                      AND pg_input_is_valid('2000-01-01 00:00 ' || name, 'timestamptz') THEN name END
 $$;
+-- A text of which characters beyond ASCII are written as in JSON, so that two forms of a name can be told apart.
+CREATE FUNCTION pgmnemo._ascii_text(words text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(string_agg(
+               CASE WHEN n < 127 THEN c
+                    WHEN n < 65536 THEN '\u' || lpad(to_hex(n), 4, '0')
+                    ELSE '\u' || to_hex(55296 + ((n - 65536) >> 10))
+                         || '\u' || to_hex(56320 + ((n - 65536) & 1023)) END, '' ORDER BY place), '')
+      FROM unnest(string_to_array(words, NULL)) WITH ORDINALITY AS u (c, place)
+     CROSS JOIN LATERAL ascii(c) AS n
+$$;
 -- Whether a text is a question by its form: a question mark of any script ends it, or a question word begins it.
 CREATE FUNCTION pgmnemo._asks(content text)
 RETURNS boolean
@@ -835,6 +849,28 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value', HINT = 'SELECT cfgname FROM pg_ts_config lists the configurations.';
     END IF;
     RETURN config;
+END
+$$;
+-- A name in the form in which names are kept and compared. It becomes a part of the statement that asks, so a text of
+-- ASCII pays one cheap test.
+CREATE FUNCTION pgmnemo._composed(name text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN octet_length(name) = length(name) THEN name ELSE pgmnemo._composed_unicode(name) END $$;
+
+COMMENT ON FUNCTION pgmnemo._composed(text) IS 'a name in Unicode''s composed form (NFC), in which keys, topics, roles, subjects, relations and objects of facts are kept and asked for; in a database of another encoding than UTF8 as it is';
+-- What pgmnemo._composed makes of a name that has characters beyond ASCII. Apart, for a plan of that function would
+-- normalize a constant before it knows the encoding.
+CREATE FUNCTION pgmnemo._composed_unicode(name text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF getdatabaseencoding() <> 'UTF8' THEN
+        RETURN name;
+    END IF;
+    RETURN normalize(name, NFC);
 END
 $$;
 -- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is
@@ -1905,7 +1941,7 @@ RETURNS TABLE (entry bigint, place integer)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT pgmnemo._entry('.' || ltrim(c.key, '.'), v.value), c.place::integer
+    SELECT pgmnemo._entry('.' || ltrim(c.key, '.'), f.value), c.place::integer
       FROM jsonb_each(conditions) WITH ORDINALITY AS c (key, value, place)
      CROSS JOIN LATERAL (
             SELECT c.value WHERE jsonb_typeof(c.value) NOT IN ('object', 'array')
@@ -1914,6 +1950,7 @@ AS $$
              UNION ALL
             SELECT i FROM jsonb_array_elements(CASE WHEN jsonb_typeof(c.value) = 'object' AND NOT c.value ? 'eq'
                                                     THEN c.value -> 'in' END) i) AS v (value)
+     CROSS JOIN LATERAL unnest(pgmnemo._value_forms(v.value)) AS f (value)
      WHERE c.key NOT IN ('and', 'or', 'not')
 $$;
 -- Whether a lesson held at a moment by what was known at another time: stored by then, and not known to be superseded.
@@ -1937,17 +1974,17 @@ DECLARE
     most constant integer := 100;
     sign text := CASE operator WHEN 'gt' THEN '>' WHEN 'gte' THEN '>=' WHEN 'lt' THEN '<' WHEN 'lte' THEN '<=' END;
 BEGIN
-    IF operator = 'eq' THEN
-        RETURN format('exists(%s ? (@ == %s))', path, pgmnemo._scalar_path(item, given));
-    ELSIF operator = 'ne' THEN
-        RETURN format('!exists(%s ? (@ == %s))', path, pgmnemo._scalar_path(item, given));
+    IF operator IN ('eq', 'ne') THEN
+        RETURN (SELECT format('%sexists(%s ? (%s))', CASE operator WHEN 'ne' THEN '!' END, path,
+                              string_agg('@ == ' || pgmnemo._scalar_path(item, f), ' || '))
+                  FROM unnest(pgmnemo._value_forms(given)) f);
     ELSIF operator = 'in' THEN
         IF jsonb_typeof(given) <> 'array' OR jsonb_array_length(given) NOT BETWEEN 1 AND most THEN
             PERFORM pgmnemo._filter_error(item || ' in', format('must be a list of 1 to %s values', most),
                                           'Write {"in": ["one", "another"]}.');
         END IF;
-        RETURN (SELECT format('exists(%s ? (%s))', path, string_agg('@ == ' || pgmnemo._scalar_path(item, v), ' || '))
-                  FROM jsonb_array_elements(given) v);
+        RETURN (SELECT format('exists(%s ? (%s))', path, string_agg('@ == ' || pgmnemo._scalar_path(item, f), ' || '))
+                  FROM jsonb_array_elements(given) v CROSS JOIN LATERAL unnest(pgmnemo._value_forms(v)) f);
     ELSIF sign IS NOT NULL THEN
         IF jsonb_typeof(given) NOT IN ('string', 'number') THEN
             PERFORM pgmnemo._filter_error(item || ' ' || operator, 'must be a number or a text',
@@ -1958,7 +1995,8 @@ BEGIN
         IF jsonb_typeof(given) <> 'string' THEN
             PERFORM pgmnemo._filter_error(item || ' prefix', 'must be a text', 'Write {"prefix": "deploy/"}.');
         END IF;
-        RETURN format('exists(%s ? (@ starts with %s))', path, given);
+        RETURN (SELECT format('exists(%s ? (%s))', path, string_agg('@ starts with ' || f::text, ' || '))
+                  FROM unnest(pgmnemo._value_forms(given)) f);
     ELSIF operator = 'exists' THEN
         IF jsonb_typeof(given) <> 'boolean' THEN
             PERFORM pgmnemo._filter_error(item || ' exists', 'must be true or false', 'Write {"exists": true}.');
@@ -2070,7 +2108,7 @@ BEGIN
                 PERFORM pgmnemo._filter_error('''topic_prefix''', 'must be a text that is not empty',
                                               'Write {"topic_prefix": "deploy/"}.');
             END IF;
-            f.topic_prefix := one.value #>> '{}';
+            f.topic_prefix := pgmnemo._composed(one.value #>> '{}');
         ELSIF one.key = 'since' THEN
             f.since := pgmnemo._filter_time(one.key, one.value);
         ELSIF one.key = 'until' THEN
@@ -2111,7 +2149,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": …, "ne": …, "in": […], "gt": …, "gte": …, "lt": …, "lte": …, "prefix": "…", "exists": true}}, with and: […], or: […], not: {…}, and at its top contains: {…} (@>). A list in metadata counts as each of its elements';
+COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": …, "ne": …, "in": […], "gt": …, "gte": …, "lt": …, "lte": …, "prefix": "…", "exists": true}}, with and: […], or: […], not: {…}, and at its top contains: {…} (@>). A list in metadata counts as each of its elements; a text of eq, ne, in and prefix meets what was stored in Unicode''s composed form (NFC) and in its decomposed one, a text of the others is compared as it is';
 -- How every complaint about a filter is made.
 CREATE FUNCTION pgmnemo._filter_error(item text, problem text, advice text)
 RETURNS void
@@ -2138,7 +2176,7 @@ BEGIN
         PERFORM pgmnemo._filter_error(quote_literal(item), format('must be a text or a list of 1 to %s texts', most),
                                       'Leave it out where any will do.');
     END IF;
-    RETURN ARRAY(SELECT DISTINCT i FROM jsonb_array_elements_text(items) i);
+    RETURN ARRAY(SELECT DISTINCT pgmnemo._composed(i) FROM jsonb_array_elements_text(items) i);
 END
 $$;
 -- A time that a filter gives: a date, which begins in UTC, or a time of day with its offset; no other reading depends
@@ -2288,6 +2326,22 @@ CREATE FUNCTION pgmnemo._unprintable(number jsonb)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT abs(number::numeric) > 1e308 OR scale(number::numeric) > 400 $$;
+-- A value with which metadata are compared, in each form in which a text may have been stored: metadata are kept as
+-- they are given. Most have one form.
+CREATE FUNCTION pgmnemo._value_forms(given jsonb)
+RETURNS jsonb[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    said text := CASE WHEN jsonb_typeof(given) = 'string' THEN given #>> '{}' END;
+BEGIN
+    IF said IS NULL OR octet_length(said) = length(said) OR getdatabaseencoding() <> 'UTF8' THEN
+        RETURN ARRAY[given];
+    END IF;
+    RETURN ARRAY(SELECT DISTINCT to_jsonb(f) FROM unnest(ARRAY[said, normalize(said, NFC), normalize(said, NFD)]) f);
+END
+$$;
 -- Whether a call looks in all projects of its tenant.
 CREATE FUNCTION pgmnemo._whole(scope pgmnemo.scope)
 RETURNS boolean
@@ -2788,6 +2842,28 @@ AS $$
                 THEN i.embedding IS NOT NULL OR 'embedding' = ANY (clear) OR l.content <> i.content
                 ELSE i.passages IS NOT NULL OR 'passages' = ANY (clear) END
 $$;
+-- A set of lessons with its names in their composed form. Most sets have no other, and pass by as they are.
+CREATE FUNCTION pgmnemo._composed_input(lessons pgmnemo.lesson_input[])
+RETURNS pgmnemo.lesson_input[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    place integer;
+BEGIN
+    FOR place IN
+        SELECT u.place
+          FROM (SELECT generate_subscripts(lessons, 1) AS place, unnest(lessons) AS i OFFSET 0) u
+         CROSS JOIN LATERAL concat_ws(' ', (u.i).external_id, (u.i).role, (u.i).topic) AS names
+         WHERE names <> pgmnemo._composed(names)
+    LOOP
+        lessons[place].external_id := pgmnemo._composed(lessons[place].external_id);
+        lessons[place].role := pgmnemo._composed(lessons[place].role);
+        lessons[place].topic := pgmnemo._composed(lessons[place].topic);
+    END LOOP;
+    RETURN lessons;
+END
+$$;
 -- The texts that have a serving vector and none of the next generation, in order.
 CREATE FUNCTION pgmnemo._due(space pgmnemo.embedding_space, after bigint, most bigint)
 RETURNS TABLE (lesson_id bigint, number smallint)
@@ -2834,7 +2910,9 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value',
               HINT = 'Name it in a few words; the content of the fact may say more.';
     END IF;
-    RETURN jsonb_strip_nulls(jsonb_build_object('subject', subject, 'relation', relation, 'object', object));
+    RETURN jsonb_strip_nulls(jsonb_build_object(
+        'subject', pgmnemo._composed(subject), 'relation', pgmnemo._composed(relation),
+        'object', pgmnemo._composed(object)));
 END
 $$;
 -- The lessons of a project that state such a fact and hold at a moment (NULL: at any); without an object, whatever it
@@ -3036,10 +3114,11 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    key constant text := pgmnemo._stored_key(tenant, project, external);
     found_id bigint;
 BEGIN
     SELECT l.id INTO found_id FROM pgmnemo.lesson l
-     WHERE l.tenant_id = tenant AND l.project_id = project AND l.external_id = external;
+     WHERE l.tenant_id = tenant AND l.project_id = project AND l.external_id = key;
     IF found_id IS NULL THEN
         RAISE EXCEPTION 'project % has no lesson %', coalesce(project::text, 'NULL'), quote_nullable(external)
         USING ERRCODE = 'no_data_found', HINT = 'Store it first.';
@@ -3440,6 +3519,24 @@ BEGIN
       LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
                  UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
      ORDER BY i.ordinal;
+END
+$$;
+-- The key under which a lesson is kept that is asked for by this one: its composed form, but where an upgrade has left
+-- a lesson under the very key (pgmnemo._compose_names), that.
+CREATE FUNCTION pgmnemo._stored_key(tenant uuid, project uuid, given text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    composed constant text := pgmnemo._composed(given);
+BEGIN
+    IF composed = given OR EXISTS (
+        SELECT FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.project_id = project AND l.external_id = given) THEN
+        RETURN given;
+    END IF;
+    RETURN composed;
 END
 $$;
 -- Lets one lesson take the place of another, or with NULL nothing take it, from a moment on; the tenant is locked.
@@ -6604,6 +6701,68 @@ AS $$
            ) AS w (problem, found, wanted, so)
      WHERE p.tenant_id = tenant AND w.so
 $$;
+-- Brings the names of a tenant that an older version has stored into their composed form. Where two keys of a project
+-- would become one, both lessons stay as they are, and a WARNING names them. Items of LangGraph, to which two forms are
+-- two names, get keys and topics as pgmnemo/adapters/langgraph_items.py writes such names.
+CREATE FUNCTION pgmnemo._compose_names(tenant uuid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    longest constant integer := 1000;  -- bytes of a key
+    one record;
+BEGIN
+    IF getdatabaseencoding() <> 'UTF8' THEN
+        RETURN;
+    END IF;
+    UPDATE pgmnemo.lesson l
+       SET external_id = CASE WHEN l.external_id IS NFC NORMALIZED THEN l.external_id
+                              WHEN octet_length(pgmnemo._ascii_text(l.external_id)) <= longest
+                              THEN pgmnemo._ascii_text(l.external_id)
+                              ELSE 'sha256 ' || encode(sha256(convert_to(l.external_id, 'UTF8')), 'hex') END,
+           topic = (SELECT 'langgraph.' || string_agg(
+                               CASE WHEN p IS NFC NORMALIZED THEN p
+                                    ELSE '.' || pgmnemo._ascii_text(left(substr(to_json(p)::text, 2), -1)) END || '.',
+                               '' ORDER BY n)
+                      FROM string_to_table(left(substr(l.topic, 11), -1), '.') WITH ORDINALITY AS u (p, n))
+     WHERE l.tenant_id = tenant AND starts_with(l.topic, 'langgraph.')
+       AND concat_ws(' ', l.external_id, l.topic) IS NOT NFC NORMALIZED
+       AND jsonb_typeof(l.metadata -> 'key') = 'string' AND jsonb_typeof(l.metadata -> 'value') = 'object';
+
+    WITH other AS MATERIALIZED (
+        SELECT l.id, l.project_id, l.external_id, normalize(l.external_id, NFC) AS composed
+          FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.external_id IS NOT NFC NORMALIZED
+    )
+    UPDATE pgmnemo.lesson l SET external_id = a.composed
+      FROM (SELECT o.project_id, o.composed, min(o.id) AS id FROM other o GROUP BY 1, 2 HAVING count(*) = 1) a
+     WHERE l.tenant_id = tenant AND l.id = a.id AND octet_length(a.composed) <= longest
+       AND NOT EXISTS (SELECT FROM pgmnemo.lesson x
+                        WHERE x.tenant_id = tenant AND x.project_id = a.project_id AND x.external_id = a.composed);
+    UPDATE pgmnemo.lesson l SET topic = normalize(l.topic, NFC), role = normalize(l.role, NFC)
+     WHERE l.tenant_id = tenant AND (l.topic IS NOT NFC NORMALIZED OR l.role IS NOT NFC NORMALIZED);
+    UPDATE pgmnemo.lesson l
+       SET metadata = jsonb_set(l.metadata, '{fact}', normalize((l.metadata -> 'fact')::text, NFC)::jsonb)
+     WHERE l.tenant_id = tenant AND l.metadata #> '{fact,subject}' IS NOT NULL
+       AND (l.metadata -> 'fact')::text IS NOT NFC NORMALIZED;
+
+    FOR one IN
+        SELECT l.project_id, pgmnemo._ascii_text(to_json(l.external_id)::text) AS key,
+               (SELECT pgmnemo._ascii_text(to_json(o.external_id)::text) FROM pgmnemo.lesson o
+                 WHERE o.tenant_id = tenant AND o.project_id = l.project_id AND o.id <> l.id
+                   AND normalize(o.external_id, NFC) = normalize(l.external_id, NFC)
+                 ORDER BY o.external_id COLLATE "C" DESC LIMIT 1) AS twin
+          FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.external_id IS NOT NFC NORMALIZED
+         ORDER BY l.project_id, l.external_id
+    LOOP
+        RAISE WARNING 'tenant %, project %: the lesson % keeps its key, %', tenant, one.project_id, one.key,
+              coalesce('which is that of the lesson ' || one.twin || ' in Unicode''s composed form',
+                       format('for that is longer than %s bytes in Unicode''s composed form', longest))
+        USING HINT = 'Store it under another key, and forget it under this.';
+    END LOOP;
+END
+$$;
 -- What the index of metadata holds against what the lessons say.
 CREATE FUNCTION pgmnemo._entry_problems(tenant uuid)
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
@@ -7295,14 +7454,16 @@ BEGIN
         append.content, append.topic, append.role, append.commit_sha, append.artifact_hash, append.metadata,
         append.passages));
     one := ROW(
-        append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), append.role, append.topic,
+        append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), pgmnemo._composed(append.role),
+        pgmnemo._composed(append.topic),
         CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance
              WHEN append.importance IS NOT NULL THEN 0 END, append.metadata,
         append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
         append.verified_at, append.passages, append.passage_embeddings, NULL, append.language);
     PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position
-      FROM pgmnemo._next_turn(tenant, append.project_id, append.prefix COLLATE "default", coalesce(apart, false)) n;
+      FROM pgmnemo._next_turn(tenant, append.project_id, pgmnemo._composed(append.prefix COLLATE "default"),
+                              coalesce(apart, false)) n;
     RETURN QUERY
     SELECT s.external_id, one.position, s.lesson_id FROM pgmnemo._store(tenant, ARRAY[one], NULL, true) s;
     PERFORM pgmnemo._leave();
@@ -7708,7 +7869,7 @@ DECLARE
     meaning @extschema:vector@.vector := CASE
         WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
     words text COLLATE "default" := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
-    from_role text COLLATE "default" := explain.role;
+    from_role text COLLATE "default" := pgmnemo._composed(explain.role);
     key text COLLATE "default" := explain.external_id;
     home uuid := coalesce(explain.in_project, explain.project_id);
     asked pgmnemo.question;
@@ -7959,6 +8120,7 @@ DECLARE
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._write_tenant(tenant);
+    key := pgmnemo._stored_key(tenant, forget.project_id, key);
     PERFORM pgmnemo._bequeath(tenant, ARRAY(SELECT l.id FROM pgmnemo.lesson l
                                              WHERE l.tenant_id = tenant AND l.project_id = forget.project_id
                                                AND l.external_id = key), revive);
@@ -8119,6 +8281,7 @@ DECLARE
     key text COLLATE "default" := get.external_id;
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
+    key := pgmnemo._stored_key(tenant, get.project_id, key);
     RETURN QUERY
     SELECT l.* FROM pgmnemo.lesson l
      WHERE l.tenant_id = tenant AND l.project_id = get.project_id AND l.external_id = key;
@@ -8548,7 +8711,7 @@ DECLARE
     meaning @extschema:vector@.vector := CASE
         WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
     words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
-    from_role text COLLATE "default" := recall.role;
+    from_role text COLLATE "default" := pgmnemo._composed(recall.role);
     asked pgmnemo.question;
     pool record;
     leads bigint[] := '{}';
@@ -9105,7 +9268,8 @@ BEGIN
         PERFORM pgmnemo._refuse_lesson(1, external_id, problem);
     END IF;
     one := ROW(
-        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
+        project_id, pgmnemo._composed(external_id), content, pgmnemo._embedding(embedding), pgmnemo._composed(role),
+        pgmnemo._composed(topic),
         CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
         occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position,
         language);
@@ -9215,7 +9379,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    RETURN QUERY SELECT * FROM pgmnemo._store(tenant, lessons);
+    RETURN QUERY SELECT * FROM pgmnemo._store(tenant, pgmnemo._composed_input(lessons));
     PERFORM pgmnemo._leave();
 END
 $$;
@@ -9515,8 +9679,8 @@ BEGIN
     wanted := pgmnemo._lesson_id(tenant, update.project_id, update.external_id COLLATE "default");
     SELECT l.project_id, l.external_id, l.content INTO one.project_id, one.external_id, one.content
       FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = wanted;
-    one.topic := update.topic;
-    one.role := update.role;
+    one.topic := pgmnemo._composed(update.topic);
+    one.role := pgmnemo._composed(update.role);
     one.importance := CASE WHEN update.importance BETWEEN 1 AND 5 THEN update.importance
                            WHEN update.importance IS NOT NULL THEN 0 END;
     one.metadata := update.metadata;

@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from pgmnemo.client import requests
 from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.naming import composed
 from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.client.sync.scope import Scope
@@ -191,7 +192,8 @@ def keys_of(ids: Sequence[str]) -> list[str]:
     """Those of the ids that can be keys, each once; what cannot is not there."""
     if isinstance(ids, str):
         raise UsageError("ids are a list of texts, not one text")
-    return [key for key in dict.fromkeys(ids) if isinstance(key, str) and _can_be_a_key(key)]
+    keys = [composed(key) for key in ids if isinstance(key, str) and _can_be_a_key(key)]
+    return list(dict.fromkeys(keys))
 
 
 def is_blank(text: str) -> bool:

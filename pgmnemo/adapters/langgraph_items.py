@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
+from unicodedata import is_normalized
 
 from pgmnemo.adapters.langgraph_filter import StoreError
 from pgmnemo.client.records import Hit, Item, Lesson
@@ -23,20 +24,33 @@ CHANGED = re.compile(r"\de\+|-0\.0(?!\d)")  # floats that PostgreSQL would give 
 
 
 def key_of(namespace: Sequence[str], key: object) -> str:
-    """The key of a lesson: namespace and key as a list of JSON, or its hash where that is too long."""
-    told = json.dumps([*namespace, str(key)], ensure_ascii=False, separators=(",", ":"))
-    raw = told.encode("utf-8", "surrogatepass")
-    return told if len(raw) <= LONGEST_KEY else f"sha256 {sha256(raw).hexdigest()}"
+    """The key of a lesson: namespace and key as a list of JSON, or its hash where that is too long.
+
+    Keys and topics are kept in Unicode's composed form (NFC), and to LangGraph each form is a name of its
+    own, so what is in another form is written in ASCII. The extension's upgrade to 1.0.0 follows this rule.
+    """
+    names = [*namespace, str(key)]
+    told = json.dumps(names, ensure_ascii=False, separators=(",", ":"))
+    kept = told if is_normalized("NFC", told) else json.dumps(names, separators=(",", ":"))
+    if len(kept.encode("utf-8", "surrogatepass")) <= LONGEST_KEY:
+        return kept
+    return f"sha256 {sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def topic_of(namespace: Iterable[str]) -> str:
     """A dot behind each label, which holds none: what begins with the topic of a prefix lies below it."""
-    return ROOT + "".join(f"{label}." for label in namespace)
+    return ROOT + "".join(f"{_kept(label)}." for label in namespace)
 
 
 def namespace_of(topic: str) -> tuple[str, ...]:
     """The labels of a topic."""
-    return tuple(topic.removeprefix(ROOT).split(".")[:-1])
+    labels = iter(topic.removeprefix(ROOT).split(".")[:-1])
+    return tuple(label or json.loads(f'"{next(labels)}"') for label in labels)
+
+
+def _kept(label: str) -> str:
+    """A label as a topic has it: behind a dot and in ASCII where it is not in the composed form."""
+    return label if is_normalized("NFC", label) else f".{json.dumps(label)[1:-1]}"
 
 
 def fits(space: Sequence[str], path: Sequence[str], kind: str) -> bool:

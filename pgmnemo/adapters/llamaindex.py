@@ -183,7 +183,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
         if asked is None and node_ids is not None:
             found = await self._documents.get(node_ids)
         else:
-            wanted = None if node_ids is None else set(node_ids)
+            wanted = None if node_ids is None else set(keys_of(node_ids))
             found = await self._documents.listed(asked)
             found = [lesson for lesson in found if wanted is None or lesson.key in wanted]
         return [lesson for lesson in found if all(check(lesson.metadata) for check in checks)]

@@ -34,10 +34,15 @@ def named(text: str) -> str | UUID:
     return UUID(text) if UUIDS.fullmatch(text) else text
 
 
+def composed(name: str) -> str:
+    """Return a name in Unicode's composed form (NFC), in which the extension keeps keys, topics and roles."""
+    return normalize("NFC", name)
+
+
 def _made(space: UUID, name: object, kind: str) -> UUID:
     if isinstance(name, UUID):
         return name
-    if not isinstance(name, str) or not (told := normalize("NFC", name).strip()) or len(told) > LONGEST:
+    if not isinstance(name, str) or not (told := composed(name).strip()) or len(told) > LONGEST:
         raise UsageError(
             f"a {kind} is named by a text of 1 to {LONGEST:,} characters or a uuid.UUID, not {_shown(name)}"
         )

@@ -249,7 +249,7 @@ def similar(
 def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, str]]:
     """The hash of the text of each of those keys that are there, forgotten or not."""
     statement = (
-        "SELECT f.external_id, f.content FROM pg_catalog.unnest(%s::text[]) AS k (key), "
+        "SELECT k.key, f.content FROM pg_catalog.unnest(%s::text[]) AS k (key), "
         "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f"
     )
     return Call(

@@ -18,6 +18,7 @@ from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
 from pgmnemo.client import requests
 from pgmnemo.client.embedding import Remembered, given
+from pgmnemo.client.naming import composed
 from pgmnemo.client.records import Item
 from pgmnemo.client.turns import ESTIMATED, Written, written
 from pgmnemo.client.vectors import Reals, Vectors
@@ -49,10 +50,10 @@ def new_key() -> str:
 
 
 def checked_key(key: str) -> str:
-    """A key as it is; UsageError for one that the extension does not take."""
+    """Return a key as it is stored; UsageError for one that the extension does not take."""
     if not isinstance(key, str) or not 1 <= len(key.encode("utf-8", "surrogatepass")) <= LONGEST_KEY:
         raise UsageError(f"a key is a text of 1 to {LONGEST_KEY:,} bytes, not {str(key)[:40]!r}")
-    return key
+    return composed(key)
 
 
 def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
@@ -67,7 +68,21 @@ def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
     rest, start = enumerate(items), new_key()[:24]
     while some := list(islice(rest, size)):
         keyed = [_keyed(item, f"{start}{number:08x}") for number, item in some]
-        yield list({item.key: item for item in keyed}.values())
+        once = {item.key: item for item in keyed}
+        if len(once) < len(keyed):
+            _check_forms(item.key for _, item in some if isinstance(item, Item) and item.key)
+        yield list(once.values())
+
+
+def _check_forms(keys: Iterable[str]) -> None:
+    """Raise UsageError for two keys that differ, and are stored as the same."""
+    given: dict[str, str] = {}
+    for key in keys:
+        if (other := given.setdefault(composed(key), key)) != key:
+            raise UsageError(
+                f"the keys {other!a} and {key!a} are the same in Unicode's composed form (NFC); "
+                "give one of them another key"
+            )
 
 
 def _keyed(item: Item | str, made: str) -> Item:

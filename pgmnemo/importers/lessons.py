@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from pgmnemo.client.naming import composed
 from pgmnemo.client.records import Item
 from pgmnemo.client.rendering import without_blocks
 from pgmnemo.importers import Found, Options
@@ -46,7 +47,9 @@ def lesson(
     elif great:
         options.left.add("too long", f"{where} has more metadata than is stored")
     else:
-        item = Item(text, _short(clean(key)), _name(role), _name(topic), metadata=told, **clean(fields))
+        item = Item(
+            text, _short(composed(clean(key))), _name(role), _name(topic), metadata=told, **clean(fields)
+        )
         yield Found(_name(project), item, where)
 
 

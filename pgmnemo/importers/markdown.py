@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 
 from markdown_it import MarkdownIt
 
+from pgmnemo.client.naming import composed
 from pgmnemo.importers import Found, Options
 from pgmnemo.importers.lessons import MOST, lesson, moment
 from pgmnemo.importers.sources import Source, guarded, sources
@@ -60,7 +61,7 @@ def _lessons(source: Source, text: str, options: Options) -> Iterator[Found]:
     else:
         pieces = sections(body)
     for headings, piece in pieces:
-        name = "/".join(headings)
+        name = composed("/".join(headings))
         seen[name] += 1
         key = source.name + (f"#{name}" if name else "") + (f"~{seen[name]}" if seen[name] > 1 else "")
         topic = " > ".join(headings) or title

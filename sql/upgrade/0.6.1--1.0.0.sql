@@ -26,7 +26,8 @@ SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS 
 @file rights/rights.sql
 
 -- Texts that are cut otherwise now: those with accents, compound tokens, names of stop words, and scripts without
--- blanks between words. Their language stays; pgmnemo.recut changes it.
+-- blanks between words. Their language stays; pgmnemo.recut changes it. Names that were stored in another form than
+-- Unicode's composed one.
 ALTER TABLE pgmnemo.lesson NO FORCE ROW LEVEL SECURITY;
 SELECT set_config('pgmnemo.tenants', coalesce(string_agg(DISTINCT l.tenant_id::text, ','), ''), true) FROM pgmnemo.lesson l;
 ALTER TABLE pgmnemo.lesson FORCE ROW LEVEL SECURITY;
@@ -36,6 +37,7 @@ DECLARE
 BEGIN
     FOR tenant IN SELECT t::uuid FROM string_to_table(nullif(current_setting('pgmnemo.tenants'), ''), ',') t LOOP
         PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+        PERFORM pgmnemo._compose_names(tenant);
         PERFORM pgmnemo._repair_lessons(tenant);
         PERFORM pgmnemo._repair_passages(tenant);
     END LOOP;

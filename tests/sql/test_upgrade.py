@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import tomllib
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ import psycopg
 import pytest
 from psycopg import errors, sql
 
+from pgmnemo.adapters.langgraph_items import key_of, namespace_of, topic_of
 from pgmnemo.places import SQL_FOLDER, release
 from pgmnemo.server import fingerprint
 from tests.helping import CURRENT
@@ -475,6 +477,7 @@ def test_an_upgrade_goes_through_while_others_write_and_read(
     assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
 
 
+APART = "e\u0301"
 MIXED = {
     "chinese": ("我喜欢在公园里喝茶", "喝茶"),
     "thai": ("การประชุมจะจัดขึ้นในวันอังคาร", "วันอังคาร"),
@@ -510,4 +513,44 @@ def test_texts_of_other_scripts_are_found_after_an_upgrade(make_database: Callab
     told = dict(connection.execute("SELECT external_id, text_config FROM pgmnemo.lessons").fetchall())
     assert told == {"chinese": "simple", "thai": "simple", "long": "simple", "ticket": "english",
                     "accents": "french", "name": "english"}  # fmt: skip
+    assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+
+
+def test_names_are_composed_by_an_upgrade_and_keys_that_become_one_are_reported(
+    make_database: Callable[..., Connection],
+) -> None:
+    """Both lessons stay as they are; items of LangGraph are read under the names that they were put by."""
+    connection = make_database("0.6.1")
+    work_for(connection, TENANTS[0])
+    store = "SELECT pgmnemo.store_lesson(%s, %s, 'a note', role => %s, topic => %s, metadata => %s)"
+    long = "\u0958" * 300  # 900 bytes, composed 1,800
+    for key in ("caf" + APART, "two\u00e9", "two" + APART, long):
+        connection.execute(store, (PROJECTS[1], key, APART, "/" + APART, "{}"))
+    spaces = [("home",), (APART, "\u00e9"), (f'"{APART}\\\n\U0001f600\x7f', APART)]
+    names = [(space, name) for space in spaces for name in ("k", APART, "\u00e9", APART * 400, APART * 150)]
+    for space, name in names:
+        told = json.dumps([*space, name], ensure_ascii=False, separators=(",", ":"))
+        key = told if len(told.encode()) <= 1000 else f"sha256 {sha256(told.encode()).hexdigest()}"
+        topic = "langgraph." + "".join(f"{label}." for label in space)
+        connection.execute(store, (PROJECTS[2], key, None, topic, json.dumps({"key": name, "value": {}})))
+    fact = "SELECT * FROM pgmnemo.assert_fact(NULL, %s, %s, %s, %s, single => true)"
+    connection.execute(fact, (PROJECTS[0], APART, "is in", APART))
+    connection.execute("RESET ROLE")
+    notices: list[str] = []
+    connection.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
+    upgrade(connection)
+    warned = [one for one in notices if "keeps its key" in one]
+    assert len(warned) == 2
+    for part in (str(TENANTS[0]), str(PROJECTS[1]), r'"twoe\u0301"', r'"two\u00e9"'):
+        assert part in warned[0] + warned[1]
+    work_for(connection, TENANTS[0])
+    query = "SELECT external_id, role, topic FROM pgmnemo.lessons WHERE project_id = %s"
+    kept = [(key, "\u00e9", "/\u00e9") for key in ("caf\u00e9", "two\u00e9", "two" + APART, long)]
+    assert set(connection.execute(query, (PROJECTS[1],))) == set(kept)
+    for space, name in names:
+        get = "SELECT topic, metadata ->> 'key' FROM pgmnemo.get(NULL, %s, %s)"
+        [(topic, key)] = connection.execute(get, (PROJECTS[2], key_of(space, name))).fetchall()
+        assert (namespace_of(topic), topic, key) == (space, topic_of(space), name)
+    outcome = connection.execute(fact, (PROJECTS[0], "\u00e9", "is in", "Porto")).fetchall()[0][1:]
+    assert outcome == ("inserted", 1)
     assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []

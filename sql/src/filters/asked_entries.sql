@@ -5,7 +5,7 @@ RETURNS TABLE (entry bigint, place integer)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT pgmnemo._entry('.' || ltrim(c.key, '.'), v.value), c.place::integer
+    SELECT pgmnemo._entry('.' || ltrim(c.key, '.'), f.value), c.place::integer
       FROM jsonb_each(conditions) WITH ORDINALITY AS c (key, value, place)
      CROSS JOIN LATERAL (
             SELECT c.value WHERE jsonb_typeof(c.value) NOT IN ('object', 'array')
@@ -14,5 +14,6 @@ AS $$
              UNION ALL
             SELECT i FROM jsonb_array_elements(CASE WHEN jsonb_typeof(c.value) = 'object' AND NOT c.value ? 'eq'
                                                     THEN c.value -> 'in' END) i) AS v (value)
+     CROSS JOIN LATERAL unnest(pgmnemo._value_forms(v.value)) AS f (value)
      WHERE c.key NOT IN ('and', 'or', 'not')
 $$;

@@ -9,17 +9,17 @@ DECLARE
     most constant integer := 100;
     sign text := CASE operator WHEN 'gt' THEN '>' WHEN 'gte' THEN '>=' WHEN 'lt' THEN '<' WHEN 'lte' THEN '<=' END;
 BEGIN
-    IF operator = 'eq' THEN
-        RETURN format('exists(%s ? (@ == %s))', path, pgmnemo._scalar_path(item, given));
-    ELSIF operator = 'ne' THEN
-        RETURN format('!exists(%s ? (@ == %s))', path, pgmnemo._scalar_path(item, given));
+    IF operator IN ('eq', 'ne') THEN
+        RETURN (SELECT format('%sexists(%s ? (%s))', CASE operator WHEN 'ne' THEN '!' END, path,
+                              string_agg('@ == ' || pgmnemo._scalar_path(item, f), ' || '))
+                  FROM unnest(pgmnemo._value_forms(given)) f);
     ELSIF operator = 'in' THEN
         IF jsonb_typeof(given) <> 'array' OR jsonb_array_length(given) NOT BETWEEN 1 AND most THEN
             PERFORM pgmnemo._filter_error(item || ' in', format('must be a list of 1 to %s values', most),
                                           'Write {"in": ["one", "another"]}.');
         END IF;
-        RETURN (SELECT format('exists(%s ? (%s))', path, string_agg('@ == ' || pgmnemo._scalar_path(item, v), ' || '))
-                  FROM jsonb_array_elements(given) v);
+        RETURN (SELECT format('exists(%s ? (%s))', path, string_agg('@ == ' || pgmnemo._scalar_path(item, f), ' || '))
+                  FROM jsonb_array_elements(given) v CROSS JOIN LATERAL unnest(pgmnemo._value_forms(v)) f);
     ELSIF sign IS NOT NULL THEN
         IF jsonb_typeof(given) NOT IN ('string', 'number') THEN
             PERFORM pgmnemo._filter_error(item || ' ' || operator, 'must be a number or a text',
@@ -30,7 +30,8 @@ BEGIN
         IF jsonb_typeof(given) <> 'string' THEN
             PERFORM pgmnemo._filter_error(item || ' prefix', 'must be a text', 'Write {"prefix": "deploy/"}.');
         END IF;
-        RETURN format('exists(%s ? (@ starts with %s))', path, given);
+        RETURN (SELECT format('exists(%s ? (%s))', path, string_agg('@ starts with ' || f::text, ' || '))
+                  FROM unnest(pgmnemo._value_forms(given)) f);
     ELSIF operator = 'exists' THEN
         IF jsonb_typeof(given) <> 'boolean' THEN
             PERFORM pgmnemo._filter_error(item || ' exists', 'must be true or false', 'Write {"exists": true}.');

@@ -39,7 +39,7 @@ BEGIN
                 PERFORM pgmnemo._filter_error('''topic_prefix''', 'must be a text that is not empty',
                                               'Write {"topic_prefix": "deploy/"}.');
             END IF;
-            f.topic_prefix := one.value #>> '{}';
+            f.topic_prefix := pgmnemo._composed(one.value #>> '{}');
         ELSIF one.key = 'since' THEN
             f.since := pgmnemo._filter_time(one.key, one.value);
         ELSIF one.key = 'until' THEN
@@ -80,4 +80,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": …, "ne": …, "in": […], "gt": …, "gte": …, "lt": …, "lte": …, "prefix": "…", "exists": true}}, with and: […], or: […], not: {…}, and at its top contains: {…} (@>). A list in metadata counts as each of its elements';
+COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": …, "ne": …, "in": […], "gt": …, "gte": …, "lt": …, "lte": …, "prefix": "…", "exists": true}}, with and: […], or: […], not: {…}, and at its top contains: {…} (@>). A list in metadata counts as each of its elements; a text of eq, ne, in and prefix meets what was stored in Unicode''s composed form (NFC) and in its decomposed one, a text of the others is compared as it is';

@@ -32,7 +32,7 @@ DECLARE
     meaning @extschema:vector@.vector := CASE
         WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
     words text COLLATE "default" := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
-    from_role text COLLATE "default" := explain.role;
+    from_role text COLLATE "default" := pgmnemo._composed(explain.role);
     key text COLLATE "default" := explain.external_id;
     home uuid := coalesce(explain.in_project, explain.project_id);
     asked pgmnemo.question;

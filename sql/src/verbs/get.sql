@@ -16,6 +16,7 @@ DECLARE
     key text COLLATE "default" := get.external_id;
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
+    key := pgmnemo._stored_key(tenant, get.project_id, key);
     RETURN QUERY
     SELECT l.* FROM pgmnemo.lesson l
      WHERE l.tenant_id = tenant AND l.project_id = get.project_id AND l.external_id = key;

@@ -60,7 +60,7 @@ DECLARE
     meaning @extschema:vector@.vector := CASE
         WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
     words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
-    from_role text COLLATE "default" := recall.role;
+    from_role text COLLATE "default" := pgmnemo._composed(recall.role);
     asked pgmnemo.question;
     pool record;
     leads bigint[] := '{}';

@@ -6,7 +6,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    RETURN QUERY SELECT * FROM pgmnemo._store(tenant, lessons);
+    RETURN QUERY SELECT * FROM pgmnemo._store(tenant, pgmnemo._composed_input(lessons));
     PERFORM pgmnemo._leave();
 END
 $$;

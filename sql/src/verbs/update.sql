@@ -36,8 +36,8 @@ BEGIN
     wanted := pgmnemo._lesson_id(tenant, update.project_id, update.external_id COLLATE "default");
     SELECT l.project_id, l.external_id, l.content INTO one.project_id, one.external_id, one.content
       FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = wanted;
-    one.topic := update.topic;
-    one.role := update.role;
+    one.topic := pgmnemo._composed(update.topic);
+    one.role := pgmnemo._composed(update.role);
     one.importance := CASE WHEN update.importance BETWEEN 1 AND 5 THEN update.importance
                            WHEN update.importance IS NOT NULL THEN 0 END;
     one.metadata := update.metadata;

@@ -14,6 +14,8 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value',
               HINT = 'Name it in a few words; the content of the fact may say more.';
     END IF;
-    RETURN jsonb_strip_nulls(jsonb_build_object('subject', subject, 'relation', relation, 'object', object));
+    RETURN jsonb_strip_nulls(jsonb_build_object(
+        'subject', pgmnemo._composed(subject), 'relation', pgmnemo._composed(relation),
+        'object', pgmnemo._composed(object)));
 END
 $$;

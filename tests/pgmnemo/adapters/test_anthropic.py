@@ -468,6 +468,15 @@ def test_odd_names_are_names(name: str, tool: MemoryTool, scope: Scope) -> None:
     assert [lesson.key for lesson in scope.list()] == [f"/memories/{name}x"]
 
 
+def test_a_path_of_either_form_of_unicode_is_one_file(tool: MemoryTool, scope: Scope) -> None:
+    tool.call(create("/cafe\u0301/a", "old"))
+    assert answer(tool, create("/caf\u00e9/a", "again"))[0] == "refused"
+    assert view(tool, "/memories/caf\u00e9/a") == "old"
+    tool.call(rename("/caf\u00e9", "/the\u0301"))
+    tool.call(rename("/the\u0301/a", "/th\u00e9/b"))
+    assert [lesson.key for lesson in scope.list()] == ["/memories/th\u00e9/b"]
+
+
 def test_a_database_that_is_away_is_told_to_the_model(place: Place) -> None:
     with Memory.open(place.dsn(), embedder=None, patience=0) as memory:
         tool = MemoryTool(memory.tenant(place.tenant()).project("files"))

@@ -8,9 +8,10 @@ from uuid import UUID, uuid5
 
 import pytest
 
+from pgmnemo import Item
 from pgmnemo.client.naming import LONGEST, NAMESPACE, project_id, tenant_id
 from pgmnemo.errors import GrantError, MissingError, RefusedError, UsageError
-from tests.pgmnemo.client.driving import Place
+from tests.pgmnemo.client.driving import Place, Shell
 
 ADA, BOB = tenant_id("ada"), tenant_id("bob")
 
@@ -89,3 +90,28 @@ def test_names_and_uuids_lead_a_memory_to_the_same_lessons(memory: Any, place: P
     assert memory.tenant(name).project("Kitchen").get("kettle") is None
     assert memory.tenant(name).project("garden").get("kettle") is None
     assert by_number.tenant_id == tenant_id(name)
+
+
+def test_names_of_either_form_are_one(shell: Shell, place: Place) -> None:
+    one, other = "caf\u00e9", "cafe\u0301"
+    scope = shell.open(place.dsn(), embedder=None).tenant(place.tenant()).project("p")
+    added = scope.add("a note", key=other, role=other, topic=one)
+    assert (added.key, added.outcome) == (one, "inserted")
+    assert scope.add("a note", key=one, role=one, topic=other).outcome == "unchanged"
+    assert scope.add_many([Item("a note", other, role=one, topic=one)]).outcomes == {"unchanged": 1}
+    assert scope.known([other]).keys() == {other}
+    for name in (one, other):
+        assert scope.get(name).key == one
+        assert [hit.key for hit in scope.recall("note", role=name)] == [one]
+        assert [lesson.key for lesson in scope.list(topic=name)] == [one]
+    scope.fact(one, "is in", "Lisbon", single=True)
+    scope.fact(other, "is in", "Porto", single=True)
+    assert [fact.object for fact in scope.facts(one)] == ["Porto"]
+    assert scope.forget(other)
+
+
+def test_two_keys_of_one_set_that_become_one_are_refused(memory: Any, place: Place) -> None:
+    scope = memory.tenant(place.tenant()).project("p")
+    with pytest.raises(UsageError, match="are the same in Unicode's composed form"):
+        scope.add_many([Item("a note", "caf\u00e9"), Item("another", "cafe\u0301")])
+    assert scope.count().lessons == 0

@@ -61,6 +61,12 @@ def test_each_section_is_a_lesson(tmp_path: Path, read: Read) -> None:
     }  # fmt: skip
 
 
+def test_keys_are_in_the_composed_form_of_unicode(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "cafe\u0301.md").write_text("# E\u0301te\nOne.\n# \u00c9te\nTwo.\n", encoding="utf-8")
+    keys = [one.item.key for one in read("markdown", tmp_path)]
+    assert keys == ["caf\u00e9.md#\u00c9te", "caf\u00e9.md#\u00c9te~2"]
+
+
 def test_a_date_in_front_matter_is_a_time_where_that_is_asked(tmp_path: Path, read: Read) -> None:
     (tmp_path / "boats.md").write_text(NOTE)
     assert {one.item.at for one in read("markdown", tmp_path, dated=True)} == {

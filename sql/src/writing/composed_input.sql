@@ -1,0 +1,22 @@
+-- A set of lessons with its names in their composed form. Most sets have no other, and pass by as they are.
+CREATE FUNCTION pgmnemo._composed_input(lessons pgmnemo.lesson_input[])
+RETURNS pgmnemo.lesson_input[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    place integer;
+BEGIN
+    FOR place IN
+        SELECT u.place
+          FROM (SELECT generate_subscripts(lessons, 1) AS place, unnest(lessons) AS i OFFSET 0) u
+         CROSS JOIN LATERAL concat_ws(' ', (u.i).external_id, (u.i).role, (u.i).topic) AS names
+         WHERE names <> pgmnemo._composed(names)
+    LOOP
+        lessons[place].external_id := pgmnemo._composed(lessons[place].external_id);
+        lessons[place].role := pgmnemo._composed(lessons[place].role);
+        lessons[place].topic := pgmnemo._composed(lessons[place].topic);
+    END LOOP;
+    RETURN lessons;
+END
+$$;
