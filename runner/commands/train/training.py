@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from cyclopts import Parameter
@@ -50,6 +50,7 @@ class TrainOptions(TuneOptions):
 
     suite: Annotated[list[str], REPEATED] = field(default_factory=lambda: list(TRAINED_ON))
     output: Path = Path("weights.json")
+    oldest: ClassVar[str] = "0.4.0"
 
 
 def train_command(
@@ -110,7 +111,8 @@ def train(
     tasks = [
         _pooled(setup, task)
         for suite in request.suite
-        for task in load_tasks(suite, request.place(suite), environ)
+        for place in request.places(suite)
+        for task in load_tasks(suite, place, environ)
     ]
     document = {
         "schema": SCHEMA,

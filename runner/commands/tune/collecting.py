@@ -1,8 +1,9 @@
 """What the extension says of every question and lesson, at the depth of the whole scope.
 
-What is not linear in the weights is asked for as often as it can differ: both components of words for each
-pivot and bonus of the grid, with rarity counted in the tenant or in the scope alone, and once more from a
-text search configuration under another name, where the extension merges no irregular forms.
+What is not linear in the weights is asked for as often as it can differ: both components of words, and what
+their coverage goes by, for each pivot and bonus of the grid, with rarity counted in the tenant or in the
+scope alone, and once more from a text search configuration under another name, where every text is cut as
+English and the extension merges no irregular forms.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from runner.commands.tune.tasks import Floats, Task
 from runner.commands.tune.weights import (
     BESIDES,
     COMPONENTS,
+    COVER,
     GRID,
     PLAIN,
     QUESTIONS,
@@ -46,7 +49,7 @@ from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.system import WORKERS, Query, System
 
 OURS = "pgmnemo"
-FORMAT = 4
+FORMAT = 5
 DEPENDS = (FORMAT, GRID, TRIALS, SEED, QUESTIONS)
 MOST = 10_000  # lessons that one call of recall_lessons answers
 CONFIGURATION = "pgmnemo_tune_plain"
@@ -62,13 +65,16 @@ def components(setup: Setup, task: Task, system: System, place: Place) -> tuple[
 
     Arrays (questions, columns), 0 where a leg is silent, and the weights in force. Components are what one
     unit of their weight adds: those of words as `bm25~70`, `passage_terms~70+1.5` by pivot and bonus, and as
-    `plain bm25` in another reading. `score` is the extension's own over the whole scope, `pool` the same at
-    the depth of a run, `trial 0` under weights drawn at random, for some questions; -inf for what was not
-    returned or asked. `company NAME` are the fields of Company.
+    `plain bm25` in another reading, without coverage; COVER, (questions, 1), is named likewise. `score` is
+    the extension's own over the whole scope, `pool` the same at the depth of a run, `trial 0` under weights
+    drawn at random, for some questions; -inf for what was not returned or asked. `company NAME` are the
+    fields of Company.
     """
     assert isinstance(system, Pgmnemo), "components are asked of pgmnemo"
     depth, run = _depth(task), current().retrieval.depth
     session = Session(OURS, system, task, setup.vectors(task.corpus), place)
+    moment = datetime.now(UTC)  # recency goes by it where a question has no time
+    session.queries = [replace(one, as_of=one.as_of or moment) for one in session.queries]
     with faults(OURS):
         weights = default_weights(system.state())
     values = {f"company {name}": matrix for name, matrix in vars(_company(session)).items()}
@@ -160,26 +166,30 @@ def _unmerged(database: Database) -> Iterator[None]:
 def _worth(
     session: Session, words: str, changes: Sequence[Mapping[str, object]], names: Sequence[str]
 ) -> list[Arrays]:
-    """What a unit of the weight of each named component adds, for each change of settings."""
+    """What a unit of the weight of each named component adds, and COVER, for each change of settings."""
     shape, places = session.task.layout.shape, [COMPONENTS.index(name) for name in names]
     made = np.zeros((len(changes), len(names), *shape))
+    cover = np.zeros((len(changes), len(COVER), shape[0], 1))
     vectorless = set(names) <= set(WORDS)
     queries = [replace(one, vector=None) if vectorless else one for one in session.queries]
     size = -(-len(queries) // (8 * WORKERS))
     stripes = [queries[start : start + size] for start in range(0, len(queries), size)]
     given = {"ones": ONES, "changes": [json.dumps(change) for change in changes]}
 
-    def asked(stripe: Sequence[Query]) -> list[Floats]:
+    def asked(stripe: Sequence[Query]) -> list[tuple[Floats, Floats]]:
         with _pgmnemo(session).owner() as owner:
             told = (owner.execute(WORTH, {**given, **_asked(session, one)}, binary=True) for one in stripe)
-            return [np.array([row[0] for row in found], float) for found in told]
+            found = (zip(*rows, strict=True) for rows in told)
+            return [(np.array(worth, float), np.array(covered, float)) for worth, covered in found]
 
     with faults(OURS), ThreadPoolExecutor(WORKERS) as pool:
         cubes = (cube for found in pool.map(asked, stripes) for cube in found)
         tracked = session.progress.track(cubes, f"{session.task.name}, {words}", len(queries))
-        for row, cube in enumerate(tracked):  # (changes, lessons, components)
+        for row, (cube, covered) in enumerate(tracked):  # (changes, lessons, components), (changes, COVER)
             made[:, :, row, : cube.shape[1]] = cube[:, :, places].transpose(0, 2, 1)
-    return [dict(zip(names, one, strict=True)) for one in made]
+            cover[:, :, row, 0] = covered
+    whole = zip(made, cover, strict=True)
+    return [dict(zip((*names, *COVER), (*one, *covered), strict=True)) for one, covered in whole]
 
 
 def _company(session: Session) -> Company:

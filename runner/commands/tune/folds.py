@@ -1,7 +1,8 @@
 """Which questions weights are chosen by, and which others then judge them.
 
-Where questions stand in clusters (LoCoMo's conversations, BEAM's chats) one cluster is held out at a time, at
-every granularity at once. Where each stands alone (LongMemEval) one half is held out, over several splits.
+Where questions stand in clusters (LoCoMo's conversations, BEAM's chats, the projects of a file) one cluster
+is held out at a time, or a tenth of many, at every granularity at once. Where each stands alone (LongMemEval,
+a file of one project) one half of the questions is held out, over several splits.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from runner.commands.tune.weights import GRID, Weights
 
 ROUNDS = 2  # a third moved no weight on LoCoMo or LongMemEval
 BETTER = 1e-9
+MANY, TENTHS = 20, 10  # clusters of which each is held out alone at the most; folds of more
 SPLITS = (42, 43, 44)  # seeds
 HALVES = ("first half", "second half")
 
@@ -67,19 +69,28 @@ def protocols(tasks: Sequence[Task]) -> Iterator[tuple[str, list[Fold]]]:
     """Every way to hold out, by its name."""
     clustered = [task for task in tasks if task.corpus.clustered]
     single = [task for task in tasks if not task.corpus.clustered]
-    suites = dict.fromkeys(task.corpus.suite for task in clustered)
-    if clustered and (single or len(suites) > 1):
-        yield "leave one conversation out, the others beside", _leave_one_out(clustered, single)
-    for suite in suites:
-        alone = [task for task in clustered if task.corpus.suite == suite]
-        yield f"leave one conversation out, {suite} alone", _leave_one_out(alone, [])
+    families = dict.fromkeys(task.family for task in clustered)
+    if clustered and (single or len(families) > 1):
+        yield _named(clustered, single, "the others beside")
+    for family in families:
+        yield _named([task for task in clustered if task.family == family], [], f"{family} alone")
     for seed in SPLITS if single else ():
-        yield f"two folds, split {seed}", _halves(clustered, single, seed)
+        yield f"two folds of questions, split {seed}", _halves(clustered, single, seed)
+
+
+def _named(clustered: Sequence[Task], beside: Sequence[Task], words: str) -> tuple[str, list[Fold]]:
+    names = _clusters(clustered)
+    if len(names) <= MANY:
+        return f"leave one conversation out, {words}", _leave_out([[one] for one in names], clustered, beside)
+    tenths = [names[start::TENTHS] for start in range(TENTHS)]
+    return f"ten folds of conversations, {words}", _leave_out(tenths, clustered, beside)
 
 
 def confirming(task: Task) -> list[Fold]:
     """The folds of a sweep: each cluster once, or one half of what stands alone."""
-    return _leave_one_out([task], []) if task.corpus.clustered else _halves([], [task], SPLITS[0])[1:]
+    if not task.corpus.clustered:
+        return _halves([], [task], SPLITS[0])[1:]
+    return _leave_out([[name] for name in _clusters([task])], [task], [])
 
 
 def held_out(judges: Sequence[Judge], name: str, folds: list[Fold], start: str, weights: Weights) -> Outcome:
@@ -95,18 +106,19 @@ def held_out(judges: Sequence[Judge], name: str, folds: list[Fold], start: str, 
     return Outcome(name, start, chosen, figures)
 
 
-def _leave_one_out(clustered: Sequence[Task], beside: Sequence[Task]) -> list[Fold]:
+def _clusters(tasks: Sequence[Task]) -> list[str]:
+    return sorted({name for task in tasks for name in task.projects})
+
+
+def _leave_out(groups: list[list[str]], clustered: Sequence[Task], beside: Sequence[Task]) -> list[Fold]:
     projects = {task.name: np.array(task.projects) for task in clustered}
     counted = {task.name: task.counted for task in (*clustered, *beside)}
-    names = sorted({str(name) for listed in projects.values() for name in listed})
-    return [
-        Fold(
-            name,
-            {task: listed == name for task, listed in projects.items()},
-            {**counted, **{task: (listed != name) & counted[task] for task, listed in projects.items()}},
-        )
-        for name in names
-    ]
+    folds = []
+    for group in groups:
+        held = {task: np.isin(listed, group) for task, listed in projects.items()}
+        trained = {task: ~rows & counted[task] for task, rows in held.items()}
+        folds.append(Fold(", ".join(group), held, {**counted, **trained}))
+    return folds
 
 
 def _halves(clustered: Sequence[Task], single: Sequence[Task], seed: int) -> list[Fold]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
+from pgmnemo.places import release
 from pgmnemo.server.releases import version_number
 from runner.naming import Name
-from runner.protocol.editions import current
 from runner.protocol.suites import SUITES
 from runner.protocol.texts import TEXTS
 from runner.runs.choice import FULL
@@ -61,32 +61,38 @@ class TuneOptions(Options):
 
     Args:
         suite: tune by this suite; may be repeated
-        data: [SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated
+        data: [SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated,
+            and then each file=PATH is a corpus
         output: folder for tuning.json and TUNING.md
     """
 
     suite: Annotated[list[str], REPEATED] = field(default_factory=lambda: list(SUITES_TUNED))
     data: Annotated[list[str], REPEATED] = field(default_factory=list)
     output: Path = Path("tuning")
+    oldest: ClassVar[str] = "1.0.0"
 
     def check(self) -> None:
         """UsageError for what cannot be."""
         if len(set(self.suite)) < len(self.suite):
             raise UsageError(f"--suite names one twice: {', '.join(self.suite)}")
-        if "neighbours" not in current().engine(self.number).components:
+        if release(self.number) < release(self.oldest):
             raise UsageError(
-                f"pgmnemo {self.number} does not say by itself what each component adds; name --version "
-                "v0.4.0 or later, or take the runner of that release"
+                f"the score of pgmnemo {self.number} is not made of what is read here; name --version "
+                f"v{self.oldest} or later, or take the runner of that release"
             )
 
-    def place(self, suite: str) -> Path | None:
-        """The file or folder given for `suite`, else what the suites that are not named share, else None."""
-        places: dict[str, Path] = {}
+    def places(self, suite: str) -> list[Path | None]:
+        """The files or folders given for `suite`, else what the suites that are not named share, else None.
+
+        Of `file` all that are given, for each is a corpus; of another suite the last.
+        """
+        places: dict[str, list[Path | None]] = {}
         for text in self.data:
             name, sign, path = text.partition("=")
             named = bool(sign) and name in SUITES
-            places[name if named else ""] = Path(path if named else text)
-        return places.get(suite, places.get(""))
+            places.setdefault(name if named else "", []).append(Path(path if named else text))
+        given = places.get(suite, places.get("", [None]))
+        return given if SUITES[suite].own else given[-1:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 Asked of the extension (collecting.py): what each component adds for one unit of its weight; what an
 assistant's share takes; in whose moment a lesson stands; from which neighbours relevance reaches it, and what
-part. Derived here: that the score is linear in the weights, that context is the greatest relevance of the
-moment, and that what neighbours give adds up. `check_agreement` holds all of it against the extension's own
-scores and ranks, at the default and at weights drawn at random.
+part. Derived here: that words count by the part of the question that they cover, that the score is linear
+in the weights otherwise, that context is the greatest relevance of the moment, and that what neighbours give
+adds up. `check_agreement` holds all of it against the extension's own scores and ranks, at the default and at
+weights drawn at random.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from runner.commands.tune.tasks import Floats, Layout, Places, Rows, Task
-from runner.commands.tune.weights import BESIDES, RELEVANCE, WORDS, Weights, shaped, trials
+from runner.commands.tune.weights import BESIDES, BREVITY, COVER, RELEVANCE, WORDS, Weights, shaped, trials
 from runner.errors import GateError
 from runner.records import Json
 
@@ -135,8 +136,8 @@ class Judge:
         return float(self.figures(weights)[rows][:, self.task.aims].mean(axis=0).sum())
 
     def _scores(self, rows: slice, block: Layout, company: Company, weights: Weights, words: str) -> Floats:
-        relevance = np.zeros(block.shape)
-        for name in RELEVANCE:
+        relevance = self._words(rows, weights, words)
+        for name in RELEVANCE[len(WORDS) :]:
             relevance += weights[f"{name}_weight"] * self._added(name, weights, words)[rows]
         relevance *= company.counted(weights["assistant_weight"])
         score = relevance + weights["context_weight"] * company.greatest(relevance)
@@ -147,9 +148,21 @@ class Judge:
         score[~block.valid] = -np.inf
         return score
 
+    def _words(self, rows: slice, weights: Weights, words: str) -> Floats:
+        """What the words of each lesson add, by the part of the question that they cover."""
+        value, reach = (
+            sum(weights[f"{name}_weight"] * self._added(name + end, weights, words)[rows] for name in WORDS)
+            for end in ("", "_reach")
+        )
+        enough = weights["full_coverage"] * reach
+        coverage = np.divide(value, enough, out=np.ones_like(value), where=value < enough)
+        brevity = self._added(BREVITY, weights, words)[rows] ** weights.get(BREVITY, 1)
+        return np.asarray(value * coverage * brevity)
+
     def _added(self, name: str, weights: Weights, words: str) -> Floats:
-        """What one unit of a component's weight adds."""
-        return self.values[f"{words} {name}" if words and name in WORDS else shaped(name, weights)]
+        """What one unit of a component's weight adds; of COVER the value of each question, (questions, 1)."""
+        other = words and name in (*WORDS, *COVER)
+        return self.values[f"{words} {name}" if other else shaped(name, weights)]
 
 
 def check_agreement(judge: Judge, default: Weights) -> Json:

@@ -29,7 +29,10 @@ AIMS = {  # figures whose sum the ascent makes as large as it can: those that th
 EVERYTHING = View("all")
 NEVER_TUNED = ("realtalk",)  # what no weight was ever fitted to shows what a default is worth
 HELD_OUT = ("longmemeval",)  # suites whose registered file holds items that no weight may be fitted to
-LEVELS = {"longmemeval": ("session",)}  # the vectors of its 174,504 turns would take a day
+LEVELS = {
+    "longmemeval": ("session",),  # the vectors of its 174,504 turns would take a day
+    "file": ("session",),
+}
 DEVELOPMENT = {"longmemeval": "longmemeval_s_dev246.json"}
 BLOCK = 64  # questions
 DIGITS = 8
@@ -51,9 +54,15 @@ class Task:
     view: View = EVERYTHING
 
     @property
+    def family(self) -> str:
+        """What the corpus is called: its suite, or of a user's own its file without the ending."""
+        suite = self.corpus.suite
+        return Path(self.corpus.path).name.partition(".")[0] if SUITES[suite].own else suite
+
+    @property
     def name(self) -> str:
         """Such as `locomo session`."""
-        return f"{self.corpus.suite} {self.corpus.granularity}"
+        return f"{self.family} {self.corpus.granularity}"
 
     @property
     def aims(self) -> tuple[int, ...]:

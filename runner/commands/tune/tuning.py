@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgmnemo.errors import os_errors
+from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from runner.commands.tune.asking import Setup
@@ -22,6 +24,7 @@ from runner.places import ROOT
 from runner.protocol.editions import current
 from runner.protocol.metrics import DIFFERENCES, interval_methods
 from runner.protocol.statistics import mean_interval
+from runner.protocol.suites import SUITES
 from runner.records import Json
 from runner.report.render import template
 from runner.runs.canonical import pretty
@@ -61,7 +64,14 @@ def tune(
     setup, folder = Setup(request, environ, progress, sql), request.output
     request.check()
     check_folder("--output", folder, MARKS)
-    tasks = [task for suite in request.suite for task in load_tasks(suite, request.place(suite), environ)]
+    tasks = [
+        task
+        for suite in request.suite
+        for place in request.places(suite)
+        for task in load_tasks(suite, place, environ)
+    ]
+    if twice := [name for name, many in Counter(task.name for task in tasks).items() if many > 1]:
+        raise UsageError(f"two corpora are called {twice[0].rsplit(' ', 1)[0]}; rename the file of the one")
     collected = [_collected(setup, task) for task in tasks]
     judges = [judge for judge, _, _ in collected]
     _, default, fingerprint = collected[0]
@@ -125,6 +135,8 @@ def _described(task: Task) -> Json:
     """A corpus with its hash and counts, and what its intervals are called."""
     return {
         "task": task.name,
+        "suite": task.corpus.suite,
+        "data": Path(task.corpus.path).name if SUITES[task.corpus.suite].own else None,
         "file": current().known_files.get(task.corpus.sha256, "no registered file"),
         "corpus_sha256": task.corpus.sha256,
         "view": task.view.name,
@@ -212,8 +224,9 @@ def _tuned(weights: Weights) -> dict[str, float]:
 
 def markdown(made: Json) -> str:
     """The document as people read it; the rest of its figures stands in the JSON alone."""
-    suites = dict.fromkeys(task["task"].split()[0] for task in made["tasks"])
-    command = " ".join([COMMAND, *(f"--suite {name}" for name in suites), f"--version v{made['version']}"])
+    suites = dict.fromkeys(f"--suite {task.get('suite', task['task'].split()[0])}" for task in made["tasks"])
+    files = (f"--data file={shlex.quote(task['data'])}" for task in made["tasks"] if task.get("data"))
+    command = " ".join([COMMAND, *suites, *files, f"--version v{made['version']}"])
     off = dict.fromkeys(row["off"] for row in made["ablation"])
     differences = {(row["task"], row["off"]): row["MRR@50"] for row in made["ablation"]}
     text = template(TEMPLATE).render(

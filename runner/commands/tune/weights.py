@@ -17,9 +17,10 @@ GRID: Mapping[str, tuple[float, ...]] = {
     "length_pivot": (50, 70, 90),
     "passage_term_bonus": (1, 1.5, 2),
     "passage_terms_weight": (0.5, 0.75, 1),
-    "passage_cosine_weight": (8, 10, 12, 15, 18, 22),
-    "pair_cosine_weight": (0, 2, 4, 6, 8, 10),
-    "cosine_weight": (0, 3, 5, 8, 10),
+    "full_coverage": (0.3, 0.4, 0.5, 0.7, 1),
+    "passage_cosine_weight": (7, 10, 13, 16, 20),
+    "pair_cosine_weight": (0, 3, 5, 7, 9, 12),
+    "cosine_weight": (0, 3, 5, 7, 9, 12),
     "temporal_weight": (0, 4, 8, 10, 12),
     "context_weight": (0, 0.5, 0.7, 1, 1.5),
     "neighbours_weight": (0, 0.1, 0.2, 0.3),
@@ -30,13 +31,15 @@ NEUTRAL: Weights = {  # keywords, the best passage's cosine, and nothing else
     "assistant_weight": 1,
 }
 WORDS = ("bm25", "passage_terms")
+BREVITY = "brevity"
+COVER = (*(f"{name}_reach" for name in WORDS), BREVITY)  # of each question, by which its words are covered
 RELEVANCE = (*WORDS, "passage_cosine", "pair_cosine", "cosine", "temporal")
 OTHERS = ("context", "neighbours")  # what comes to a lesson from others
 BESIDES = ("recency", "importance", "graph")
 COMPONENTS = (*RELEVANCE, *OTHERS, *BESIDES)  # in the order in which pgmnemo._contributions has them
 NAMES = (
     *(f"{name}_weight" for name in (*COMPONENTS, "assistant")),
-    "length_pivot", "passage_term_bonus",  # in which the score is not linear
+    "length_pivot", "passage_term_bonus", "full_coverage",  # in which the score is not linear
 )  # fmt: skip
 PLAIN, TENANT, SCOPE = "plain", "tenant", "project"  # other readings of the question's words
 
@@ -48,11 +51,13 @@ OFF: Mapping[str, Weights] = {
     "no vector (mode keyword)": {"passage_cosine_weight": 0, "pair_cosine_weight": 0, "cosine_weight": 0},
     "no word": dict.fromkeys(SAID, 0),
     "no word, no time (mode vector)": dict.fromkeys((*SAID, "temporal_weight"), 0),
+    "words without coverage": {"full_coverage": 0},
+    "long questions undamped": {BREVITY: 0},  # its exponent, and no setting
     "passage_terms without bonus": {"passage_term_bonus": 0},
     "passage_terms with bonus 1": {"passage_term_bonus": 1},
 }
 READ = {
-    "irregular forms not merged": PLAIN,
+    "cut as English, irregular forms not merged": PLAIN,
     "rarity counted in the tenant alone": TENANT,
     "rarity counted in the scope alone": SCOPE,
 }
@@ -76,9 +81,9 @@ def shapes(default: Weights) -> Iterator[dict[str, float]]:
 
 def shaped(name: str, weights: Weights) -> str:
     """Under what name a component is kept: of the words it says for which pivot, and for which bonus."""
-    if name not in WORDS:
+    if name not in (*WORDS, *COVER):
         return name
-    bonus = f"+{weights['passage_term_bonus']:g}" if name == "passage_terms" else ""
+    bonus = f"+{weights['passage_term_bonus']:g}" if name.startswith("passage_terms") else ""
     return f"{name}~{weights['length_pivot']:g}{bonus}"
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
 
 from runner.commands.tune.scoring import Company, Judge
 from runner.commands.tune.tasks import Floats, Layout, Task
-from runner.commands.tune.weights import BESIDES, NAMES, RELEVANCE, WORDS, shaped, shapes
+from runner.commands.tune.weights import BESIDES, BREVITY, COVER, NAMES, RELEVANCE, WORDS, shaped, shapes
 from runner.records import Corpus, Evidence, Question, SearchScope, Segment
 
 MONDAY, TUESDAY = datetime(2024, 5, 6, tzinfo=UTC), datetime(2024, 5, 7, tzinfo=UTC)
@@ -44,20 +45,30 @@ def task(
     return Task(corpus, tuple(enumerate(asked)))
 
 
-def judge(made: Task, company: Company | None = None, **components: Sequence[Mapping[str, float]]) -> Judge:
-    """What a unit of each weight adds by question and lesson, words alike for every shape; else 0.
+def judge(made: Task, company: Company | None = None, **components: Sequence[Any]) -> Judge:
+    """What a unit of each weight adds by question and lesson (of COVER: by question), words alike for every
+    shape; else 0.
 
-    Without `company` lessons of one time stand together, and nobody has neighbours.
+    Words count whole. Without `company` lessons of one time stand together, and nobody has neighbours.
     """
     layout = made.layout
     names = [name for name in (*RELEVANCE, *BESIDES) if name not in WORDS]
     names += [shaped(name, shape) for name in WORDS for shape in shapes(weights())]
     values = {name: np.zeros(layout.shape) for name in names}
+    values |= {
+        shaped(name, shape): np.full((len(made.questions), 1), float(name == BREVITY))
+        for name in COVER for shape in shapes(weights())
+    }  # fmt: skip
     for name, rows in components.items():
+        keys = [one for one in values if one.partition("~")[0] == name]
+        if name in COVER:
+            for key in keys:
+                values[key][: len(rows), 0] = rows
+            continue
         for row, given in enumerate(rows):
             for lesson, value in given.items():
                 column = layout.columns[made.questions[row][1].project][lesson]
-                for key in [one for one in values if one == name or one.startswith(f"{name}~")]:
+                for key in keys:
                     values[key][row, column] = value
     return Judge(made, values, company or together(made, layout))
 

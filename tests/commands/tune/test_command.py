@@ -106,8 +106,8 @@ REFUSED = {
     "suite": (("--suite", "nothing"), "there is no suite named 'nothing'; choose one of: .*"),
     "twice": (("--suite", "sample", "--suite", "sample"), "--suite names one twice: sample, sample"),
     "engine": (
-        ("--suite", "sample", "--version", "v0.3.1"),
-        r"pgmnemo 0\.3\.1 does not say by itself what each component adds; name --version v0\.4\.0 or later, "
+        ("--suite", "sample", "--version", "v0.6.1"),
+        r"the score of pgmnemo 0\.6\.1 is not made of what is read here; name --version v1\.0\.0 or later, "
         "or take the runner of that release",
     ),
     "release": (
@@ -135,6 +135,13 @@ def test_items_kept_for_acceptance_are_refused(
     for path in (unread, copy):
         assert main(["tune", *SAMPLE, "--data", str(path)]) == 2
         assert f"{path} holds the items of sample that are kept for acceptance" in capsys.readouterr().err
+
+
+def test_every_file_that_is_given_is_a_corpus() -> None:
+    data = ["file=a.jsonl", "locomo=x", "file=b.jsonl", "locomo=y"]
+    options = TuneOptions(data=data)
+    assert options.places("file") == [Path("a.jsonl"), Path("b.jsonl")]
+    assert (options.places("locomo"), options.places("beam")) == ([Path("y")], [None])
 
 
 def test_the_development_items_are_meant_where_they_lie_beside_the_others(tmp_path: Path) -> None:

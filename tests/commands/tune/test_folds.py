@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from runner.commands.tune.folds import climb, confirming, held_out, protocols
 from runner.commands.tune.scoring import Judge
 from runner.commands.tune.tasks import FIGURES, load_tasks
 from runner.commands.tune.tuning import ablations
-from runner.commands.tune.weights import GRID, OFF, READ
+from runner.commands.tune.weights import COVER, GRID, OFF, READ, WORDS, shaped
 from runner.records import View
 
 MRR = FIGURES.index("MRR@50")
@@ -78,6 +80,34 @@ def test_no_fold_is_trained_by_what_it_holds_out(clustered: Judge, single: Judge
     assert len(set(names)) == 5
 
 
+@pytest.mark.parametrize(
+    ("projects", "protocol", "number"),
+    [
+        (1, "two folds of questions, split 42", 2),
+        (3, "leave one conversation out, mine alone", 3),
+        (21, "ten folds of conversations, mine alone", 10),
+    ],
+)
+def test_a_file_is_held_out_by_its_projects(
+    tmp_path: Path, projects: int, protocol: str, number: int
+) -> None:
+    lines = []
+    for n in range(42):
+        project, turn = f"p{n % projects}", {"speaker": "Ana", "text": f"the {n} of it"}
+        lines.append({"id": f"s{n}", "project": project, "turns": [turn]})
+        lines.append({"text": f"which {n}?", "project": project, "evidence": [f"s{n}"]})
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    [task] = load_tasks("file", tmp_path / "mine.jsonl", {})
+    found = dict(protocols([task]))
+    assert task.name == "mine session"
+    assert len(found) == (3 if projects == 1 else 1)
+    assert len(found[protocol]) == number
+    held = [fold.held[task.name] for fold in found[protocol]]
+    assert (np.sum(held, axis=0) == 1).all()
+    for fold in found[protocol]:
+        assert (fold.held[task.name] ^ fold.trained[task.name]).all()
+
+
 def test_a_conversation_left_out_is_left_out_at_every_granularity(tools: Any, clustered: Judge) -> None:
     made = tools.task(
         {"p": [("p0", None)], "r": [("r0", None)]}, [("r", ("r0",)), ("p", ("p0",))], clustered=True
@@ -93,7 +123,7 @@ def test_a_conversation_left_out_is_left_out_at_every_granularity(tools: Any, cl
 def test_each_ablation_takes_one_component_away(tools: Any, clustered: Judge) -> None:
     for words in READ.values():
         clustered.values |= {
-            f"{words} {name}": clustered.values["bm25~70"] for name in ("bm25", "passage_terms")
+            f"{words} {name}": clustered.values[shaped(name, tools.weights())] for name in (*WORDS, *COVER)
         }
     default = tools.weights(bm25_weight=1, temporal_weight=8)
     found = dict(ablations(clustered, default))

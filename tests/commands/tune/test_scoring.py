@@ -11,7 +11,7 @@ import pytest
 from runner.commands.tune import tasks
 from runner.commands.tune.scoring import Company, check_agreement
 from runner.commands.tune.tasks import FIGURES, Task
-from runner.commands.tune.weights import trials
+from runner.commands.tune.weights import COVER, shaped, trials
 from runner.errors import GateError
 
 
@@ -38,12 +38,25 @@ def test_pivot_and_bonus_decide_which_words_are_read_and_another_reading_replace
     for shape, value in (("50+1", 10.0), ("70+1.5", 15.0), ("90+2", 20.0)):
         judged.values[f"passage_terms~{shape}"] += value
         judged.values[f"bm25~{shape[:2]}"] += 1
+    judged.values |= {f"plain {name}": judged.values[shaped(name, tools.weights())] for name in COVER}
     judged.values["plain bm25"] = np.full(judged.task.layout.shape, 3.0)
     judged.values["plain passage_terms"] = np.full(judged.task.layout.shape, 4.0)
     given = tools.weights(passage_terms_weight=1, bm25_weight=1)
     for pivot, bonus, value in ((50, 1, 11), (70, 1.5, 16), (90, 2, 21), (90, 1, 1)):
         assert judged.scores({**given, "length_pivot": pivot, "passage_term_bonus": bonus})[0, 0] == value
     assert judged.scores(given, words="plain")[0, 0] == 7
+
+
+def test_words_count_by_the_part_of_the_question_that_they_cover(tools: Any, two_days: Task) -> None:
+    words = [{"a": 1, "b": 4, "c": 6}] * 2
+    judged = tools.judge(two_days, bm25=words, passage_terms=words, bm25_reach=[10, 10], brevity=[1, 0.5])
+    given = tools.weights(bm25_weight=1, passage_terms_weight=1, full_coverage=0.8, temporal_weight=1)
+    # in full from 0.8 * 10 on: a has a quarter of that, b and c have all of it; and half of each if damped
+    for row, whole in enumerate((1.0, 0.5)):
+        expected = {"a": 2 * 0.25 * whole, "b": 8 * whole, "c": 12 * whole, "d": 0}
+        assert tools.by_lesson(judged, judged.scores(given), row) == expected
+    uncovered = judged.scores({**given, "full_coverage": 0, "brevity": 0})
+    assert tools.by_lesson(judged, uncovered, 1) == {"a": 2, "b": 8, "c": 12, "d": 0}
 
 
 def test_an_assistants_share_is_taken_from_relevance_alone(tools: Any, two_days: Task) -> None:
