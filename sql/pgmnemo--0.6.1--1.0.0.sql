@@ -49,7 +49,7 @@ VALUES
      'score of one unit of the terms that stand together in the best passage'),
     ('passage_term_bonus', '1.5', 'number', 0, 100, NULL,
      'what a term counts there besides its inverse document frequency'),
-    ('full_coverage', '0.5', 'number', 0, 1, NULL,
+    ('full_coverage', '0.7', 'number', 0, 1, NULL,
      'part of what all words of the question are worth from which on a lesson''s words count in full; 0: always'),
     ('passage_cosine_weight', '13', 'number', 0, 1000, NULL,
      'score of a best passage that is equal to the question, where an unrelated one has 0'),
@@ -57,7 +57,7 @@ VALUES
      'score of two best passages that are equal to the question'),
     ('cosine_weight', '7', 'number', 0, 1000, NULL,
      'score of a lesson that is as a whole equal to the question'),
-    ('temporal_weight', '10', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
+    ('temporal_weight', '12', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
     ('context_weight', '1', 'number', 0, 100, NULL,
      'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
     ('assistant_weight', '0.8', 'number', 0, 1, NULL,
@@ -138,8 +138,8 @@ AS $$
            OR content ~* ('^[^[:alnum:]]*(?:what|who|whom|whose|which|where|when|why|how|'
                           'wie|wer|welche[nr]?|wann|wo)\M')
 $$;
--- Whether a text is one short question and nothing else, but for a date in brackets and a lead-in (Ada: Hey, ...). It asks
--- for what others tell.
+-- Whether a text is one short question and nothing else, but for a date in brackets and a lead-in (Ada: Hey, ...). It
+-- asks for what others tell.
 CREATE OR REPLACE FUNCTION pgmnemo._bare_question(content text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -85,9 +85,11 @@ class _Prompt(H11Protocol):
 
     _seen: Any = None
     _look: asyncio.TimerHandle
+    transport: Any
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(_Lingering(transport, self))
+        lingering: Any = _Lingering(transport, self)
+        super().connection_made(lingering)
         self._look = self.loop.call_later(PATIENCE, self._ended_if_idle)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 WEIGHTS = {"bm25": 1.0, "passage_terms": 0.75, "passage_cosine": 13.0, "pair_cosine": 7.0, "cosine": 7.0,
-           "temporal": 10.0, "context": 1.0, "neighbours": 0.2, "recency": 0.1, "importance": 0.1,
+           "temporal": 12.0, "context": 1.0, "neighbours": 0.2, "recency": 0.1, "importance": 0.1,
            "graph": 1.0}  # fmt: skip
 COSINES = ("passage_cosine", "pair_cosine", "cosine")
 RELEVANCE = ("bm25", "passage_terms", "passage_cosine", "pair_cosine", "cosine", "temporal")
@@ -33,7 +33,8 @@ class Numbers:
     bm25_b: float = 0.4
     length_pivot: float = 70
     passage_term_bonus: float = 1.5
-    full_coverage: float = 0.5
+    full_coverage: float = 0.7
+    question_weight: float = 0.4
     assistant_weight: float = 0.8
     neighbours_half_length: float = 20
     recency_half_life: float = 30
@@ -128,7 +129,7 @@ def temporal(at: datetime | None, span: Span | None) -> float:
 
 
 def background(lessons: Iterable[Lesson], asked: Any, half: Callable[[Any], Any]) -> float:
-    """The mean cosine of each lesson's first vector (32 lessons at most), less what the answer lifts it by."""
+    """The mean cosine of each lesson's first vector (of 32 at most), less what the answer lifts it by."""
     each = ([row for row in (one.vector, *(one.vectors or ())) if row is not None] for one in lessons)
     rows = [found[0] for found in each if found]
     mean = sum(float(half(row) @ asked) for row in rows) / len(rows)
@@ -234,7 +235,9 @@ class Formula:
             enough = self.numbers.full_coverage * reach
             words *= brevity * (words / enough if words < enough else 1.0)
             near = sum(self.weights[part] * nearness(row[part], center) for part in COSINES)
-            share = self.numbers.assistant_weight if self.lessons[name].role == "assistant" else 1.0
+            lesson = self.lessons[name]
+            share = self.numbers.assistant_weight if lesson.role == "assistant" else 1.0
+            share *= self.numbers.question_weight if lesson.content.endswith("?") else 1.0
             worth[name] = share * (words + near + self.weights["temporal"] * row["temporal"])
         return worth
 

@@ -1,4 +1,6 @@
-"""A short question and nothing else counts with a share of its relevance; what tells something counts whole."""
+"""A short question and nothing else counts with a share of its relevance, what tells something whole."""
+
+# ruff: noqa: RUF001
 
 from __future__ import annotations
 

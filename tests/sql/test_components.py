@@ -125,8 +125,8 @@ def test_a_weight_of_nought_switches_a_component_off(formula: Any, unit: Any, co
 
 @pytest.mark.parametrize("numbers", [
     {"statistics_scope": "tenant"}, {"statistics_scope": "project"}, {"length_pivot": 3},
-    {"length_pivot": 100_000}, {"bm25_k1": 1.5, "bm25_b": 1}, {"passage_term_bonus": 0.5}, {"full_coverage": 0},
-    {"full_coverage": 1},
+    {"length_pivot": 100_000}, {"bm25_k1": 1.5, "bm25_b": 1}, {"passage_term_bonus": 0.5},
+    {"full_coverage": 0}, {"full_coverage": 1}, {"question_weight": 1},
     {"assistant_weight": 1}, {"assistant_weight": 0}, {"neighbours_half_length": 3}, {"recency_half_life": 2},
     {"graph_depth": 1}, {"graph_seeds": 3},
 ], ids=str)  # fmt: skip

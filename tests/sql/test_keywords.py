@@ -12,7 +12,9 @@ def test_after_bulk_load_and_in_the_right_order(tenant: Any) -> None:
     chance = random.Random(1)
     tenant.store_many({f"l{n}": text(chance) for n in range(150)})
     sound(tenant)
-    tenant.set(recency_weight=0, importance_weight=0, context_weight=0, passage_terms_weight=0)
+    tenant.set(
+        recency_weight=0, importance_weight=0, context_weight=0, passage_terms_weight=0, full_coverage=0
+    )
     rows = tenant.recall(QUESTIONS[1], k=150, mode="keyword")
     keys = [(-row["score"], row["external_id"]) for row in rows]
     assert keys == sorted(keys)

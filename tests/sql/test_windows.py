@@ -96,16 +96,19 @@ def test_they_rank_and_never_filter(filled: Any, unit: Any, mode: str) -> None:
 
 def test_they_raise_the_score_by_the_weight_and_the_scale_of_a_fit(filled: Any, unit: Any) -> None:
     plain, dated = (
-        {row["external_id"]: row for row in filled.recall("boat", unit(1), as_of=NOW, windows=windows)}
+        {
+            row["external_id"]: row
+            for row in filled.recall("boat of a walrus", unit(0.3, 1), as_of=NOW, windows=windows)
+        }
         for windows in ("{}", MAY)
     )
     for name, row in dated.items():
         added = row["score"] - row["context"] - (plain[name]["score"] - plain[name]["context"])
-        assert added == pytest.approx(10 * row["temporal"], abs=1e-6)
-    assert dated["b4000"]["fit"] < plain["b4000"]["fit"]
+        assert added == pytest.approx(12 * row["temporal"], abs=1e-6)
+    assert dated["b4000"]["fit"] <= plain["b4000"]["fit"]
     found = {row["score"] / row["fit"] for row in dated.values() if 0 < row["fit"] < 1}
     usual = {row["score"] / row["fit"] for row in plain.values() if 0 < row["fit"] < 1}
-    assert min(found) - max(usual) == pytest.approx((1 + 1) * 10)  # context_weight 1, temporal_weight 10
+    assert min(found) - max(usual) == pytest.approx((1 + 1) * 12)  # context_weight 1, temporal_weight 12
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
 WITH settings AS MATERIALIZED (
     SELECT pgmnemo._scope(%(tenant)s, %(project)s, 'off') AS scope, s,
            jsonb_populate_record(s, %(ones)s::jsonb) AS unit,
-           jsonb_populate_record(s, '{"assistant_weight": 0}') AS deaf
+           jsonb_populate_record(s, '{"assistant_weight": 0, "question_weight": 1}') AS deaf
       FROM (SELECT pgmnemo._settings() AS s OFFSET 0) g
 ), held AS MATERIALIZED (
     SELECT c.lesson_id, c.external_id, row_number() OVER (ORDER BY c.external_id COLLATE "C") AS place,

@@ -1,5 +1,5 @@
--- Whether a text is one short question and nothing else, but for a date in brackets and a lead-in (Ada: Hey, ...). It asks
--- for what others tell.
+-- Whether a text is one short question and nothing else, but for a date in brackets and a lead-in (Ada: Hey, ...). It
+-- asks for what others tell.
 CREATE FUNCTION pgmnemo._bare_question(content text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
