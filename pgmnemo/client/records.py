@@ -137,9 +137,13 @@ class Hit:
     weights: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
     equal_lessons: int = 0
     repeats_question: bool = False
+    contributions: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def shares(self) -> dict[str, float]:
-        """What each component adds to the score, the greatest first, by the weights in force."""
+        """What each component adds to the score, the greatest first; by the weights where the extension is
+        older than 1.0.0 and does not say it."""
+        if self.contributions:
+            return dict(sorted(self.contributions.items(), key=lambda one: -abs(one[1])))
         share = self.weights.get("assistant_weight", 1.0) if self.role == "assistant" else 1.0
         given = {
             name: (max(value, 0.0) if name in SIGNED else value)

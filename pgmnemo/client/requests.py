@@ -44,9 +44,10 @@ HIT = (
     "external_id", "content", "score", "fit", "in_project", "said_by", "topic",
     "nullif(metadata, '{}')",  # most have none, and reading an empty one takes as long as all else of a hit
     MOMENT.format("occurred_at"), "passage", "hidden", "lesson_id", "equal_lessons", "repeats_question",
-    *COMPONENTS,
+    "contributions", *COMPONENTS,
 )  # fmt: skip
-FORMER_HIT = tuple({"equal_lessons": "0", "repeats_question": "false"}.get(one, one) for one in HIT)
+FORMER = {"equal_lessons": "0", "repeats_question": "false", "contributions": "NULL"}
+FORMER_HIT = tuple(FORMER.get(one, one) for one in HIT)
 STEP = (
     "key", "content", "in_project", "active", MOMENT.format("valid_from"), MOMENT.format("valid_to"),
     "reason", "stored_at", "recorded_at",
@@ -285,10 +286,11 @@ def check_settings(given: Iterable[str], rows: Rows) -> None:
 
 def _hit(row: tuple[Any, ...], weights: Mapping[str, float]) -> Hit:
     key, text, score, fit, project, role, topic, metadata, at, passage, hidden, number, *rest = row
-    equal, repeats, *parts = rest
+    equal, repeats, added, *parts = rest
     return Hit(
         key, text, score, fit, project, role, topic, metadata or {}, at, passage,
         dict(zip(COMPONENTS, parts, strict=True)), hidden, number, weights, equal, repeats,
+        dict(zip(COMPONENTS, added, strict=True)) if added else {},
     )  # fmt: skip
 
 

@@ -139,7 +139,7 @@ def background(lessons: Iterable[Lesson], asked: Any, half: Callable[[Any], Any]
 def nearness(cosine: float | None, center: float) -> float:
     if cosine is None:
         return 0.0
-    return max(cosine - center, 0.1 * (cosine - center)) / (1 - center)
+    return max(cosine - center, 0.01 * (cosine - center)) / (1 - center)
 
 
 def context(lessons: Mapping[str, Lesson], worth: Mapping[str, float], name: str) -> float:

@@ -4,6 +4,6 @@
 CREATE FUNCTION pgmnemo._nearness(cosine float8, center float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT coalesce(greatest(cosine - center, 0.1 * (cosine - center)) / greatest(1 - center, 0.01), 0) $$;
+AS $$ SELECT coalesce(greatest(cosine - center, 0.01 * (cosine - center)) / greatest(1 - center, 0.01), 0) $$;
 
-COMMENT ON FUNCTION pgmnemo._nearness(float8, float8) IS '(cosine - center) / (1 - center), a tenth of it where negative; 0 where either is NULL';
+COMMENT ON FUNCTION pgmnemo._nearness(float8, float8) IS '(cosine - center) / (1 - center), a hundredth of it where negative; 0 where either is NULL';

@@ -43,7 +43,8 @@ RETURNS TABLE (
     fit            float8,
     hidden         integer,
     equal_lessons  integer,
-    repeats_question boolean
+    repeats_question boolean,
+    contributions  float8[]
 )
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
 SET search_path = pg_catalog, pg_temp
@@ -100,7 +101,7 @@ BEGIN
                l.project_id AS lies_in, l.external_id AS named, coalesce(l.occurred_at, l.stored_at) AS happened,
                row_number() OVER (ORDER BY r.repeats, r.score DESC, r.external_id, r.project_id) AS turn
           FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
-                       coalesce(others[g.place], 0) AS others
+                       coalesce(others[g.place], 0) AS others, r.own
                   FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
                  CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
                  CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
@@ -120,7 +121,8 @@ BEGIN
              ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
            r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
            r.neighbours, r.recency, r.importance, r.graph,
-           CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats
+           CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats,
+           pgmnemo._contributions(r.own, s)
       FROM (SELECT b.*, coalesce((SELECT min(o.turn) FROM best o
                                    WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
                                      AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened,
@@ -150,6 +152,6 @@ graph: relevance that flows in along edges from the graph_seeds most relevant ca
 fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
 duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
 a lesson that restates an older one that ranks up to three places before it (pgmnemo._restates: newer, within a twentieth of its score, a third of the words) comes just before that, unless the question names a time or duplicates is NULL;
-repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0;
+repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0; contributions: what each component from bm25 to graph in the order of the formula adds to the score (pgmnemo._contributions), together the score;
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
 Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last; where fewer than pool_depth (at least k) different texts are among them, of up to 3,200 more of each leg: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
