@@ -122,7 +122,7 @@ class Documents:
         hits: list[Hit] = await answered(
             self.scope.recall(
                 query, vector=vector, k=max(k, POOL) if meant else k, mode=mode,
-                filter=as_filter(conditions), **asked,
+                filter=as_filter(conditions), **{"duplicates": True, **asked},
             )
         )  # fmt: skip
         if meant:

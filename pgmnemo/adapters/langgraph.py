@@ -269,7 +269,7 @@ def _recalled(
     """The keys that answer a question best with their fit; more are asked for while others pass as well."""
     k = min(most, MOST)
     while True:
-        hits: list[Hit] = yield methodcaller("recall", query, k=k, filter=asked)
+        hits: list[Hit] = yield methodcaller("recall", query, k=k, filter=asked, duplicates=True)
         found = {hit.key: hit.fit for hit in hits if is_item(hit) and matches(value_of(hit), wanted)}
         if len(found) >= most or len(hits) < k:
             return found

@@ -7,17 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pytest
-
 import runner
 from runner.protocol.editions import current
 from tests.helping import CURRENT
 
 
-def test_a_run_with_passages_verifies_and_its_score_is_the_weighted_sum_of_its_components(
-    bench: Callable[..., Any], sql: Path, tmp_path: Path
-) -> None:
+def test_a_run_with_passages_verifies(bench: Callable[..., Any], sql: Path, tmp_path: Path) -> None:
     ended = bench("--version", CURRENT)
     assert ended.code == 0, ended.err
     folder = next((tmp_path / "results").glob(f"v{CURRENT}_*"))
@@ -30,12 +25,3 @@ def test_a_run_with_passages_verifies_and_its_score_is_the_weighted_sum_of_its_c
     assert document["resources"]["vectors_embedded"] == 39 + 36 + 48
     assert runner.verify(folder, sql=sql).intact
     assert "Passages: 48, of them 48 distinct." in (folder / "report.md").read_text(encoding="utf-8")
-    settings = {name.removeprefix("pgmnemo."): text for name, text in document["guc_state"].items()}
-    weights = [float(settings[f"{name}_weight"]) for name in document["components"]]
-    cosines = [name.endswith("cosine") for name in document["components"]]
-    lines = map(json.loads, (folder / "raw_retrievals.jsonl").read_text(encoding="utf-8").splitlines())
-    ranks = [rank for line in lines if line["arm"] == "pgmnemo" for rank in line["ranking"][:10]]
-    assert len(ranks) > 600
-    for _, score, parts in ranks:  # to the decimals that a component is kept with
-        counted = [max(part, 0) if cosine else part for part, cosine in zip(parts, cosines, strict=True)]
-        assert score == pytest.approx(float(np.dot(weights, counted)), abs=5e-3)

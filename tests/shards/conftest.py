@@ -75,10 +75,14 @@ def fill(client: Connection, tenant: UUID, lessons: int) -> None:
     client.execute("SELECT pgmnemo.link(%s, %s, 'k1', 'k2', 'follows')", (tenant, PROJECT))
 
 
-def store(client: Connection, tenant: UUID, key: str, text: str = "The heron stands in the river.") -> str:
-    """One lesson by the router; what became of it."""
+def store(client: Connection, tenant: UUID, key: str, text: str = "") -> str:
+    """One lesson by the router, with its key in its text where none is given; what became of it."""
     query = "SELECT pgmnemo.store(%s, %s, %s, %s)"
-    return str(client.execute(query, (tenant, PROJECT, key, text)).fetchall()[0][0])
+    return str(
+        client.execute(
+            query, (tenant, PROJECT, key, text or f"The heron {key} stands in the river.")
+        ).fetchall()[0][0]
+    )
 
 
 def recovered(site: Site) -> list[str]:

@@ -52,12 +52,12 @@ def test_the_ten_lines_recall_and_after_a_restart_remember(page: str) -> None:
     program, *_ = blocks((ROOT / page).read_text(encoding="utf-8"), "python")
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)  # as root the server runs as nobody
-        for times in (1, 2):
+        for _ in range(2):
             done = subprocess.run(
                 [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
             )
             assert done.stderr == ""
-            assert done.stdout.count(" I moved to Lisbon in May. ") == times
+            assert done.stdout.count(" I moved to Lisbon in May. ") == 1
 
 
 def test_the_quick_start_runs_as_it_stands(empty_database: psycopg.Connection[Any]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from pgmnemo.places import release
 from pgmnemo.server.releases import setting_defaults
 from runner.naming import Name
 from runner.protocol.suites import SUITES
@@ -26,6 +27,7 @@ COSINES = ("cosine", "passage_cosine", "pair_cosine")  # negative ones count as 
 OWN = (*COSINES, "temporal", "recency", "importance")  # of question and lesson alone, in every scope and arm
 WORDS = ("bm25", "passage_terms")  # of the scope besides, in an engine that knows neighbours
 RELEVANT = (*WORDS, *COSINES, "temporal")
+LINEAR_BEFORE = "1.0.0"  # from there words count by coverage, which no component shows
 CONTROLS = ("bm25", "cosine")  # arms, each of which ranks by the component of its name
 STATISTICS = "pgmnemo.statistics_scope"
 LARGER = 1.5  # times a scope: in one as large, words are rarer or more common
@@ -147,12 +149,15 @@ def _demand_whole(arm: Arm, line: Json) -> None:
 
 
 def _weighing(evidence: Evidence, arm: Arm) -> Weighing | None:
-    """The weights of an arm that is pgmnemo by itself, plain or as a leg; None for others."""
+    """The weights of an arm that is pgmnemo by itself, plain or as a leg, and sums up its components; None for
+    others."""
     run, name = evidence.run, Name.of(arm.name)
     own = run.choice.ours and (arm.role == "leg" or arm.name == run.system)
     if not arm.components or not (own or (name.system == OURS and not name.wrappers)):
         return None
     version = run.choice.version if own else name.version or arm.version
+    if version and release(version) >= release(LINEAR_BEFORE):
+        return None
     settings = {one.removeprefix("pgmnemo."): value for one, value in run.guc_state.items()}
     if not own:
         defaults = setting_defaults(evidence.sql, version)

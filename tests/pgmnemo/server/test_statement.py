@@ -54,7 +54,7 @@ def test_it_is_in_force_within_the_verb_and_nothing_stays(client: Connection) ->
         assert client.execute(*store("off", A, f"k{number}")).fetchall() == [("inserted",)]
         assert client.execute(KEPT).fetchone() in [(None,), ("",)]
     for _ in range(7):
-        found = client.execute(*under("off", "recall", A, query_text="heron")).fetchall()
+        found = client.execute(*under("off", "recall", A, query_text="heron", duplicates=True)).fetchall()
         assert len(found) == 7
         assert len(client.execute(*under("off", "list", A, project_id=PROJECT)).fetchall()) == 7
         assert client.execute(*under("off", "count", A)).fetchall() == [(7, 0)]
