@@ -3404,7 +3404,7 @@ AS $$
 DECLARE
     s pgmnemo.settings := pgmnemo._settings();
     gone text[] := coalesce(clear, '{}');
-    usual text := pgmnemo._tenant_language(tenant);
+    usual text COLLATE "default" := pgmnemo._tenant_language(tenant);
     space pgmnemo.embedding_space;
     inserted bigint[];
     changed bigint[];
@@ -8875,10 +8875,10 @@ AS $$
 #variable_conflict use_column
 DECLARE
     wanted text COLLATE "default" := recut.language;
-    usual text;
+    usual text COLLATE "default";
     ids bigint[];
     due bigint[];
-    configs text[];
+    configs text[] COLLATE "default";
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);

@@ -135,7 +135,7 @@ class Site:
     def recall(
         self, client: Connection, tenant: UUID, text: str | None, vector: Any = None, k: int = 10
     ) -> list[str]:
-        given = "%s::real[], %s, %s"
+        given = "%s::real[], %s, %s" + ("" if self.old else ", duplicates => true")
         return [
             row[0] for row in self._verb(client, tenant, "recall", given, vector, k, text, what="external_id")
         ]

@@ -191,7 +191,10 @@ def test_n2_positions_at_the_limits_are_neighbours(make_site: Callable[..., Site
     most = 1_000_000_000
     for place in (most, most - 1, -most, 1 - most):
         site.store(alice, A, str(place), "the river" if abs(place) == most else "nothing", position=place)
-    lifted = f"SELECT external_id FROM pgmnemo.recall('{A}', query_text => 'river') WHERE neighbours > 0"
+    lifted = (
+        f"SELECT external_id FROM pgmnemo.recall('{A}', query_text => 'river', duplicates => true) "
+        "WHERE neighbours > 0"
+    )
     assert {row[0] for row in alice.execute(lifted)} == {str(most - 1), str(1 - most)}
 
 
@@ -415,7 +418,7 @@ def test_n8_hubs_cost_no_more_than_their_first_edges(site: Site) -> None:
     alice = site.connect("alice", A, **{"pgmnemo.pool_depth": 10})
     site.store(alice, A, "hub", "the river")
     leaf, leaves = "'x' || lpad(n::text, 4, '0')", "FROM generate_series({}, {}) n"
-    alice.execute(f"SELECT pgmnemo.store('{A}', '{PROJECT}', {leaf}, 'a lake') {leaves.format(1, 600)}")
+    alice.execute(f"SELECT pgmnemo.store('{A}', '{PROJECT}', {leaf}, 'lake ' || n) {leaves.format(1, 600)}")
     weight = "CASE WHEN n % 300 = 0 THEN 1 ELSE 0.5 END"
     for ends, some in ((f"'hub', {leaf}", (1, 300)), (f"{leaf}, 'hub'", (301, 600))):
         link = f"SELECT pgmnemo.link('{A}', '{PROJECT}', {ends}, 'follows', {weight}) "

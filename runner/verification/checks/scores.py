@@ -149,7 +149,7 @@ def _demand_whole(arm: Arm, line: Json) -> None:
 
 
 def _weighing(evidence: Evidence, arm: Arm) -> Weighing | None:
-    """The weights of an arm that is pgmnemo by itself, plain or as a leg, and sums up its components; None for
+    """The weights of an arm that is pgmnemo by itself, plain or a leg, and sums up its components; None for
     others."""
     run, name = evidence.run, Name.of(arm.name)
     own = run.choice.ours and (arm.role == "leg" or arm.name == run.system)

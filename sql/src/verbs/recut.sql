@@ -14,10 +14,10 @@ AS $$
 #variable_conflict use_column
 DECLARE
     wanted text COLLATE "default" := recut.language;
-    usual text;
+    usual text COLLATE "default";
     ids bigint[];
     due bigint[];
-    configs text[];
+    configs text[] COLLATE "default";
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);

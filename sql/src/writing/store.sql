@@ -12,7 +12,7 @@ AS $$
 DECLARE
     s pgmnemo.settings := pgmnemo._settings();
     gone text[] := coalesce(clear, '{}');
-    usual text := pgmnemo._tenant_language(tenant);
+    usual text COLLATE "default" := pgmnemo._tenant_language(tenant);
     space pgmnemo.embedding_space;
     inserted bigint[];
     changed bigint[];

@@ -116,7 +116,7 @@ def test_a_statement_is_found_by_its_own_words(scope: Any) -> None:
 def test_of_two_statements_that_fit_equally_the_newer_is_first(
     scope: Any, older: str, newer: str, question: str, dated: bool
 ) -> None:
-    scope.add(older, key="b-older", at=DAY if dated else None, importance=5)  # so that its score is higher
+    scope.add(older, key="b-older", at=DAY if dated else None, importance=4)  # so that its score is higher
     scope.add(newer, key="c-newer", at=DAY + timedelta(days=90) if dated else None)
     scope.add("The kettle is in the kitchen.", key="a-kettle")
     hits = scope.recall(question)

@@ -438,7 +438,7 @@ class Beside:
         asked, passes = self.filter()
         at, how = self.chance.choice(DAYS), self.chance.choice(["valid_at", "as_of", "now"])
         held = both(passes, lambda one: one.holds(at) and (how != "valid_at" or happened(one) <= at))
-        hits = on.recall(self.text(), k=1000, filter=asked, **{how: at})
+        hits = on.recall(self.text(), k=1000, filter=asked, duplicates=True, **{how: at})
         assert sorted((numbers[hit.project], hit.key) for hit in hits) == sorted(self.expected(names, held))
         for hit in hits:
             kept = self.projects[numbers[hit.project]].kept[hit.key]
