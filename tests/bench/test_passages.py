@@ -25,3 +25,7 @@ def test_a_run_with_passages_verifies(bench: Callable[..., Any], sql: Path, tmp_
     assert document["resources"]["vectors_embedded"] == 39 + 36 + 48
     assert runner.verify(folder, sql=sql).intact
     assert "Passages: 48, of them 48 distinct." in (folder / "report.md").read_text(encoding="utf-8")
+    lines = map(json.loads, (folder / "raw_retrievals.jsonl").read_text(encoding="utf-8").splitlines())
+    ranks = [rank for line in lines if line["arm"] == "pgmnemo" for rank in line["ranking"][:10]]
+    assert len(ranks) > 600
+    assert {len(parts) for _, _, parts in ranks} == {len(document["components"])}
