@@ -114,6 +114,12 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return measure(tmp_path_factory.mktemp("measured"), systems=(OLDER, RIVAL), rerank="linear")
 
 
+@pytest.fixture(scope="session")
+def former(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of the last release whose score is the weighted sum of its components."""
+    return measure(tmp_path_factory.mktemp("former"), version="0.6.1", rerank="linear")
+
+
 @pytest.fixture
 def copy(finished: Any, tmp_path: Path) -> Callable[[], Copy]:
     """A fresh copy of the run each time; the one before it goes."""

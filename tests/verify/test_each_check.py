@@ -168,9 +168,8 @@ def without_passages(run: Any, *lines: Lines) -> None:
     run["arms"] = [arm for arm in run["arms"] if "+passages" not in arm["name"]]
 
 
+SUMS: tuple[Change, ...] = (part(0, "bm25", 0.5), setting("cosine_weight", "9", "guc_state"))
 FAULTS: tuple[tuple[str, Change, str], ...] = (
-    ("scores", part(0, "bm25", 0.5), ", its components give "),
-    ("scores", setting("cosine_weight", "9", "guc_state"), ", its components give "),
     ("scores", reordered("bm25"), "bm25, pool, "),
     ("scores", bare, "not each of the first ten has all components"),
     ("scores", raised, "words are worth the same in the pool as in a part of it"),
@@ -214,6 +213,16 @@ def test_a_fault_is_found_by_the_check_alone(
     answer = asked(measured, tmp_path, check, change)
     assert answer.found is Found.WRONG
     assert sentence in answer.sentence
+
+
+@pytest.mark.parametrize("change", SUMS, ids=["a component", "a weight"])
+def test_a_score_that_is_no_sum_of_its_components_is_found(
+    former: Path, tmp_path: Path, change: Change
+) -> None:
+    """In a run of a release whose score is one."""
+    answer = asked(former, tmp_path, "scores", change)
+    assert answer.found is Found.WRONG
+    assert ", its components give " in answer.sentence
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,8 @@ AIMS = {  # figures whose sum the ascent makes as large as it can: those that th
 EVERYTHING = View("all")
 NEVER_TUNED = ("realtalk",)  # what no weight was ever fitted to shows what a default is worth
 HELD_OUT = ("longmemeval",)  # suites whose registered file holds items that no weight may be fitted to
-LEVELS = {
-    "longmemeval": ("session",),  # the vectors of its 174,504 turns would take a day
-    "file": ("session",),
-}
+# LongMemEval's, for the vectors of its 174,504 turns would take a day.
+LEVELS = {"longmemeval": ("session",), "file": ("session",)}
 DEVELOPMENT = {"longmemeval": "longmemeval_s_dev246.json"}
 BLOCK = 64  # questions
 DIGITS = 8

@@ -17,7 +17,7 @@ from uuid import UUID
 from pgmnemo import calls
 from pgmnemo.calls import execute
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.places import SQL_FOLDER, release
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server import Database, database_errors, open_database
 from pgmnemo.server.server_process import durable_settings
@@ -32,6 +32,7 @@ LOCK = 0x7FFF_FFFF_FFFF_FFFF  # the bits of a uuid that a lock has
 WRITERS = 2  # where data is kept durably, as one would load a service
 STRIPE = 5_000  # lessons that one connection stores at a time, at the most
 SHARDS = 4  # stripes a worker, at the least
+COVERAGE = "1.0.0"  # from which on words count by what they cover, and short questions less
 EVERYTHING = {"exact_scan_limit": "10000000"}
 LATER = "text_config"  # may name a configuration that is made once the database is open
 SILENT = ("cosine", "passage_cosine", "pair_cosine")  # what mode keyword has not
@@ -83,6 +84,11 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         idle = {f"{name}_weight": "0" for name in components if name not in ("bm25", *SILENT)}
         if "neighbours" in components:
             idle["assistant_weight"] = "1"  # BM25 alone does not ask who speaks
+        if release(self.place.version) >= release(COVERAGE):
+            idle |= {
+                "question_weight": "1",
+                "full_coverage": "0",
+            }  # nor what is a question, nor what is covered
         modes = ("keyword", "vector") if self.engine.passages else ()
         return {
             "bm25": ({MODE: "keyword", **idle}, "the BM25 leg of the same extension alone"),

@@ -27,7 +27,7 @@ COSINES = ("cosine", "passage_cosine", "pair_cosine")  # negative ones count as 
 OWN = (*COSINES, "temporal", "recency", "importance")  # of question and lesson alone, in every scope and arm
 WORDS = ("bm25", "passage_terms")  # of the scope besides, in an engine that knows neighbours
 RELEVANT = (*WORDS, *COSINES, "temporal")
-LINEAR_BEFORE = "1.0.0"  # from there words count by coverage, which no component shows
+LINEAR_BEFORE = "1.0.0"  # from there words count by coverage, which no component of protocol 2.0.0 shows
 CONTROLS = ("bm25", "cosine")  # arms, each of which ranks by the component of its name
 STATISTICS = "pgmnemo.statistics_scope"
 LARGER = 1.5  # times a scope: in one as large, words are rarer or more common
@@ -38,10 +38,12 @@ Parts = Mapping[str, Sequence[float | None]]  # components by id
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """How an arm of pgmnemo sums up; `share` is what counts of a lesson that an assistant said."""
+    """How an arm of pgmnemo sums up; `share` is what counts of a lesson that an assistant said. `linear`: the
+    score is the weighted sum of its components."""
 
     weights: Mapping[str, float]
     share: float
+    linear: bool
 
     def demand(self, line: Json, one: str, score: float, parts: Sequence[float | None]) -> None:
         """Wrong where the score is not the sum of its components, to what rounding leaves."""
@@ -50,7 +52,7 @@ class Weighing:
             worth = weight * (max(value or 0.0, 0.0) if name in COSINES else value or 0.0)
             relevance, rest = (relevance + worth, rest) if name in RELEVANT else (relevance, rest + worth)
         slack = HALF * sum(map(abs, self.weights.values())) + SHARE * abs(score)
-        if all(abs(part * relevance + rest - score) > slack for part in (1.0, self.share)):
+        if self.linear and all(abs(part * relevance + rest - score) > slack for part in (1.0, self.share)):
             given = f"its components give {relevance + rest:.4f}"
             raise Wrong(f"{_place(line)}: the score of {one} is {score}, {given}")
 
@@ -106,9 +108,8 @@ def scores(evidence: Evidence) -> str:
             if name in run.arms[0].components and name in evidence.by_arm:
                 _demand_falling(table, name)
         _demand_rarer(table)
-    return (
-        f"{table.held:,} values agree in all arms and scopes, and give the scores and ranks that stand there"
-    )
+    given = "scores and ranks" if _is_linear(run.choice.version) else "ranks of controls"
+    return f"{table.held:,} values agree in all arms and scopes, and give the {given} that stand there"
 
 
 def shown_values(evidence: Evidence) -> dict[str, set[float]]:
@@ -149,15 +150,12 @@ def _demand_whole(arm: Arm, line: Json) -> None:
 
 
 def _weighing(evidence: Evidence, arm: Arm) -> Weighing | None:
-    """The weights of an arm that is pgmnemo by itself, plain or a leg, and sums up its components; None for
-    others."""
+    """The weights of an arm that is pgmnemo by itself, plain or as a leg; None for others."""
     run, name = evidence.run, Name.of(arm.name)
     own = run.choice.ours and (arm.role == "leg" or arm.name == run.system)
     if not arm.components or not (own or (name.system == OURS and not name.wrappers)):
         return None
     version = run.choice.version if own else name.version or arm.version
-    if version and release(version) >= release(LINEAR_BEFORE):
-        return None
     settings = {one.removeprefix("pgmnemo."): value for one, value in run.guc_state.items()}
     if not own:
         defaults = setting_defaults(evidence.sql, version)
@@ -166,7 +164,11 @@ def _weighing(evidence: Evidence, arm: Arm) -> Weighing | None:
     if not settings or evidence.edition.engine(version).components != arm.components:
         return None
     weights = {part: float(settings[f"{part}_weight"]) for part in arm.components}
-    return Weighing(weights, float(settings.get("assistant_weight", 1)))
+    return Weighing(weights, float(settings.get("assistant_weight", 1)), _is_linear(version))
+
+
+def _is_linear(version: str) -> bool:
+    return release(version) < release(LINEAR_BEFORE)
 
 
 def _demand_falling(table: Table, name: str) -> None:
@@ -177,6 +179,7 @@ def _demand_falling(table: Table, name: str) -> None:
     run = table.evidence.run
     place, slack = run.arms[0].components.index(name), HALVED if name in COSINES else 2 * HALF
     weight = 1.0 if name in COSINES else float(run.guc_state.get(f"pgmnemo.{name}_weight", 1))
+    linear = name in COSINES or _is_linear(run.choice.version)
     if not weight:  # then its ranks follow from nothing that is shown
         return
     for line in table.evidence.by_arm[name]:
@@ -188,7 +191,7 @@ def _demand_falling(table: Table, name: str) -> None:
         table.held += len(found)
         for one in found:
             score = own.get(one, weight * worth[one])
-            if abs(score - weight * worth[one]) > weight * slack + SHARE * abs(score):
+            if linear and abs(score - weight * worth[one]) > weight * slack + SHARE * abs(score):
                 raise Wrong(f"{_place(line)}: {one} has {score}, under test {worth[one]}")
         for first, second in pairwise(found):
             if worth[second] > worth[first] + slack:
