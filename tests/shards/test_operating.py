@@ -282,9 +282,10 @@ def test_shards_and_then_the_router_are_upgraded_while_calls_go_on(pair: Site, r
         for thread in writers.threads:
             thread.join()
     assert writers.failed == []
+    first, second = seen[:2]
+    assert second[tenants[0]] > first[tenants[0]], "calls on shard1 waited for shard2"
     for tenant in tenants:
-        counts = [stored[tenant] for stored in seen] + [writers.stored[tenant]]
-        assert counts == sorted(set(counts)), "calls stood still"
+        assert writers.stored[tenant] > seen[-1][tenant], "calls did not go on"
         assert len(keys(pair.connect("alice"), tenant)) == writers.stored[tenant]
     doors = """
         SELECT count(*) FROM pg_proc
