@@ -96,7 +96,7 @@ CREATE TYPE pgmnemo.candidate AS (
     asks           boolean
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine of unrelated texts (pgmnemo._background); mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
 -- A caller's filter, checked and typed (pgmnemo._filter).
 CREATE TYPE pgmnemo.filter AS (
     projects     uuid[],
@@ -157,10 +157,12 @@ CREATE TYPE pgmnemo.question AS (
     reach     float8,
     center    float8,
     brevity   float8,
-    repeated  text[]
+    repeated  text[],
+    common    @extschema:vector@.halfvec,
+    commonness float8
 );
 
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts (pgmnemo._background; NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it)';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._against_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it)';
 -- Where a recall looks, and which lessons it may answer with: the same in every leg.
 CREATE TYPE pgmnemo.scope AS (
     tenant        uuid,
@@ -5748,6 +5750,42 @@ AS $$
     SELECT @extschema:vector@.vector_norm(
                @extschema:vector@.subvector(given, place, @extschema:vector@.vector_dims(given) - place + 1)) = 0
 $$;
+-- The question with what unrelated lessons have in common with it and with each other, from the first lessons in scope
+-- by key, so that equal lessons have equal scores in whatever order they came. `center` is the mean cosine of these and
+-- the question: it differs between embedders, languages and questions. The answer may be among them, and of few it
+-- lifts the mean: on average it lies about 0.3 of the way from the others to 1, so as much is taken away. `common` is
+-- the direction of their mean vector and `commonness` its length.
+CREATE FUNCTION pgmnemo._against_background(scope pgmnemo.scope, asked pgmnemo.question)
+RETURNS pgmnemo.question
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    mean @extschema:vector@.halfvec;
+BEGIN
+    IF asked.direction IS NOT NULL THEN
+        SELECT avg(f.cosine ORDER BY f.cosine) - 0.3 * (1 - avg(f.cosine ORDER BY f.cosine)) / nullif(count(*), 0),
+               @extschema:vector@.avg(f.embedding ORDER BY f.cosine)
+          INTO asked.center, mean
+          FROM (SELECT v.embedding, pgmnemo._cosine(v.embedding, asked.direction) AS cosine
+                  FROM (SELECT l.id, l.active FROM pgmnemo.lesson l
+                         WHERE l.tenant_id = scope.tenant
+                           AND l.project_id BETWEEN scope.first_project AND scope.last_project
+                         ORDER BY l.project_id, l.external_id LIMIT 200) l
+                 CROSS JOIN LATERAL (
+                        SELECT v.embedding FROM pgmnemo.lesson_vector v
+                         WHERE v.tenant_id = scope.tenant AND v.lesson_id = l.id AND v.generation = asked.generation
+                         ORDER BY v.number LIMIT 1) v
+                 WHERE l.active
+                 LIMIT 32) f;
+        asked.common := @extschema:vector@.l2_normalize(mean);
+        asked.commonness := @extschema:vector@.l2_norm(mean);
+    END IF;
+    RETURN asked;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._against_background(pgmnemo.scope, pgmnemo.question) IS 'asked with center, common and commonness of at most 32 lessons in scope (of each its first vector); NULL without any';
 -- An answer that is empty because of the gate alone is an error: it would look like an empty memory, and drivers
 -- swallow notices.
 CREATE FUNCTION pgmnemo._all_hidden(scope pgmnemo.scope, hidden integer)
@@ -5796,32 +5834,6 @@ BEGIN
     RETURN scope;
 END
 $$;
--- The cosine that unrelated texts have with a question: the mean over the first lessons in scope, by key, so that equal
--- lessons have equal scores in whatever order they came. It differs between embedders, languages and questions. The
--- answer may be among them, and of few it lifts the mean: on average it lies about 0.3 of the way from the others to
--- 1, so as much is taken away.
-CREATE FUNCTION pgmnemo._background(scope pgmnemo.scope, asked pgmnemo.question)
-RETURNS float8
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT avg(f.cosine ORDER BY f.cosine) - 0.3 * (1 - avg(f.cosine ORDER BY f.cosine)) / count(*)
-      FROM (SELECT pgmnemo._cosine(v.embedding, (asked).direction) AS cosine
-              FROM (SELECT l.id, l.active FROM pgmnemo.lesson l
-                     WHERE l.tenant_id = (scope).tenant
-                       AND l.project_id BETWEEN (scope).first_project AND (scope).last_project
-                     ORDER BY l.project_id, l.external_id LIMIT 200) l
-             CROSS JOIN LATERAL (
-                    SELECT v.embedding FROM pgmnemo.lesson_vector v
-                     WHERE v.tenant_id = (scope).tenant AND v.lesson_id = l.id AND v.generation = (asked).generation
-                     ORDER BY v.number LIMIT 1) v
-             WHERE l.active
-             LIMIT 32) f
-     WHERE (asked).direction IS NOT NULL
-    HAVING count(*) > 0
-$$;
-
-COMMENT ON FUNCTION pgmnemo._background(pgmnemo.scope, pgmnemo.question) IS 'mean cosine of the question and at most 32 lessons in scope (of each its first vector), less 0.3 of what it lacks of 1 divided by their number; NULL without any';
 -- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
 -- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
 -- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
@@ -5838,6 +5850,7 @@ AS $$
 DECLARE
     unpacked constant integer := 2000;  -- bytes up to which a vector of lexemes may stand in its row as it is
     direction constant @extschema:vector@.halfvec := asked.direction;
+    common constant @extschema:vector@.halfvec := asked.common;
     timed boolean := cardinality(asked.since) > 0;
     -- what has more tokens says more than the question
     repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 24, -1000000);
@@ -5857,7 +5870,7 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   asked.center, l.mark, l.repeats, l.asks)::pgmnemo.candidate
+                   pgmnemo._center(asked, v.common), l.mark, l.repeats, l.asks)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
@@ -5871,8 +5884,10 @@ BEGIN
           JOIN unnest(ids, totals) AS g (id, total) ON g.id = l.id
           LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,
                             max(c.cosine) FILTER (WHERE c.number > 0) AS best,
-                            array_agg(c.cosine) FILTER (WHERE c.number > 0) AS cosines
-                       FROM (SELECT v.lesson_id, v.number, pgmnemo._cosine(v.embedding, direction) AS cosine
+                            array_agg(c.cosine) FILTER (WHERE c.number > 0) AS cosines,
+                            (array_agg(c.common ORDER BY c.number))[1] AS common
+                       FROM (SELECT v.lesson_id, v.number, pgmnemo._cosine(v.embedding, direction) AS cosine,
+                                    pgmnemo._cosine(v.embedding, common) AS common
                                FROM pgmnemo.lesson_vector v
                               WHERE v.tenant_id = scope.tenant AND v.lesson_id = ANY (ids)
                                 AND v.generation = asked.generation) c
@@ -5895,6 +5910,15 @@ BEGIN
                        CASE WHEN p.lesson_id IS NOT NULL THEN p.terms ELSE t.worth END AS terms) w);
 END
 $$;
+-- The cosine that question and lesson would have if they were unrelated. A text that is near to all texts, such as a
+-- greeting, is near to the question, too, whatever it says: so the center of a lesson is higher by a part of how much
+-- nearer than others it lies to the mean of the lessons. The whole of that would take away what a topic shares.
+CREATE FUNCTION pgmnemo._center(asked pgmnemo.question, common float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT (asked).center + coalesce(0.3 * (asked).commonness * (common - (asked).commonness), 0) $$;
+
+COMMENT ON FUNCTION pgmnemo._center(pgmnemo.question, float8) IS 'asked.center + 0.3 * commonness * (common - commonness); common: the cosine of the lesson and asked.common';
 CREATE FUNCTION pgmnemo._check_alike(least_cosine float8, least_words float8)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -7902,7 +7926,7 @@ BEGIN
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
     asked.generation := meant.generation;
-    asked.center := pgmnemo._background(scope, asked);
+    asked := pgmnemo._against_background(scope, asked);
     asked.graph := meant.graph;
     asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, explain.duplicates);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id,
@@ -8736,7 +8760,7 @@ BEGIN
     hidden := pgmnemo._hidden(scope);
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
     asked.generation := meant.generation;
-    asked.center := pgmnemo._background(scope, asked);
+    asked := pgmnemo._against_background(scope, asked);
     asked.graph := meant.graph;
     asked.repeated := pgmnemo._repeated(scope, asked, recall.query_text, recall.mode, recall.duplicates);
     pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL, collapse);
@@ -8788,7 +8812,7 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, and after them what only repeats the question, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
-relevance = share * (coverage * (bm25_weight * bm25 + passage_terms_weight * passage_terms) + passage_cosine_weight * near(passage_cosine) + pair_cosine_weight * near(pair_cosine) + cosine_weight * near(cosine) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1; coverage how much of the question its words hold (pgmnemo._coverage); near how far a cosine lies from that of unrelated texts to 1 (pgmnemo._nearness, pgmnemo._background);
+relevance = share * (coverage * (bm25_weight * bm25 + passage_terms_weight * passage_terms) + passage_cosine_weight * near(passage_cosine) + pair_cosine_weight * near(pair_cosine) + cosine_weight * near(cosine) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1; coverage how much of the question its words hold (pgmnemo._coverage); near how far a cosine lies from that of unrelated texts to 1 (pgmnemo._nearness, pgmnemo._center);
 score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
 cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
 bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;

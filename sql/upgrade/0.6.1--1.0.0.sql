@@ -14,7 +14,8 @@ DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._time
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
-    ADD ATTRIBUTE brevity float8, ADD ATTRIBUTE repeated text[];
+    ADD ATTRIBUTE brevity float8, ADD ATTRIBUTE repeated text[], ADD ATTRIBUTE common @extschema:vector@.halfvec,
+    ADD ATTRIBUTE commonness float8;
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8, ADD ATTRIBUTE mark bigint,
     ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE asks boolean;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;

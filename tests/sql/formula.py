@@ -128,12 +128,18 @@ def temporal(at: datetime | None, span: Span | None) -> float:
     return float(0.5 ** max((at - span[1]) / (7 * DAY), (span[0] - at) / (2 * DAY), 0.0))
 
 
-def background(lessons: Iterable[Lesson], asked: Any, half: Callable[[Any], Any]) -> float:
-    """The mean cosine of each lesson's first vector (of 32 at most), less what the answer lifts it by."""
+def background(lessons: Iterable[Lesson], half: Callable[[Any], Any]) -> Any:
+    """The first vector of each of these lessons (32 at most) that has one."""
     each = ([row for row in (one.vector, *(one.vectors or ())) if row is not None] for one in lessons)
-    rows = [found[0] for found in each if found]
-    mean = sum(float(half(row) @ asked) for row in rows) / len(rows)
-    return mean - 0.3 * (1 - mean) / len(rows)
+    return np.array([half(found[0]) for found in each if found])
+
+
+def center(rows: Any, asked: Any, lesson: Lesson, half: Callable[[Any], Any]) -> float:
+    """The mean cosine of the rows, less what the answer lifts it by, and a part of what all have in common."""
+    mean, summed = float(np.mean(rows @ asked)), np.mean(rows, 0).astype(np.float16).astype(float)
+    commonness, own = float(np.linalg.norm(summed)), background([lesson], half)
+    hub = commonness * (float(own[0] @ half(summed)) - commonness) if len(own) else 0.0
+    return mean - 0.3 * (1 - mean) / len(rows) + 0.3 * hub
 
 
 def nearness(cosine: float | None, center: float) -> float:
@@ -228,14 +234,15 @@ class Formula:
     ) -> dict[str, float]:
         """What each lesson is worth by itself."""
         reach, brevity = self.reach(question)
-        center = background(self.lessons.values(), self.half(vector), self.half)
+        first = background(self.lessons.values(), self.half)
         worth = {}
         for name, row in rows.items():
             words = sum(self.weights[part] * (row[part] or 0.0) for part in ("bm25", "passage_terms"))
             enough = self.numbers.full_coverage * reach
             words *= brevity * (words / enough if words < enough else 1.0)
-            near = sum(self.weights[part] * nearness(row[part], center) for part in COSINES)
             lesson = self.lessons[name]
+            unrelated = center(first, self.half(vector), lesson, self.half)
+            near = sum(self.weights[part] * nearness(row[part], unrelated) for part in COSINES)
             share = self.numbers.assistant_weight if lesson.role == "assistant" else 1.0
             share *= self.numbers.question_weight if lesson.content.endswith("?") else 1.0
             worth[name] = share * (words + near + self.weights["temporal"] * row["temporal"])

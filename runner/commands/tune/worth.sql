@@ -23,7 +23,6 @@ CROSS JOIN LATERAL (
                jsonb_build_object('generation', q.generation)) AS asked
     OFFSET 0) a
 CROSS JOIN LATERAL (
-    SELECT jsonb_populate_record(a.asked, jsonb_build_object('center', pgmnemo._background(w.scope, a.asked),
-                                                             'reach', 0, 'brevity', 1)) AS asked
+    SELECT jsonb_populate_record(pgmnemo._against_background(w.scope, a.asked), '{"reach": 0, "brevity": 1}') AS asked
     OFFSET 0) b
 ORDER BY v.place

@@ -28,6 +28,7 @@ OWN = (*COSINES, "temporal", "recency", "importance")  # of question and lesson 
 WORDS = ("bm25", "passage_terms")  # of the scope besides, in an engine that knows neighbours
 RELEVANT = (*WORDS, *COSINES, "temporal")
 LINEAR_BEFORE = "1.0.0"  # from there words count by coverage, which no component of protocol 2.0.0 shows
+LEAST_CENTER = -0.5  # no embedder has unrelated texts with a lower cosine
 CONTROLS = ("bm25", "cosine")  # arms, each of which ranks by the component of its name
 STATISTICS = "pgmnemo.statistics_scope"
 LARGER = 1.5  # times a scope: in one as large, words are rarer or more common
@@ -38,23 +39,35 @@ Parts = Mapping[str, Sequence[float | None]]  # components by id
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """How an arm of pgmnemo sums up; `share` is what counts of a lesson that an assistant said. `linear`: the
-    score is the weighted sum of its components."""
+    """How an arm of pgmnemo sums up; `share` is what counts of a lesson that an assistant said.
+
+    `linear`: the score is the weighted sum of its components. Otherwise it is at most that: words count by what
+    they cover, cosines by what stands out.
+    """
 
     weights: Mapping[str, float]
     share: float
     linear: bool
 
     def demand(self, line: Json, one: str, score: float, parts: Sequence[float | None]) -> None:
-        """Wrong where the score is not the sum of its components, to what rounding leaves."""
+        """Wrong where its components do not give the score, to what rounding leaves."""
         relevance = rest = 0.0
         for (name, weight), value in zip(self.weights.items(), parts, strict=True):
-            worth = weight * (max(value or 0.0, 0.0) if name in COSINES else value or 0.0)
+            worth = weight * (self._cosine(value or 0.0) if name in COSINES else value or 0.0)
             relevance, rest = (relevance + worth, rest) if name in RELEVANT else (relevance, rest + worth)
         slack = HALF * sum(map(abs, self.weights.values())) + SHARE * abs(score)
-        if self.linear and all(abs(part * relevance + rest - score) > slack for part in (1.0, self.share)):
-            given = f"its components give {relevance + rest:.4f}"
+        if self.linear:
+            wrong = all(abs(part * relevance + rest - score) > slack for part in (1.0, self.share))
+        else:
+            wrong = score - rest > relevance + slack
+        if wrong:
+            given = f"its components give {'' if self.linear else 'at most '}{relevance + rest:.4f}"
             raise Wrong(f"{_place(line)}: the score of {one} is {score}, {given}")
+
+    def _cosine(self, value: float) -> float:
+        """What a cosine counts with: negative ones as none, and at most with how far it is above LEAST_CENTER."""
+        least = 0.0 if self.linear else LEAST_CENTER
+        return max(value - least, 0.0) / (1 - least)
 
 
 @dataclass(slots=True)
@@ -108,8 +121,11 @@ def scores(evidence: Evidence) -> str:
             if name in run.arms[0].components and name in evidence.by_arm:
                 _demand_falling(table, name)
         _demand_rarer(table)
-    given = "scores and ranks" if _is_linear(run.choice.version) else "ranks of controls"
-    return f"{table.held:,} values agree in all arms and scopes, and give the {given} that stand there"
+    if _is_linear(run.choice.version):
+        given = "and give the scores and ranks that stand there"
+    else:
+        given = "give the ranks of controls, and no score is above what they can give"
+    return f"{table.held:,} values agree in all arms and scopes, {given}"
 
 
 def shown_values(evidence: Evidence) -> dict[str, set[float]]:

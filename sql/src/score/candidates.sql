@@ -14,6 +14,7 @@ AS $$
 DECLARE
     unpacked constant integer := 2000;  -- bytes up to which a vector of lexemes may stand in its row as it is
     direction constant @extschema:vector@.halfvec := asked.direction;
+    common constant @extschema:vector@.halfvec := asked.common;
     timed boolean := cardinality(asked.since) > 0;
     -- what has more tokens says more than the question
     repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 24, -1000000);
@@ -33,7 +34,7 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   asked.center, l.mark, l.repeats, l.asks)::pgmnemo.candidate
+                   pgmnemo._center(asked, v.common), l.mark, l.repeats, l.asks)::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
@@ -47,8 +48,10 @@ BEGIN
           JOIN unnest(ids, totals) AS g (id, total) ON g.id = l.id
           LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,
                             max(c.cosine) FILTER (WHERE c.number > 0) AS best,
-                            array_agg(c.cosine) FILTER (WHERE c.number > 0) AS cosines
-                       FROM (SELECT v.lesson_id, v.number, pgmnemo._cosine(v.embedding, direction) AS cosine
+                            array_agg(c.cosine) FILTER (WHERE c.number > 0) AS cosines,
+                            (array_agg(c.common ORDER BY c.number))[1] AS common
+                       FROM (SELECT v.lesson_id, v.number, pgmnemo._cosine(v.embedding, direction) AS cosine,
+                                    pgmnemo._cosine(v.embedding, common) AS common
                                FROM pgmnemo.lesson_vector v
                               WHERE v.tenant_id = scope.tenant AND v.lesson_id = ANY (ids)
                                 AND v.generation = asked.generation) c

@@ -65,7 +65,7 @@ BEGIN
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
     asked.generation := meant.generation;
-    asked.center := pgmnemo._background(scope, asked);
+    asked := pgmnemo._against_background(scope, asked);
     asked.graph := meant.graph;
     asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, explain.duplicates);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id,

@@ -1,0 +1,36 @@
+-- The question with what unrelated lessons have in common with it and with each other, from the first lessons in scope
+-- by key, so that equal lessons have equal scores in whatever order they came. `center` is the mean cosine of these and
+-- the question: it differs between embedders, languages and questions. The answer may be among them, and of few it
+-- lifts the mean: on average it lies about 0.3 of the way from the others to 1, so as much is taken away. `common` is
+-- the direction of their mean vector and `commonness` its length.
+CREATE FUNCTION pgmnemo._against_background(scope pgmnemo.scope, asked pgmnemo.question)
+RETURNS pgmnemo.question
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    mean @extschema:vector@.halfvec;
+BEGIN
+    IF asked.direction IS NOT NULL THEN
+        SELECT avg(f.cosine ORDER BY f.cosine) - 0.3 * (1 - avg(f.cosine ORDER BY f.cosine)) / nullif(count(*), 0),
+               @extschema:vector@.avg(f.embedding ORDER BY f.cosine)
+          INTO asked.center, mean
+          FROM (SELECT v.embedding, pgmnemo._cosine(v.embedding, asked.direction) AS cosine
+                  FROM (SELECT l.id, l.active FROM pgmnemo.lesson l
+                         WHERE l.tenant_id = scope.tenant
+                           AND l.project_id BETWEEN scope.first_project AND scope.last_project
+                         ORDER BY l.project_id, l.external_id LIMIT 200) l
+                 CROSS JOIN LATERAL (
+                        SELECT v.embedding FROM pgmnemo.lesson_vector v
+                         WHERE v.tenant_id = scope.tenant AND v.lesson_id = l.id AND v.generation = asked.generation
+                         ORDER BY v.number LIMIT 1) v
+                 WHERE l.active
+                 LIMIT 32) f;
+        asked.common := @extschema:vector@.l2_normalize(mean);
+        asked.commonness := @extschema:vector@.l2_norm(mean);
+    END IF;
+    RETURN asked;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._against_background(pgmnemo.scope, pgmnemo.question) IS 'asked with center, common and commonness of at most 32 lessons in scope (of each its first vector); NULL without any';
