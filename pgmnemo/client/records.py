@@ -5,23 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
+from math import isclose
 from typing import Any
 from uuid import UUID
 
-PARTS = {
-    "bm25": "words of the question",
-    "passage_terms": "words in one passage",
-    "passage_cosine": "meaning of one passage",
-    "pair_cosine": "meaning of two passages",
-    "cosine": "meaning of the whole",
-    "temporal": "the time that the question names",
-    "context": "the best of the same moment",
-    "neighbours": "what was said before and after",
+CAUSE_OF = {
+    "bm25": "words",
+    "passage_terms": "words",
+    "passage_cosine": "meaning",
+    "pair_cosine": "meaning",
+    "cosine": "meaning",
+    "temporal": "time",
+    "context": "moment",
+    "neighbours": "neighbours",
     "recency": "recency",
     "importance": "importance",
     "graph": "links",
 }
-"""Components of a score, as recall returns them, with what each means."""
+"""Components of a score, as recall returns them, each with the cause that it belongs to."""
+CAUSES = {
+    "words": "words of the question",
+    "meaning": "meaning",
+    "time": "the time that the question names",
+    "moment": "a better lesson of the same moment",
+    "neighbours": "what was said before and after",
+    "recency": "recency",
+    "importance": "importance",
+    "links": "links",
+}
+"""Causes of a score, with what each means."""
 RELEVANCE = ("bm25", "passage_terms", "passage_cosine", "pair_cosine", "cosine", "temporal")
 SIGNED = ("passage_cosine", "pair_cosine", "cosine")  # below 0 they count as 0
 
@@ -119,7 +131,8 @@ class Hit:
     """One answer of a recall, best first. `fit` is the score on the question's own scale, 0 to 1; `passage`
     the part that fits best, where the lesson has parts; `components` what the score is made of, None for a
     leg that was not asked. `equal_lessons` is the number of other lessons with the same text, of which this
-    is the newest; `repeats_question` is True for a lesson that is the question itself, which ranks last."""
+    is the newest; `repeats_question` is True for a lesson that is the question itself, which ranks last.
+    `lifted_by` is the key of a better hit of the same moment, whose relevance counts for this one, too."""
 
     key: str
     text: str
@@ -138,33 +151,63 @@ class Hit:
     equal_lessons: int = 0
     repeats_question: bool = False
     contributions: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+    lifted_by: str | None = None
+
+    def relevance(self) -> float:
+        """Return what the lesson is worth by itself: its words, its meaning and its time."""
+        return sum(self._added().get(name, 0.0) for name in RELEVANCE)
+
+    def is_lifted(self) -> bool:
+        """Return whether the best of the same moment is another lesson."""
+        best = self.components.get("context")
+        return best is not None and not isclose(best, self.relevance(), rel_tol=1e-6, abs_tol=1e-6)
 
     def shares(self) -> dict[str, float]:
-        """What each component adds to the score, the greatest first; by the weights where the extension is
-        older than 1.0.0 and does not say it."""
+        """Return what each cause adds to the score, the greatest first; their sum is the score.
+
+        The best of the same moment counts for the score once more. Where that is the lesson itself, it is
+        a part of its words, its meaning and its time.
+        """
+        added, relevance = self._added(), self.relevance()
+        own = relevance > 0 and not self.is_lifted()
+        factor = 1 + added.get("context", 0.0) / relevance if own else 1.0
+        made: dict[str, float] = {}
+        for name, value in added.items():
+            if not (own and name == "context"):
+                share = value * factor if name in RELEVANCE else value
+                made[CAUSE_OF[name]] = made.get(CAUSE_OF[name], 0.0) + share
+        return dict(sorted(made.items(), key=lambda one: -abs(one[1])))
+
+    def why(self) -> str:
+        """Return one sentence: how well the lesson fits, and what each cause adds, the greatest first."""
+        told = [
+            f"{self._cause(name)} {value:+.2f}"
+            for name, value in self.shares().items()
+            if abs(value) >= 0.005
+        ]
+        if not told:
+            return "nothing of the question is in it: it is there because so few lessons are"
+        fit = "" if self.fit is None else f"fit {self.fit:.2f}: "
+        last = "; it only repeats the question, so it ranks last" if self.repeats_question else ""
+        return f"{fit}{', '.join(told)} = {self.score:.2f}{last}"
+
+    def _cause(self, name: str) -> str:
+        if name == "moment" and self.lifted_by is not None:
+            return f"{self.lifted_by!r} of the same moment"
+        return CAUSES[name]
+
+    def _added(self) -> Mapping[str, float]:
+        """What each component adds; by the weights where the extension is older than 1.0.0."""
         if self.contributions:
-            return dict(sorted(self.contributions.items(), key=lambda one: -abs(one[1])))
+            return self.contributions
         share = self.weights.get("assistant_weight", 1.0) if self.role == "assistant" else 1.0
-        given = {
+        return {
             name: (max(value, 0.0) if name in SIGNED else value)
             * self.weights.get(f"{name}_weight", 1.0)
             * (share if name in RELEVANCE else 1.0)
             for name, value in self.components.items()
             if value
         }
-        return dict(sorted(given.items(), key=lambda one: -abs(one[1])))
-
-    def why(self) -> str:
-        """One sentence: the parts of the score, the greatest first, with what each adds."""
-        told = [
-            f"{PARTS.get(name, name)} {value:+.2f}"
-            for name, value in self.shares().items()
-            if abs(value) >= 0.005
-        ]
-        if not told:
-            return "nothing of the question is in it: it is there because so few lessons are"
-        last = "; it only repeats the question, so it ranks last" if self.repeats_question else ""
-        return f"{', '.join(told)} = {self.score:.2f}{last}"
 
 
 @dataclass(frozen=True, slots=True)

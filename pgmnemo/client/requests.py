@@ -16,7 +16,7 @@ from uuid import UUID
 from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
 from pgmnemo.client.records import (
-    PARTS,
+    CAUSE_OF,
     Added,
     Count,
     Fact,
@@ -39,7 +39,7 @@ LESSON = (
     MOMENT.format("verified_at"), '"position"', "active", MOMENT.format("superseded_at"),
     "text_config", "id",
 )  # fmt: skip
-COMPONENTS = tuple(PARTS)
+COMPONENTS = tuple(CAUSE_OF)
 HIT = (
     "external_id", "content", "score", "fit", "in_project", "said_by", "topic",
     "nullif(metadata, '{}')",  # most have none, and reading an empty one takes as long as all else of a hit
@@ -170,7 +170,7 @@ def recall(
     given = asked.arguments(query, row)
     given |= {"floor": asked.floor, "duplicates": asked.duplicates or None if collapses else None}
     call = calls.recall(tenant, project_id=project, columns=HIT if collapses else FORMER_HIT, **given)
-    return asked.dated(call).read(lambda rows: [_hit(one, weights) for one in rows])
+    return asked.dated(call).read(lambda rows: _hits(rows, weights))
 
 
 def similar_number(similar: bool | int) -> int:
@@ -282,6 +282,22 @@ def check_settings(given: Iterable[str], rows: Rows) -> None:
     for name in given:
         if name not in there:
             raise UsageError(f"there is no setting {name!r}; those are {', '.join(sorted(there))}")
+
+
+def _hits(rows: Rows, weights: Mapping[str, float]) -> list[Hit]:
+    """Return the hits of a recall, each with the key of a better one of the same moment that lifts it."""
+    hits = [_hit(row, weights) for row in rows]
+    best: dict[tuple[UUID, datetime | None], Hit] = {}
+    for hit in hits:
+        moment = hit.project, hit.at
+        if moment not in best or hit.relevance() > best[moment].relevance():
+            best[moment] = hit
+    return [
+        replace(hit, lifted_by=best[hit.project, hit.at].key)
+        if hit.is_lifted() and not best[hit.project, hit.at].is_lifted()
+        else hit
+        for hit in hits
+    ]
 
 
 def _hit(row: tuple[Any, ...], weights: Mapping[str, float]) -> Hit:

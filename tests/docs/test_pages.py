@@ -197,7 +197,7 @@ def test_the_figures_of_the_worked_example_are_those_of_the_memory(reader: Reade
     assert len(names) == 6
     hits = {hit.key: hit for hit in reader.names["hits"]}
     for key, shares in lessons.items():
-        added = hits[key].shares()
+        added = hits[key].contributions
         grouped = [sum(added.get(name, 0.0) for name in names) for names in GROUPS]
         assert shares == pytest.approx(grouped, rel=0.02, abs=0.06), key
     assert score.PICTURE.read_text(encoding="utf-8") == score.drawn(page)

@@ -1,11 +1,9 @@
 // The page of `mnemo serve`. Whatever comes from a memory is put in as text, never as HTML.
 
 const PARTS = { // of a score: what it is in words, and its kind
-  bm25: ["words of the question", "words"], passage_terms: ["words in one passage", "words"],
-  passage_cosine: ["meaning of one passage", "meaning"], pair_cosine: ["meaning of two passages", "meaning"],
-  cosine: ["meaning of the whole", "meaning"], temporal: ["the time that the question names", "time"],
-  context: ["the best of the same moment", "near"], neighbours: ["what was said before and after", "near"],
-  recency: ["recency", "time"], importance: ["importance", "worth"], graph: ["links", "near"],
+  words: ["words of the question", "words"], meaning: ["meaning", "meaning"], time: ["the time that the question names", "time"],
+  moment: ["a better lesson of the same moment", "near"], neighbours: ["what was said before and after", "near"],
+  recency: ["recency", "time"], importance: ["importance", "worth"], links: ["links", "near"],
 };
 const KINDS = { words: "its words", meaning: "its meaning", time: "its time", near: "what is near it", worth: "its importance" };
 const FIRST = 10, STEP = 20, MOST = 100; // lessons: at first, for each "more", at all
@@ -190,7 +188,7 @@ async function explain({ target }) {
   try {
     const reasons = await ask("explain", { ...named(shown.hit), query: shown.query, k: asked.k });
     const short = (value) => (value === null ? "" : value === "" || Number.isNaN(+value) ? excerpt(value, 300) : String(+(+value).toFixed(3)));
-    const line = (one) => [`${one.section}: ${one.section === "score" ? words(one.item) : one.item}`, ...[one.value, one.contribution, one.note].map(short)];
+    const line = (one) => [`${one.section}: ${one.item}`, ...[one.value, one.contribution, one.note].map(short)];
     place.replaceChildren(el("table", {}, el("tr", {}, ["what", "value", "adds", "note"].map((name) => el("th", { scope: "col" }, name))),
       reasons.map((one) => el("tr", {}, line(one).map((cell) => el("td", { dir: "auto" }, cell))))));
   } catch (error) {

@@ -36,8 +36,23 @@ def test_a_hit_tells_what_its_score_is_made_of(notes: Any) -> None:
         assert "\n" not in hit.why()
     best = notes.recall("Where does the kettle leak?", k=1)[0]
     assert (best.key, best.role, best.topic, best.at) == ("spout", "user", "home", DAY)
+    assert best.why().startswith(f"fit {best.fit:.2f}: ")
     assert "words of the question +" in best.why()
     assert 0 < (best.fit or 0) <= 1
+
+
+def test_a_hit_that_another_of_its_moment_lifts_names_it(scope: Any) -> None:
+    scope.add("The kettle leaks at the spout.", key="spout", at=DAY)
+    scope.add("Nadia waters the ferns.", key="ferns", at=DAY)
+    scope.add("The violin is out of tune.", key="violin", at=DAY + timedelta(days=1))
+    hits = {hit.key: hit for hit in scope.recall("Where does the kettle leak?", now=DAY)}
+    assert {key: hit.lifted_by for key, hit in hits.items()} == {
+        "spout": None,
+        "ferns": "spout",
+        "violin": None,
+    }
+    assert "'spout' of the same moment +" in hits["ferns"].why()
+    assert not any(hits[key].shares().get("moment") for key in ("spout", "violin"))
 
 
 def test_settings_of_a_memory_weigh_its_answers_and_their_reasons(shell: Shell, place: Place) -> None:
@@ -47,7 +62,7 @@ def test_settings_of_a_memory_weigh_its_answers_and_their_reasons(shell: Shell, 
     mine.add_many(NOTES)
     hits = {hit.key: hit for hit in mine.recall("new kettle in Lisbon", now=DAY)}
     assert sum(hits["shop"].shares().values()) == pytest.approx(hits["shop"].score)
-    assert "bm25" not in {name for name, share in hits["shop"].shares().items() if share}
+    assert not hits["shop"].shares().get("words")
     theirs = shell.open(place.dsn()).tenant(name).project("p")
     assert theirs.recall("new kettle in Lisbon", now=DAY)[0].key == "shop"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pgmnemo import Item, Memory, Scope
-from pgmnemo.client.records import PARTS
+from pgmnemo.client.records import CAUSES
 from pgmnemo.serving.guard import Limits
 from pgmnemo.serving.page import FOLDER
 from pgmnemo.serving.page import page as page_of
@@ -126,7 +126,7 @@ def test_it_is_small() -> None:
 
 def test_it_names_every_part_of_a_score_as_the_library_does() -> None:
     script = (FOLDER / "page.js").read_text(encoding="utf-8")
-    assert dict(re.findall(r'(\w+): \["([^"]+)", "\w+"\]', script)) == PARTS
+    assert dict(re.findall(r'(\w+): \["([^"]+)", "\w+"\]', script)) == CAUSES
 
 
 def test_a_person_searches_and_sees_why(visit: Visiting, house: tuple[Scope, str]) -> None:
@@ -146,7 +146,7 @@ def test_a_person_searches_and_sees_why(visit: Visiting, house: tuple[Scope, str
         first.locator("summary").click()
         shares = {name: value for name, value in hits[0].shares().items() if abs(value) >= 0.005}
         told = first.locator(".bars div:not(.sum)")
-        assert told.locator("dt").all_inner_texts() == [PARTS[name] for name in shares]
+        assert told.locator("dt").all_inner_texts() == [CAUSES[name] for name in shares]
         numbers = [one.replace("\N{MINUS SIGN}", "-") for one in told.locator(".number").all_inner_texts()]
         for number, value in zip(numbers, shares.values(), strict=True):
             assert float(number) == pytest.approx(value, abs=0.03)  # recency moves on
@@ -180,7 +180,7 @@ def test_a_lesson_shows_everything_and_its_timeline(visit: Visiting, own: tuple[
         ):
             assert part in body
         tab.page.click("#lesson summary")
-        assert "words of the question" in tab.text("#lesson table")
+        assert "bm25" in tab.text("#lesson table")
         tab.page.locator(".steps li", has_text="Porto").get_by_role("button", name="Open").click()
         tab.page.locator(".steps .here", has_text="Porto").wait_for()
         assert "replaced" in tab.text("#lesson .meta")
