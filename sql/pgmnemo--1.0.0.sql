@@ -96,7 +96,7 @@ CREATE TYPE pgmnemo.candidate AS (
     asks           boolean
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
 -- A caller's filter, checked and typed (pgmnemo._filter).
 CREATE TYPE pgmnemo.filter AS (
     projects     uuid[],
@@ -159,10 +159,11 @@ CREATE TYPE pgmnemo.question AS (
     brevity   float8,
     repeated  text[],
     common    @extschema:vector@.halfvec,
-    commonness float8
+    commonness float8,
+    collapse  boolean
 );
 
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._against_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it)';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._against_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it); collapse: equal lessons are one hit';
 -- Where a recall looks, and which lessons it may answer with: the same in every leg.
 CREATE TYPE pgmnemo.scope AS (
     tenant        uuid,
@@ -814,13 +815,14 @@ AS $$
                           'wie|wer|welche[nr]?|wann|wo)\M')
 $$;
 -- Whether a text is one short question and nothing else, but for a date in brackets and a lead-in (Ada: Hey, ...). It
--- asks for what others tell.
+-- asks for what others tell. Its last character and its blanks are looked at first, which costs less than a pattern.
 CREATE FUNCTION pgmnemo._bare_question(content text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT length(content) <= 200
-       AND right(rtrim(content, E' \n'), 1) ~ '[?;\u037E\u055E\u061F\u1367\uFF1F]'
+    SELECT octet_length(content) <= 800
+       AND ascii(right(rtrim(content, E' \n'), 1)) IN (63, 59, 894, 1374, 1567, 4967, 65311)
+       AND length(content) <= 200 AND length(content) - length(replace(content, ' ', '')) <= 24
        AND content ~ ('^\s*(?:\[[^\]]*\]\s*)?'
                       '(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
                       '\s*[:,!\u060C\u3001\uFF01\uFF0C\uFF1A]+\s*){0,2}'
@@ -5764,20 +5766,20 @@ DECLARE
     mean @extschema:vector@.halfvec;
 BEGIN
     IF asked.direction IS NOT NULL THEN
-        SELECT avg(f.cosine ORDER BY f.cosine) - 0.3 * (1 - avg(f.cosine ORDER BY f.cosine)) / nullif(count(*), 0),
-               @extschema:vector@.avg(f.embedding ORDER BY f.cosine)
+        SELECT avg(f.cosine) - 0.3 * (1 - avg(f.cosine)) / nullif(count(*), 0),
+               @extschema:vector@.avg(f.embedding)
           INTO asked.center, mean
           FROM (SELECT v.embedding, pgmnemo._cosine(v.embedding, asked.direction) AS cosine
                   FROM (SELECT l.id, l.active FROM pgmnemo.lesson l
                          WHERE l.tenant_id = scope.tenant
                            AND l.project_id BETWEEN scope.first_project AND scope.last_project
-                         ORDER BY l.project_id, l.external_id LIMIT 200) l
+                         ORDER BY l.project_id, l.external_id LIMIT 100) l
                  CROSS JOIN LATERAL (
                         SELECT v.embedding FROM pgmnemo.lesson_vector v
                          WHERE v.tenant_id = scope.tenant AND v.lesson_id = l.id AND v.generation = asked.generation
                          ORDER BY v.number LIMIT 1) v
                  WHERE l.active
-                 LIMIT 32) f;
+                 LIMIT 16) f;
         asked.common := @extschema:vector@.l2_normalize(mean);
         asked.commonness := @extschema:vector@.l2_norm(mean);
     END IF;
@@ -5785,7 +5787,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._against_background(pgmnemo.scope, pgmnemo.question) IS 'asked with center, common and commonness of at most 32 lessons in scope (of each its first vector); NULL without any';
+COMMENT ON FUNCTION pgmnemo._against_background(pgmnemo.scope, pgmnemo.question) IS 'asked with center, common and commonness of at most 16 lessons in scope (of each its first vector); NULL without any';
 -- An answer that is empty because of the gate alone is an error: it would look like an empty memory, and drivers
 -- swallow notices.
 CREATE FUNCTION pgmnemo._all_hidden(scope pgmnemo.scope, hidden integer)
@@ -5876,7 +5878,7 @@ BEGIN
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
                        pgmnemo._bare_question(l.content) AS asks,
-                       pgmnemo._words_mark(l.lexemes, l.token_count) AS mark,
+                       CASE WHEN asked.collapse THEN pgmnemo._words_mark(l.lexemes, l.token_count) END AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
                        AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
                        AS repeats
@@ -5885,7 +5887,7 @@ BEGIN
           LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,
                             max(c.cosine) FILTER (WHERE c.number > 0) AS best,
                             array_agg(c.cosine) FILTER (WHERE c.number > 0) AS cosines,
-                            (array_agg(c.common ORDER BY c.number))[1] AS common
+                            coalesce(max(c.common) FILTER (WHERE c.number = 0), max(c.common)) AS common
                        FROM (SELECT v.lesson_id, v.number, pgmnemo._cosine(v.embedding, direction) AS cosine,
                                     pgmnemo._cosine(v.embedding, common) AS common
                                FROM pgmnemo.lesson_vector v
@@ -5989,7 +5991,7 @@ END
 $$;
 -- Every part of the score in the order of the sum, for those who show or fit it.
 CREATE FUNCTION pgmnemo._contributions(c pgmnemo.candidate, s pgmnemo.settings)
-RETURNS float8[]
+RETURNS TABLE (contributions float8[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT ARRAY[o.bm25, o.passage_terms, o.passage_cosine, o.pair_cosine, o.cosine, o.temporal,
@@ -6429,12 +6431,13 @@ $$;
 -- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
 -- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
 -- relevant, and what the graph adds: the same for every k up to pool_depth.
--- `lesson` joins them last, where none did, to see what it would be worth. With `collapse` lessons that say the same
--- count once, and those that are the question itself never: where too few others are left, the legs are asked for more,
--- and of the lessons that say the same the first is a candidate, the rest `copies`.
+-- `lesson` joins them last, where none did, to see what it would be worth. Where equal lessons are one hit
+-- (asked.collapse), those that say the same count once, and those that are the question itself never: where too few
+-- others are left, the legs are asked for more, and of the lessons that say the same the first is a candidate, the rest
+-- `copies`.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
-    lesson bigint, collapse boolean,
+    lesson bigint,
     OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
     OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
     OUT copies bigint[], OUT equal boolean, OUT candidates pgmnemo.candidate[])
@@ -6477,7 +6480,7 @@ BEGIN
         candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
         SELECT bool_or(c.place IS NOT NULL), array_agg(c.mark), count(DISTINCT c.mark) FILTER (WHERE NOT c.repeats)
           INTO placed, marks, different FROM unnest(candidates) c;
-        EXIT WHEN NOT collapse OR found < looked OR looked >= depth + beyond;
+        EXIT WHEN NOT asked.collapse OR found < looked OR looked >= depth + beyond;
         EXIT WHEN different >= depth;
         looked := least(depth + beyond, looked + 4 * (found - different));
     END LOOP;
@@ -6526,7 +6529,8 @@ BEGIN
         SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
           FROM pgmnemo._neighbours(candidates, s) n;
     END IF;
-    equal := collapse AND (copies <> '{}' OR cardinality(marks) > (SELECT count(DISTINCT m) FROM unnest(marks) m));
+    equal := asked.collapse
+             AND (copies <> '{}' OR cardinality(marks) > (SELECT count(DISTINCT m) FROM unnest(marks) m));
 END
 $$;
 -- Every candidate with what comes to it from others and its score, by which it ranks; ties go by external id, then by
@@ -7353,7 +7357,7 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT 'score', t.item, t.value::text, (to_jsonb(s) ->> (t.item || '_weight'))::float8,
-           (pgmnemo._contributions(c, s))[t.place], t.note
+           a.contributions[t.place], t.note
       FROM ROWS FROM (unnest(
                ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal',
                      'context', 'neighbours',
@@ -7376,6 +7380,7 @@ AS $$
                                   2), (s).recency_half_life),
                      format('importance %s of 1 to 5', (l).importance),
                      'flows in from ' || quote_literal(graph_seed)])) WITH ORDINALITY AS t (item, value, note, place)
+     CROSS JOIN pgmnemo._contributions(c, s) a
      ORDER BY t.place
 $$;
 -- The question's lexemes, rarest first; those that no lesson in scope holds come last.
@@ -7926,11 +7931,11 @@ BEGIN
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
     asked.generation := meant.generation;
+    asked.collapse := explain.duplicates IS NOT DISTINCT FROM false;
     asked := pgmnemo._against_background(scope, asked);
     asked.graph := meant.graph;
     asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, explain.duplicates);
-    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id,
-                          explain.duplicates IS NOT DISTINCT FROM false);
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     IF pool.equal THEN
         SELECT e.leads, e.shown, e.others, e.left_out, e.first_of INTO leads, shown, others, left_out, first_of
           FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
@@ -8743,7 +8748,6 @@ DECLARE
     shown bigint[];
     others integer[];
     left_out bigint[] := '{}';
-    collapse boolean := recall.duplicates IS NOT DISTINCT FROM false;
     ahead integer;  -- places that a newer lesson may come before an older one
     hidden integer;
     meant record;
@@ -8760,10 +8764,11 @@ BEGIN
     hidden := pgmnemo._hidden(scope);
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
     asked.generation := meant.generation;
+    asked.collapse := recall.duplicates IS NOT DISTINCT FROM false;
     asked := pgmnemo._against_background(scope, asked);
     asked.graph := meant.graph;
     asked.repeated := pgmnemo._repeated(scope, asked, recall.query_text, recall.mode, recall.duplicates);
-    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL, collapse);
+    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     IF pool.equal THEN
         SELECT e.leads, e.shown, e.others, e.left_out INTO leads, shown, others, left_out
           FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
@@ -8797,12 +8802,13 @@ BEGIN
            r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
            r.neighbours, r.recency, r.importance, r.graph,
            CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats,
-           pgmnemo._contributions(r.own, s)
+           a.contributions
       FROM (SELECT b.*, coalesce((SELECT min(o.turn) FROM best o
                                    WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
                                      AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened,
                                                            o.lexemes)) - 0.5, b.turn) AS rank
               FROM best b ORDER BY b.repeats, rank, b.happened DESC, b.turn LIMIT recall.k) r
+     CROSS JOIN LATERAL pgmnemo._contributions(r.own, s) a
      ORDER BY r.repeats, r.rank, r.happened DESC, r.turn;
     IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
         PERFORM pgmnemo._all_hidden(scope, hidden);

@@ -129,7 +129,7 @@ def temporal(at: datetime | None, span: Span | None) -> float:
 
 
 def background(lessons: Iterable[Lesson], half: Callable[[Any], Any]) -> Any:
-    """The first vector of each of these lessons (32 at most) that has one."""
+    """The first vector of each of these lessons (16 at most) that has one."""
     each = ([row for row in (one.vector, *(one.vectors or ())) if row is not None] for one in lessons)
     return np.array([half(found[0]) for found in each if found])
 

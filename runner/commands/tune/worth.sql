@@ -3,8 +3,9 @@
 -- extension is asked under weights of 1 (ones). Words count in full: a reach of 0 and a brevity of 1 take the
 -- coverage out. With them the question's reach for one unit of each of the two weights of words, and its
 -- brevity, from which scoring.py has the coverage under any weights.
-SELECT (SELECT array_agg(pgmnemo._contributions(c, u.unit) ORDER BY c.external_id COLLATE "C")
-          FROM unnest(pgmnemo._candidates(w.scope, ARRAY(SELECT l.id FROM pgmnemo.lesson l WHERE l.tenant_id = %(tenant)s AND l.project_id = %(project)s), '{}', b.asked, h.s, true, m.moment)) c),
+SELECT (SELECT array_agg(a.contributions ORDER BY c.external_id COLLATE "C")
+          FROM unnest(pgmnemo._candidates(w.scope, ARRAY(SELECT l.id FROM pgmnemo.lesson l WHERE l.tenant_id = %(tenant)s AND l.project_id = %(project)s), '{}', b.asked, h.s, true, m.moment)) c
+         CROSS JOIN LATERAL pgmnemo._contributions(c, u.unit) a),
        ARRAY[(a.asked).reach,
              (pgmnemo._ask(w.scope, %(text)s, NULL, m.moment,
                            jsonb_populate_record(h.s, '{"bm25_weight": 0, "passage_terms_weight": 1}'))).reach,

@@ -6,7 +6,7 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT 'score', t.item, t.value::text, (to_jsonb(s) ->> (t.item || '_weight'))::float8,
-           (pgmnemo._contributions(c, s))[t.place], t.note
+           a.contributions[t.place], t.note
       FROM ROWS FROM (unnest(
                ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal',
                      'context', 'neighbours',
@@ -29,5 +29,6 @@ AS $$
                                   2), (s).recency_half_life),
                      format('importance %s of 1 to 5', (l).importance),
                      'flows in from ' || quote_literal(graph_seed)])) WITH ORDINALITY AS t (item, value, note, place)
+     CROSS JOIN pgmnemo._contributions(c, s) a
      ORDER BY t.place
 $$;

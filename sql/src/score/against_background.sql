@@ -12,20 +12,20 @@ DECLARE
     mean @extschema:vector@.halfvec;
 BEGIN
     IF asked.direction IS NOT NULL THEN
-        SELECT avg(f.cosine ORDER BY f.cosine) - 0.3 * (1 - avg(f.cosine ORDER BY f.cosine)) / nullif(count(*), 0),
-               @extschema:vector@.avg(f.embedding ORDER BY f.cosine)
+        SELECT avg(f.cosine) - 0.3 * (1 - avg(f.cosine)) / nullif(count(*), 0),
+               @extschema:vector@.avg(f.embedding)
           INTO asked.center, mean
           FROM (SELECT v.embedding, pgmnemo._cosine(v.embedding, asked.direction) AS cosine
                   FROM (SELECT l.id, l.active FROM pgmnemo.lesson l
                          WHERE l.tenant_id = scope.tenant
                            AND l.project_id BETWEEN scope.first_project AND scope.last_project
-                         ORDER BY l.project_id, l.external_id LIMIT 200) l
+                         ORDER BY l.project_id, l.external_id LIMIT 100) l
                  CROSS JOIN LATERAL (
                         SELECT v.embedding FROM pgmnemo.lesson_vector v
                          WHERE v.tenant_id = scope.tenant AND v.lesson_id = l.id AND v.generation = asked.generation
                          ORDER BY v.number LIMIT 1) v
                  WHERE l.active
-                 LIMIT 32) f;
+                 LIMIT 16) f;
         asked.common := @extschema:vector@.l2_normalize(mean);
         asked.commonness := @extschema:vector@.l2_norm(mean);
     END IF;
@@ -33,4 +33,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._against_background(pgmnemo.scope, pgmnemo.question) IS 'asked with center, common and commonness of at most 32 lessons in scope (of each its first vector); NULL without any';
+COMMENT ON FUNCTION pgmnemo._against_background(pgmnemo.scope, pgmnemo.question) IS 'asked with center, common and commonness of at most 16 lessons in scope (of each its first vector); NULL without any';

@@ -40,7 +40,7 @@ BEGIN
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
                        pgmnemo._bare_question(l.content) AS asks,
-                       pgmnemo._words_mark(l.lexemes, l.token_count) AS mark,
+                       CASE WHEN asked.collapse THEN pgmnemo._words_mark(l.lexemes, l.token_count) END AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
                        AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
                        AS repeats
@@ -49,7 +49,7 @@ BEGIN
           LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,
                             max(c.cosine) FILTER (WHERE c.number > 0) AS best,
                             array_agg(c.cosine) FILTER (WHERE c.number > 0) AS cosines,
-                            (array_agg(c.common ORDER BY c.number))[1] AS common
+                            coalesce(max(c.common) FILTER (WHERE c.number = 0), max(c.common)) AS common
                        FROM (SELECT v.lesson_id, v.number, pgmnemo._cosine(v.embedding, direction) AS cosine,
                                     pgmnemo._cosine(v.embedding, common) AS common
                                FROM pgmnemo.lesson_vector v

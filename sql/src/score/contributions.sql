@@ -1,6 +1,6 @@
 -- Every part of the score in the order of the sum, for those who show or fit it.
 CREATE FUNCTION pgmnemo._contributions(c pgmnemo.candidate, s pgmnemo.settings)
-RETURNS float8[]
+RETURNS TABLE (contributions float8[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT ARRAY[o.bm25, o.passage_terms, o.passage_cosine, o.pair_cosine, o.cosine, o.temporal,

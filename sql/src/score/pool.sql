@@ -1,12 +1,13 @@
 -- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
 -- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
 -- relevant, and what the graph adds: the same for every k up to pool_depth.
--- `lesson` joins them last, where none did, to see what it would be worth. With `collapse` lessons that say the same
--- count once, and those that are the question itself never: where too few others are left, the legs are asked for more,
--- and of the lessons that say the same the first is a candidate, the rest `copies`.
+-- `lesson` joins them last, where none did, to see what it would be worth. Where equal lessons are one hit
+-- (asked.collapse), those that say the same count once, and those that are the question itself never: where too few
+-- others are left, the legs are asked for more, and of the lessons that say the same the first is a candidate, the rest
+-- `copies`.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
-    lesson bigint, collapse boolean,
+    lesson bigint,
     OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
     OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
     OUT copies bigint[], OUT equal boolean, OUT candidates pgmnemo.candidate[])
@@ -49,7 +50,7 @@ BEGIN
         candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
         SELECT bool_or(c.place IS NOT NULL), array_agg(c.mark), count(DISTINCT c.mark) FILTER (WHERE NOT c.repeats)
           INTO placed, marks, different FROM unnest(candidates) c;
-        EXIT WHEN NOT collapse OR found < looked OR looked >= depth + beyond;
+        EXIT WHEN NOT asked.collapse OR found < looked OR looked >= depth + beyond;
         EXIT WHEN different >= depth;
         looked := least(depth + beyond, looked + 4 * (found - different));
     END LOOP;
@@ -98,6 +99,7 @@ BEGIN
         SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
           FROM pgmnemo._neighbours(candidates, s) n;
     END IF;
-    equal := collapse AND (copies <> '{}' OR cardinality(marks) > (SELECT count(DISTINCT m) FROM unnest(marks) m));
+    equal := asked.collapse
+             AND (copies <> '{}' OR cardinality(marks) > (SELECT count(DISTINCT m) FROM unnest(marks) m));
 END
 $$;

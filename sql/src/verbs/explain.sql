@@ -65,11 +65,11 @@ BEGIN
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
     asked.generation := meant.generation;
+    asked.collapse := explain.duplicates IS NOT DISTINCT FROM false;
     asked := pgmnemo._against_background(scope, asked);
     asked.graph := meant.graph;
     asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, explain.duplicates);
-    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id,
-                          explain.duplicates IS NOT DISTINCT FROM false);
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     IF pool.equal THEN
         SELECT e.leads, e.shown, e.others, e.left_out, e.first_of INTO leads, shown, others, left_out, first_of
           FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,

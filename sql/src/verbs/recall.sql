@@ -68,7 +68,6 @@ DECLARE
     shown bigint[];
     others integer[];
     left_out bigint[] := '{}';
-    collapse boolean := recall.duplicates IS NOT DISTINCT FROM false;
     ahead integer;  -- places that a newer lesson may come before an older one
     hidden integer;
     meant record;
@@ -85,10 +84,11 @@ BEGIN
     hidden := pgmnemo._hidden(scope);
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
     asked.generation := meant.generation;
+    asked.collapse := recall.duplicates IS NOT DISTINCT FROM false;
     asked := pgmnemo._against_background(scope, asked);
     asked.graph := meant.graph;
     asked.repeated := pgmnemo._repeated(scope, asked, recall.query_text, recall.mode, recall.duplicates);
-    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL, collapse);
+    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     IF pool.equal THEN
         SELECT e.leads, e.shown, e.others, e.left_out INTO leads, shown, others, left_out
           FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
@@ -122,12 +122,13 @@ BEGIN
            r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
            r.neighbours, r.recency, r.importance, r.graph,
            CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats,
-           pgmnemo._contributions(r.own, s)
+           a.contributions
       FROM (SELECT b.*, coalesce((SELECT min(o.turn) FROM best o
                                    WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
                                      AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened,
                                                            o.lexemes)) - 0.5, b.turn) AS rank
               FROM best b ORDER BY b.repeats, rank, b.happened DESC, b.turn LIMIT recall.k) r
+     CROSS JOIN LATERAL pgmnemo._contributions(r.own, s) a
      ORDER BY r.repeats, r.rank, r.happened DESC, r.turn;
     IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
         PERFORM pgmnemo._all_hidden(scope, hidden);
