@@ -1776,7 +1776,8 @@ COMMENT ON FUNCTION pgmnemo._ideal IS 'words: how many the question has; 0 or mo
 -- by key, so that equal lessons have equal scores in whatever order they came. `center` is the mean cosine of these and
 -- the question: it differs between embedders, languages and questions. The answer may be among them, and of few it
 -- lifts the mean: on average it lies about 0.3 of the way from the others to 1, so as much is taken away. `common` is
--- the direction of their mean vector and `commonness` its length.
+-- the direction of their mean vector and `commonness` its length; unknown where nothing is asked in words, for then
+-- lessons are to rank by their cosines.
 CREATE OR REPLACE FUNCTION pgmnemo._against_background(scope pgmnemo.scope, asked pgmnemo.question)
 RETURNS pgmnemo.question
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -1800,14 +1801,16 @@ BEGIN
                          ORDER BY v.number LIMIT 1) v
                  WHERE l.active
                  LIMIT 16) f;
-        asked.common := @extschema:vector@.l2_normalize(mean);
-        asked.commonness := @extschema:vector@.l2_norm(mean);
+        IF asked.reach > 0 THEN
+            asked.common := @extschema:vector@.l2_normalize(mean);
+            asked.commonness := @extschema:vector@.l2_norm(mean);
+        END IF;
     END IF;
     RETURN asked;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._against_background(pgmnemo.scope, pgmnemo.question) IS 'asked with center, common and commonness of at most 16 lessons in scope (of each its first vector); NULL without any';
+COMMENT ON FUNCTION pgmnemo._against_background(pgmnemo.scope, pgmnemo.question) IS 'asked with center, common and commonness of at most 16 lessons in scope (of each its first vector); NULL without any, common and commonness also without a word';
 -- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
 -- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
 -- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
@@ -1892,7 +1895,7 @@ RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT (asked).center + coalesce(0.3 * (asked).commonness * (common - (asked).commonness), 0) $$;
 
-COMMENT ON FUNCTION pgmnemo._center(pgmnemo.question, float8) IS 'asked.center + 0.3 * commonness * (common - commonness); common: the cosine of the lesson and asked.common';
+COMMENT ON FUNCTION pgmnemo._center(pgmnemo.question, float8) IS 'asked.center + 0.3 * commonness * (common - commonness), asked.center without one of them; common: the cosine of the lesson and asked.common';
 -- Every part of the score in the order of the sum, for those who show or fit it.
 CREATE OR REPLACE FUNCTION pgmnemo._contributions(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (contributions float8[])

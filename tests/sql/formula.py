@@ -134,10 +134,10 @@ def background(lessons: Iterable[Lesson], half: Callable[[Any], Any]) -> Any:
     return np.array([half(found[0]) for found in each if found])
 
 
-def center(rows: Any, asked: Any, lesson: Lesson, half: Callable[[Any], Any]) -> float:
+def center(rows: Any, asked: Any, lesson: Lesson | None, half: Callable[[Any], Any]) -> float:
     """The mean cosine of the rows, less what the answer lifts it by, and a part of what all have in common."""
     mean, summed = float(np.mean(rows @ asked)), np.mean(rows, 0).astype(np.float16).astype(float)
-    commonness, own = float(np.linalg.norm(summed)), background([lesson], half)
+    commonness, own = float(np.linalg.norm(summed)), background([lesson] if lesson else [], half)
     hub = commonness * (float(own[0] @ half(summed)) - commonness) if len(own) else 0.0
     return mean - 0.3 * (1 - mean) / len(rows) + 0.3 * hub
 
@@ -230,7 +230,7 @@ class Formula:
         return whole, min(1.0, math.sqrt(12 / max(len(words), 1)))
 
     def relevance(
-        self, rows: Mapping[str, Mapping[str, Any]], question: str, vector: Any
+        self, rows: Mapping[str, Mapping[str, Any]], question: str, vector: Any, by_words: bool
     ) -> dict[str, float]:
         """What each lesson is worth by itself."""
         reach, brevity = self.reach(question)
@@ -241,7 +241,7 @@ class Formula:
             enough = self.numbers.full_coverage * reach
             words *= brevity * (words / enough if words < enough else 1.0)
             lesson = self.lessons[name]
-            unrelated = center(first, self.half(vector), lesson, self.half)
+            unrelated = center(first, self.half(vector), lesson if by_words else None, self.half)
             near = sum(self.weights[part] * nearness(row[part], unrelated) for part in COSINES)
             share = self.numbers.assistant_weight if lesson.role == "assistant" else 1.0
             share *= self.numbers.question_weight if lesson.content.endswith("?") else 1.0
@@ -252,7 +252,7 @@ class Formula:
         self, question: str, vector: Any, moment: datetime, mode: str = "hybrid", span: Span | None = None
     ) -> dict[str, dict[str, Any]]:
         rows, lengths = self.own(question, vector, moment, mode, span), self.lengths()
-        worth = self.relevance(rows, question, vector)
+        worth = self.relevance(rows, question, vector, mode != "vector")
         linked = graph(self.links, worth, self.numbers)
         for name, row in rows.items():
             row["context"] = context(self.lessons, worth, name)

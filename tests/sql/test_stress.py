@@ -129,7 +129,7 @@ CASES = {
             "other": Said(text="The shop sells tea."), **crowd(20),
         },
         better=("said",),
-        fails={"keyword": REPEATS, "hybrid": REPEATS},
+        fails={"keyword": REPEATS},
     ),
     "an answer that shares no word with its question": Case(
         question="Who repaired the roof of the barn?",

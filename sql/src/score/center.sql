@@ -6,4 +6,4 @@ RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT (asked).center + coalesce(0.3 * (asked).commonness * (common - (asked).commonness), 0) $$;
 
-COMMENT ON FUNCTION pgmnemo._center(pgmnemo.question, float8) IS 'asked.center + 0.3 * commonness * (common - commonness); common: the cosine of the lesson and asked.common';
+COMMENT ON FUNCTION pgmnemo._center(pgmnemo.question, float8) IS 'asked.center + 0.3 * commonness * (common - commonness), asked.center without one of them; common: the cosine of the lesson and asked.common';
