@@ -180,6 +180,32 @@ BEGIN
     RETURN config;
 END
 $$;
+-- What else codes are asked for by, as words to add to a text. Numbers of telephones, accounts, cards and parcels that
+-- are written in groups (+49 (0)30 1234-5678, DE89 3704 0044, SW1A 1AA): as one word, and by their last seven
+-- characters, for a prefix is often left out. Hashes: by their first seven. '' where there are none.
+CREATE OR REPLACE FUNCTION pgmnemo._codes(words text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(string_agg(concat_ws(' ', CASE WHEN c.grouped THEN c.code END,
+                                         CASE WHEN length(c.code) > 7 AND c.tail ~ '([0-9].*){4}' THEN c.tail END,
+                                         CASE WHEN c.code ~ '^[0-9a-f]{8,}$' AND c.code ~ '[a-f]'
+                                              THEN left(c.code, 7) END,
+                                         substring(c.code FROM '^0x([0-9a-f]+)$')), ' '), '')
+      FROM (SELECT DISTINCT g.code, g.grouped, right(g.code, 7) AS tail
+              FROM regexp_matches(words,
+                                  '(?<![0-9A-Za-z])([A-Za-z]{0,8}[0-9][0-9A-Za-z]{0,63}'
+                                  '(?:[ ().:/-]{1,3}(?:[A-Z]{1,4}[ ().:/-]{1,3})?[A-Za-z]{0,4}[0-9][0-9A-Za-z]{0,15})*)'
+                                  '(?![0-9A-Za-z])|(?<![0-9A-Za-z])([0-9a-f]{8,64})(?![0-9A-Za-z])', 'g') AS m
+             CROSS JOIN LATERAL (
+                    SELECT lower(regexp_replace(coalesce(m[1], m[2]), '[^0-9A-Za-z]+', '', 'g')) AS code,
+                           coalesce(m[1], '') ~ '[^0-9A-Za-z]' AS grouped) AS g
+             WHERE length(g.code) BETWEEN 5 AND 64
+               AND (NOT g.grouped OR g.code ~ '([0-9].*){6}' OR g.code ~ '([0-9].*){2}' AND g.code ~ '[a-z]')) c
+$$;
+
+COMMENT ON FUNCTION pgmnemo._codes(text) IS 'words to add to a text, so that codes in groups are found joined, long ones by their last seven characters, hashes by their first seven';
 -- A name in the form in which names are kept and compared. It becomes a part of the statement that asks, so a text of
 -- ASCII pays one cheap test.
 CREATE OR REPLACE FUNCTION pgmnemo._composed(name text)
@@ -202,6 +228,18 @@ BEGIN
     RETURN normalize(name, NFC);
 END
 $$;
+-- Words that stand for the emoji of a text, which the parser of text search leaves out: for each the numbers of its
+-- characters. A flag is two characters.
+CREATE OR REPLACE FUNCTION pgmnemo._emoji_words(words text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_agg(DISTINCT concat('emoji', to_hex(ascii(m[1])), to_hex(nullif(ascii(substr(m[1], 2)), 0))), ' ')
+      FROM regexp_matches(words, '([\U0001F1E6-\U0001F1FF]{2}|[\u2600-\u27BF\U0001F000-\U0001FAFF])', 'g') AS m
+$$;
+
+COMMENT ON FUNCTION pgmnemo._emoji_words(text) IS 'words such as emoji1f355 for the emoji of a text in UTF8';
 -- Spells words so that the stemmers of every supported PostgreSQL give the same stem: those of 18 know more endings
 -- (german -erin, -eln, -system, ae, oe and ue for umlauts; swedish -ost; romanian letters with a comma below; english
 -- added, erred and few more, which 18 stems well, so that 16 and 17 get the form with -s).
@@ -245,6 +283,7 @@ BEGIN
     lexemes := regexp_replace(regexp_replace(lexemes, '\u00DF', 'ss', 'g'), '[\u00E6\u00C6]', 'ae', 'g');
     lexemes := regexp_replace(regexp_replace(lexemes, '[\u0153\u0152]', 'oe', 'g'), '[\u00F8\u00D8]', 'o', 'g');
     lexemes := regexp_replace(regexp_replace(lexemes, '[\u0142\u0141]', 'l', 'g'), '[\u0111\u0110]', 'd', 'g');
+    lexemes := regexp_replace(regexp_replace(lexemes, '[\u00FE\u00DE]', 'th', 'g'), '[\u00F0\u00D0]', 'd', 'g');
     RETURN regexp_replace(lexemes, '\u0131', 'i', 'g');
 END
 $$;
@@ -348,10 +387,39 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._lexemes(regconfig, text) IS 'to_tsvector(config, pgmnemo._prepared(words)) without accents of Latin letters, with stop words that are written as names; for pg_catalog.english, irregular forms and a few everyday words counted as their root (went as go, children as child, two as 2)';
+-- Characters that say the same as others: digits of other scripts as ASCII's, katakana as hiragana.
+CREATE OR REPLACE FUNCTION pgmnemo._one_form(words text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    zeros constant integer[] := '{1632, 1776, 1984, 2406, 2534, 2662, 2790, 2918, 3046, 3174, 3302, 3430, 3664, 3792,'
+                                ' 3872, 4160, 6112}';
+    found integer;
+BEGIN
+    IF words ~ ('[\u0660-\u0669\u06F0-\u06F9\u07C0-\u07C9\u0966-\u096F\u09E6-\u09EF\u0A66-\u0A6F\u0AE6-\u0AEF'
+                '\u0B66-\u0B6F\u0BE6-\u0BEF\u0C66-\u0C6F\u0CE6-\u0CEF\u0D66-\u0D6F\u0E50-\u0E59\u0ED0-\u0ED9'
+                '\u0F20-\u0F29\u1040-\u1049\u17E0-\u17E9]') THEN
+        FOREACH found IN ARRAY zeros LOOP
+            words := translate(words, (SELECT string_agg(chr(found + n), '' ORDER BY n) FROM generate_series(0, 9) n),
+                               '0123456789');
+        END LOOP;
+    END IF;
+    IF words ~ '[\u30A1-\u30F6]' THEN
+        words := translate(words, (SELECT string_agg(chr(12449 + n), '' ORDER BY n) FROM generate_series(0, 85) n),
+                           (SELECT string_agg(chr(12353 + n), '' ORDER BY n) FROM generate_series(0, 85) n));
+    END IF;
+    RETURN words;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._one_form(text) IS 'a text in UTF8 with ASCII digits for those of other scripts, and hiragana for katakana';
 -- A text as the parser of text search shall read it, whatever the language. NFKC; soft hyphens, zero-width
--- characters and marks of direction go; runs of scripts that put no blanks between words become overlapping pairs of
--- characters, each with its combining marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). A Han
--- character may be a word, so each is one as well. In a database of another encoding than UTF8 the text stays as it is.
+-- characters, marks of direction and marks that are written or left out (vowels of Arabic and Hebrew, the nukta) go;
+-- runs of scripts that put no blanks between words become overlapping pairs of characters, each with its combining
+-- marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). A Han character may be a word, so each is
+-- one as well. In a database of another encoding than UTF8 the text stays as it is.
 CREATE OR REPLACE FUNCTION pgmnemo._plain_text(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -381,7 +449,13 @@ BEGIN
         words := normalize(regexp_replace(words, '[\u2120\u2122]', ' ', 'g'), NFKC);
     END IF;
     words := regexp_replace(words, '[\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F'
-                                   '\uFE00-\uFE0F\uFEFF]', '', 'g');
+                                   '\uFE00-\uFE0F\uFEFF\u05B0-\u05BD\u0640\u064B-\u065F\u0670'
+                                   '\u093C\u09BC\u0A3C\u0ABC\u0B3C]', '', 'g');
+    words := regexp_replace(words, '[\u2010-\u2012\u2212]', '-', 'g');
+    words := pgmnemo._one_form(words);
+    IF words ~ '[\u2600-\u27BF\U0001F000-\U0001FAFF]' THEN
+        words := words || ' ' || pgmnemo._emoji_words(words);
+    END IF;
     IF words !~ ('[' || base || ']') THEN
         RETURN words;
     END IF;
@@ -394,13 +468,15 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._plain_text(text) IS 'a text for the parser of text search: NFKC, without invisible characters, runs of scripts without blanks cut into overlapping pairs of characters';
--- A text before a configuration cuts it, the same for every language. Most texts pass three cheap tests. The parser
+-- A text before a configuration cuts it, the same for every language. Most texts pass four cheap tests. The parser
 -- takes the square of a long run without blanks, and of unclosed comments, so both are broken up.
 CREATE OR REPLACE FUNCTION pgmnemo._prepared(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    parts text;
 BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
@@ -409,8 +485,13 @@ BEGIN
     IF octet_length(words) <= 250000
        AND words ~ ('[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|'
                      '[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9A-Z][''\u2019][0-9A-Z]|[A-Za-z](\+\+|#)') THEN
-        words := words || E'\n' || pgmnemo._token_parts(words);
+        parts := pgmnemo._token_parts(words);
     END IF;
+    IF octet_length(words) <= 250000 AND words ~ ('[0-9][A-Za-z]{0,4}[ ().:/-]{1,3}[A-Za-z]{0,4}[0-9(]|'
+                                                  '[0-9A-Fa-f]{8}') THEN
+        parts := concat_ws(' ', parts, pgmnemo._codes(words));
+    END IF;
+    words := concat_ws(E'\n', words, parts);
     IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
         words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
     END IF;
@@ -418,7 +499,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts behind it, and a blank after every 250 characters without any';
+COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and a blank after every 250 characters without any';
 -- The lexemes of a question under each of these configurations, and for each the number of the word that it is a form
 -- of: a word stands at one place, whatever cuts the text. A word that one of them drops as a stop word is dropped: a
 -- lesson that another language was taken for would else be found by every "the". A question that consists of stop

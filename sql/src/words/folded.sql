@@ -13,6 +13,7 @@ BEGIN
     lexemes := regexp_replace(regexp_replace(lexemes, '\u00DF', 'ss', 'g'), '[\u00E6\u00C6]', 'ae', 'g');
     lexemes := regexp_replace(regexp_replace(lexemes, '[\u0153\u0152]', 'oe', 'g'), '[\u00F8\u00D8]', 'o', 'g');
     lexemes := regexp_replace(regexp_replace(lexemes, '[\u0142\u0141]', 'l', 'g'), '[\u0111\u0110]', 'd', 'g');
+    lexemes := regexp_replace(regexp_replace(lexemes, '[\u00FE\u00DE]', 'th', 'g'), '[\u00F0\u00D0]', 'd', 'g');
     RETURN regexp_replace(lexemes, '\u0131', 'i', 'g');
 END
 $$;

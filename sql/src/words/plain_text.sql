@@ -1,7 +1,8 @@
 -- A text as the parser of text search shall read it, whatever the language. NFKC; soft hyphens, zero-width
--- characters and marks of direction go; runs of scripts that put no blanks between words become overlapping pairs of
--- characters, each with its combining marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). A Han
--- character may be a word, so each is one as well. In a database of another encoding than UTF8 the text stays as it is.
+-- characters, marks of direction and marks that are written or left out (vowels of Arabic and Hebrew, the nukta) go;
+-- runs of scripts that put no blanks between words become overlapping pairs of characters, each with its combining
+-- marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). A Han character may be a word, so each is
+-- one as well. In a database of another encoding than UTF8 the text stays as it is.
 CREATE FUNCTION pgmnemo._plain_text(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -31,7 +32,13 @@ BEGIN
         words := normalize(regexp_replace(words, '[\u2120\u2122]', ' ', 'g'), NFKC);
     END IF;
     words := regexp_replace(words, '[\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F'
-                                   '\uFE00-\uFE0F\uFEFF]', '', 'g');
+                                   '\uFE00-\uFE0F\uFEFF\u05B0-\u05BD\u0640\u064B-\u065F\u0670'
+                                   '\u093C\u09BC\u0A3C\u0ABC\u0B3C]', '', 'g');
+    words := regexp_replace(words, '[\u2010-\u2012\u2212]', '-', 'g');
+    words := pgmnemo._one_form(words);
+    IF words ~ '[\u2600-\u27BF\U0001F000-\U0001FAFF]' THEN
+        words := words || ' ' || pgmnemo._emoji_words(words);
+    END IF;
     IF words !~ ('[' || base || ']') THEN
         RETURN words;
     END IF;

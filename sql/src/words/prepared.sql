@@ -1,10 +1,12 @@
--- A text before a configuration cuts it, the same for every language. Most texts pass three cheap tests. The parser
+-- A text before a configuration cuts it, the same for every language. Most texts pass four cheap tests. The parser
 -- takes the square of a long run without blanks, and of unclosed comments, so both are broken up.
 CREATE FUNCTION pgmnemo._prepared(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    parts text;
 BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
@@ -13,8 +15,13 @@ BEGIN
     IF octet_length(words) <= 250000
        AND words ~ ('[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|'
                      '[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9A-Z][''\u2019][0-9A-Z]|[A-Za-z](\+\+|#)') THEN
-        words := words || E'\n' || pgmnemo._token_parts(words);
+        parts := pgmnemo._token_parts(words);
     END IF;
+    IF octet_length(words) <= 250000 AND words ~ ('[0-9][A-Za-z]{0,4}[ ().:/-]{1,3}[A-Za-z]{0,4}[0-9(]|'
+                                                  '[0-9A-Fa-f]{8}') THEN
+        parts := concat_ws(' ', parts, pgmnemo._codes(words));
+    END IF;
+    words := concat_ws(E'\n', words, parts);
     IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
         words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
     END IF;
@@ -22,4 +29,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts behind it, and a blank after every 250 characters without any';
+COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and a blank after every 250 characters without any';
