@@ -1641,6 +1641,10 @@ AS $$
                 WHEN word IN ('a', 'an') THEN 1
                 WHEN word = 'couple' THEN 2
                 WHEN word = 'few' THEN 3
+                WHEN word = 'half' THEN 0.5
+                WHEN word IN ('fifteen', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'ninety', 'hundred')
+                THEN ('{"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90,'
+                      ' "hundred": 100}'::jsonb ->> word)::float8
                 ELSE array_position('{one,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve}', word) END
 $$;
 -- What is told comes after what happened, so a memory fits longer after an interval than ahead of it. Powers are held
@@ -1692,15 +1696,18 @@ AS $$
         ('date',    '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?',      '{day,month,year}'),
         ('date',    'MONTH\.? ([0-9]{1,2})(?:st|nd|rd|th)?\M(?:,? ([0-9]{4})\M)?',         '{month,day,year}'),
         ('date',    'MONTH\.?,? (?:of )?([0-9]{4})\M',                                 '{month,year}'),
-        ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of) MONTH\M(?! i\M)',
+        ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of)[ -]'
+                    'MONTH\M(?! i\M)',
                                                                                    '{month}'),
         ('feast',   '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
                     '(?:,? (?:of |in )?([0-9]{4})\M)?',                               '{feast,year}'),
         ('quarter', 'q([1-4])(?: of)? ([0-9]{4})\M',                                   '{quarter,year}'),
+        ('quarter', '(?:in|during|since) q([1-4])\M',                                    '{quarter}'),
         ('quarter', '(first|second|third|fourth|last) quarter of ([0-9]{4})\M',             '{quarter,year}'),
         ('season',  '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
-        ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
+        ('ago',     '(\w+)(?: of|(?<=half) an?)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M',
+                                                                                   '{count,unit}'),
         ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
                     '\M(?! before| after)', '{day}'),
         ('past',    '(?:last|past|previous) (\w+)(?: of)? (day|week|month|quarter|year)s?\M(?! of)', '{count,unit}'),
@@ -1728,7 +1735,7 @@ AS $$
 DECLARE
     today timestamp := date_trunc('day', now);
     unit text := said ->> 'unit';
-    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'month' THEN 30.4
+    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'fortnight' THEN 14 WHEN 'month' THEN 30.4
                                      WHEN 'quarter' THEN 91.3 WHEN 'year' THEN 365 END;
     many float8 := pgmnemo._small_number(said ->> 'count');
     since timestamp;
@@ -1760,9 +1767,13 @@ BEGIN
          CROSS JOIN LATERAL (
                 SELECT array_position('{first,second,third,fourth}', said ->> 'week') - 1) AS w (place);
     ELSIF kind = 'ago' THEN
+        IF unit = 'day' THEN
+            since := today - many * interval '1 day';
+            slack := round(0.12 * many) * interval '1 day';
+            RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + interval '1 day' + slack) END;
+        END IF;
         since := now - many * unit_days * interval '24 hours';
-        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END)
-                 * interval '24 hours';
+        slack := (0.12 * many * unit_days + 2) * interval '24 hours';
         RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + slack) END;
     ELSIF kind = 'past' THEN
         IF many IS NULL AND said ? 'count' AND unit IN ('quarter', 'year') THEN
@@ -1783,8 +1794,8 @@ BEGIN
         RETURN tsrange(since, since + interval '1 day');
     END IF;
     RETURN CASE said ->> 'day'
-        WHEN 'day before yesterday' THEN tsrange(now - interval '60 hours', now - interval '36 hours')
-        WHEN 'yesterday' THEN tsrange(now - interval '36 hours', now - interval '12 hours')
+        WHEN 'day before yesterday' THEN tsrange(today - interval '2 days', today - interval '1 day')
+        WHEN 'yesterday' THEN tsrange(today - interval '1 day', today)
         WHEN 'last night' THEN tsrange(today - interval '12 hours', today + interval '12 hours')
         WHEN 'the other day' THEN tsrange(now - interval '7 days', now - interval '12 hours')
         WHEN 'recently' THEN tsrange(now - interval '21 days', now + interval '24 hours')
@@ -1837,6 +1848,7 @@ VALUES
     ('\m(?:neun|nueve|neuf)(?= (?:derni|day|week|month|quarter|year))', '9'),
     ('\m(?:zehn|dix|diez)(?= (?:derni|day|week|month|quarter|year))', '10'),
     ('\m(?:vorgestern|avant-hier|anteayer|antier|antes de ayer)\M', 'day before yesterday'),
+    ('\m(?:letzte[sn]? wochenende|week-?end (?:dernier|pass\u00e9)|fin de semana pasado)\M', 'last weekend'),
     ('\m(?:gestern|ayer)\M', 'yesterday'),
     ('\m(?:heute|aujourd[''\u2019]hui|hoy)\M', 'today'),
     ('\m(?:vor|hace|il y a) ([0-9]+) (day|week|month|quarter|year)', '\1 \2 ago'),
@@ -1852,11 +1864,39 @@ VALUES
      'october|november|december)', '\1 '),
     ('(january|february|march|april|may|june|july|august|september|october|november|'
      'december) del? (?=[0-9]{4})', '\1 '),
+    ('\m(?:anfang|mitte|ende|d\u00e9but|debut|mi|fin|finales de|principios de)[ -](?=january|february|march|april|'
+     'may|june|july|august|september|october|november|december)', 'early '),
     ('\m(?:im|en) (?=january|february|march|april|may|june|july|august|september|october|november|'
      'december)', 'in '),
     ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708 *([0-9]{1,2}) *[\u65e5\u53f7]', ' \1-\2-\3 '),
     ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708(?:\u4efd)?', ' \1-\2 '),
     ('([0-9]{4}) *\u5e74', ' \1 '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?12|\u5341\u4e8c)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in december '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?11|\u5341\u4e00)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in november '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?10|\u5341)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in october '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?9|\u4e5d)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in september '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?8|\u516b)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in august '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?7|\u4e03)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in july '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?6|\u516d)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in june '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?5|\u4e94)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in may '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?4|\u56db)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in april '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?3|\u4e09)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in march '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?2|\u4e8c)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in february '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?1|\u4e00)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in january '),
+    (' in (january|february|march|april|may|june|july|august|september|october|november|december) '
+     '([0-9]{1,2})[\u65e5\u53f7]', ' \1 \2 '),
     ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e00(?=\u4e2a?(?:\u5929|'
      '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '1'),
     ('
@@ -1893,14 +1933,20 @@ VALUES
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e945]', ' last friday '),
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u516d6]', ' last saturday '),
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u65e5\u59297]', ' last sunday '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' last week '),
-    ('\u4e0a\u4e2a?\u6708', ' last month '),
+    ('\u4e0a\u4e2a?\u5468\u672b|\u5148\u9031\u672b', ' last weekend '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)|\u5148\u9031', ' last week '),
+    ('\u4e0a\u4e2a?\u6708|\u5148\u6708', ' last month '),
     ('\u4e0a\u4e2a?\u5b63\u5ea6', ' last quarter '),
-    ('\u53bb\u5e74', ' last year '),
+    ('\u53bb\u5e74|\u6628\u5e74', ' last year '),
+    ('\u524d\u5e74|\u4e00\u6628\u5e74', ' 2 years ago '),
     ('\u4eca\u5e74', ' this year '),
+    ('\u4eca\u9031', ' this week '),
+    ('\u4eca\u6708', ' this month '),
     ('[\u8fd9\u672c]\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' this week '),
     ('[\u8fd9\u672c]\u4e2a?\u6708', ' this month '),
     ('\u4eca[\u5929\u65e5]', ' today '),
+    ('\u4e00\u6628\u65e5|\u304a\u3068\u3068\u3044', ' day before yesterday '),
+    ('\u5927\u524d\u5929', ' 3 days ago '),
     ('\u6628[\u5929\u65e5]', ' yesterday '),
     ('(?<!\u5927)\u524d[\u5929\u65e5]', ' day before yesterday ')
 $$;
@@ -1915,13 +1961,15 @@ AS $$
 DECLARE
     most_characters constant integer := 10000;
     most_intervals  constant integer := 20;
-    remaining text := lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");  -- no Turkish I
+    -- no Turkish I, and a blank before the first word as before the others
+    remaining text := ' ' || lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");
     now timestamp := as_of AT TIME ZONE zone;
     loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
     other_words constant text :=  -- looked for in every question, so without a look at where words begin
         'gestern|heute|vor [^ ]+ [tmwj]|letzte|vorige|vergangen|diese[nrsm]? [wmjqt]|hier|aujourd|il y a|derni|passe|'
-        'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9][.e]r? [jfmasond]|[0-9] de | im [jfmasond]|'
-        ' en [efmajsond]|[0-9] (mai|juin|juil|avr|ao|d\u00e9c|f\u00e9v|mars)|[\u4e00-\u9fff]';
+        'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9](\.|er)? [jfmasond]|[0-9] de |'
+        ' (im|en|mi|fin|anfang|mitte|ende|d\u00e9but|finales de|principios de) [jfmasoend]|'
+        '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044';
     other boolean;
     way record;
     found text[];
@@ -1933,7 +1981,7 @@ BEGIN
     IF remaining !~ ('(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
                     'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
-                    'on [mtwfs]|' || other_words)
+                    'on [mtwfs]| q[1-4]|' || other_words)
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
     END IF;
@@ -1943,20 +1991,22 @@ BEGIN
         remaining := regexp_replace(remaining, '(?<!avant-)\mhier\M', 'yesterday', 'g');  -- in German it is "here"
     END IF;
     IF other AND remaining ~ ('\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|'
-                    '[\u4e00-\u9fff]|'
+                    '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044|weekend|week-end|wochenende|fin de semana|'
                     '\m(vor|hace|il y a) [^ ]+ (tag|woche|monat|jahr|jour|semaine|mois|an|d.a|semana|mes|a.o)|'
                     '\m(letzte|vorige|vergangene|diese)[nrsm]? [^ ]|\mpasad[oa]\M|.ltim[oa]s |'
                     '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
                     '\m(cette|ce|est[ea]) (semaine|mois|ann|semana|mes|a)|'
-                    '([0-9](\.|er)? (de )?|\m(im|en) )(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|jul|jun|ene|sep|'
-                    'o[kc]t|nov|d.[czi])') THEN
+                    '([0-9](\.|er)? (de )?|\m(im|en|mi|fin|anfang|mitte|ende|d.but|de) )'
+                    '(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|'
+                    'jul|jun|ene|sep|o[kc]t|nov|d.[czi])') THEN
         remaining := pgmnemo._times_in_english(remaining);
     END IF;
     IF remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
                      'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                      'yesterday|'
                      'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
-                     '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))') THEN
+                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|'
+                     '(day|week|fortnight|month|year)s? (ago|back|earlier))') THEN
         RETURN;
     END IF;
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP

@@ -24,15 +24,18 @@ AS $$
         ('date',    '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?',      '{day,month,year}'),
         ('date',    'MONTH\.? ([0-9]{1,2})(?:st|nd|rd|th)?\M(?:,? ([0-9]{4})\M)?',         '{month,day,year}'),
         ('date',    'MONTH\.?,? (?:of )?([0-9]{4})\M',                                 '{month,year}'),
-        ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of) MONTH\M(?! i\M)',
+        ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of)[ -]'
+                    'MONTH\M(?! i\M)',
                                                                                    '{month}'),
         ('feast',   '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
                     '(?:,? (?:of |in )?([0-9]{4})\M)?',                               '{feast,year}'),
         ('quarter', 'q([1-4])(?: of)? ([0-9]{4})\M',                                   '{quarter,year}'),
+        ('quarter', '(?:in|during|since) q([1-4])\M',                                    '{quarter}'),
         ('quarter', '(first|second|third|fourth|last) quarter of ([0-9]{4})\M',             '{quarter,year}'),
         ('season',  '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
-        ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
+        ('ago',     '(\w+)(?: of|(?<=half) an?)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M',
+                                                                                   '{count,unit}'),
         ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
                     '\M(?! before| after)', '{day}'),
         ('past',    '(?:last|past|previous) (\w+)(?: of)? (day|week|month|quarter|year)s?\M(?! of)', '{count,unit}'),

@@ -9,7 +9,7 @@ AS $$
 DECLARE
     today timestamp := date_trunc('day', now);
     unit text := said ->> 'unit';
-    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'month' THEN 30.4
+    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'fortnight' THEN 14 WHEN 'month' THEN 30.4
                                      WHEN 'quarter' THEN 91.3 WHEN 'year' THEN 365 END;
     many float8 := pgmnemo._small_number(said ->> 'count');
     since timestamp;
@@ -41,9 +41,13 @@ BEGIN
          CROSS JOIN LATERAL (
                 SELECT array_position('{first,second,third,fourth}', said ->> 'week') - 1) AS w (place);
     ELSIF kind = 'ago' THEN
+        IF unit = 'day' THEN
+            since := today - many * interval '1 day';
+            slack := round(0.12 * many) * interval '1 day';
+            RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + interval '1 day' + slack) END;
+        END IF;
         since := now - many * unit_days * interval '24 hours';
-        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END)
-                 * interval '24 hours';
+        slack := (0.12 * many * unit_days + 2) * interval '24 hours';
         RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + slack) END;
     ELSIF kind = 'past' THEN
         IF many IS NULL AND said ? 'count' AND unit IN ('quarter', 'year') THEN
@@ -64,8 +68,8 @@ BEGIN
         RETURN tsrange(since, since + interval '1 day');
     END IF;
     RETURN CASE said ->> 'day'
-        WHEN 'day before yesterday' THEN tsrange(now - interval '60 hours', now - interval '36 hours')
-        WHEN 'yesterday' THEN tsrange(now - interval '36 hours', now - interval '12 hours')
+        WHEN 'day before yesterday' THEN tsrange(today - interval '2 days', today - interval '1 day')
+        WHEN 'yesterday' THEN tsrange(today - interval '1 day', today)
         WHEN 'last night' THEN tsrange(today - interval '12 hours', today + interval '12 hours')
         WHEN 'the other day' THEN tsrange(now - interval '7 days', now - interval '12 hours')
         WHEN 'recently' THEN tsrange(now - interval '21 days', now + interval '24 hours')

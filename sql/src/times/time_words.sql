@@ -42,6 +42,7 @@ VALUES
     ('\m(?:neun|nueve|neuf)(?= (?:derni|day|week|month|quarter|year))', '9'),
     ('\m(?:zehn|dix|diez)(?= (?:derni|day|week|month|quarter|year))', '10'),
     ('\m(?:vorgestern|avant-hier|anteayer|antier|antes de ayer)\M', 'day before yesterday'),
+    ('\m(?:letzte[sn]? wochenende|week-?end (?:dernier|pass\u00e9)|fin de semana pasado)\M', 'last weekend'),
     ('\m(?:gestern|ayer)\M', 'yesterday'),
     ('\m(?:heute|aujourd[''\u2019]hui|hoy)\M', 'today'),
     ('\m(?:vor|hace|il y a) ([0-9]+) (day|week|month|quarter|year)', '\1 \2 ago'),
@@ -57,11 +58,39 @@ VALUES
      'october|november|december)', '\1 '),
     ('(january|february|march|april|may|june|july|august|september|october|november|'
      'december) del? (?=[0-9]{4})', '\1 '),
+    ('\m(?:anfang|mitte|ende|d\u00e9but|debut|mi|fin|finales de|principios de)[ -](?=january|february|march|april|'
+     'may|june|july|august|september|october|november|december)', 'early '),
     ('\m(?:im|en) (?=january|february|march|april|may|june|july|august|september|october|november|'
      'december)', 'in '),
     ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708 *([0-9]{1,2}) *[\u65e5\u53f7]', ' \1-\2-\3 '),
     ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708(?:\u4efd)?', ' \1-\2 '),
     ('([0-9]{4}) *\u5e74', ' \1 '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?12|\u5341\u4e8c)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in december '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?11|\u5341\u4e00)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in november '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?10|\u5341)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in october '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?9|\u4e5d)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in september '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?8|\u516b)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in august '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?7|\u4e03)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in july '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?6|\u516d)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in june '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?5|\u4e94)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in may '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?4|\u56db)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in april '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?3|\u4e09)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in march '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?2|\u4e8c)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in february '),
+    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+     '(?:0?1|\u4e00)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in january '),
+    (' in (january|february|march|april|may|june|july|august|september|october|november|december) '
+     '([0-9]{1,2})[\u65e5\u53f7]', ' \1 \2 '),
     ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e00(?=\u4e2a?(?:\u5929|'
      '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '1'),
     ('
@@ -98,14 +127,20 @@ VALUES
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e945]', ' last friday '),
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u516d6]', ' last saturday '),
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u65e5\u59297]', ' last sunday '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' last week '),
-    ('\u4e0a\u4e2a?\u6708', ' last month '),
+    ('\u4e0a\u4e2a?\u5468\u672b|\u5148\u9031\u672b', ' last weekend '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)|\u5148\u9031', ' last week '),
+    ('\u4e0a\u4e2a?\u6708|\u5148\u6708', ' last month '),
     ('\u4e0a\u4e2a?\u5b63\u5ea6', ' last quarter '),
-    ('\u53bb\u5e74', ' last year '),
+    ('\u53bb\u5e74|\u6628\u5e74', ' last year '),
+    ('\u524d\u5e74|\u4e00\u6628\u5e74', ' 2 years ago '),
     ('\u4eca\u5e74', ' this year '),
+    ('\u4eca\u9031', ' this week '),
+    ('\u4eca\u6708', ' this month '),
     ('[\u8fd9\u672c]\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' this week '),
     ('[\u8fd9\u672c]\u4e2a?\u6708', ' this month '),
     ('\u4eca[\u5929\u65e5]', ' today '),
+    ('\u4e00\u6628\u65e5|\u304a\u3068\u3068\u3044', ' day before yesterday '),
+    ('\u5927\u524d\u5929', ' 3 days ago '),
     ('\u6628[\u5929\u65e5]', ' yesterday '),
     ('(?<!\u5927)\u524d[\u5929\u65e5]', ' day before yesterday ')
 $$;

@@ -9,13 +9,15 @@ AS $$
 DECLARE
     most_characters constant integer := 10000;
     most_intervals  constant integer := 20;
-    remaining text := lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");  -- no Turkish I
+    -- no Turkish I, and a blank before the first word as before the others
+    remaining text := ' ' || lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");
     now timestamp := as_of AT TIME ZONE zone;
     loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
     other_words constant text :=  -- looked for in every question, so without a look at where words begin
         'gestern|heute|vor [^ ]+ [tmwj]|letzte|vorige|vergangen|diese[nrsm]? [wmjqt]|hier|aujourd|il y a|derni|passe|'
-        'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9][.e]r? [jfmasond]|[0-9] de | im [jfmasond]|'
-        ' en [efmajsond]|[0-9] (mai|juin|juil|avr|ao|d\u00e9c|f\u00e9v|mars)|[\u4e00-\u9fff]';
+        'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9](\.|er)? [jfmasond]|[0-9] de |'
+        ' (im|en|mi|fin|anfang|mitte|ende|d\u00e9but|finales de|principios de) [jfmasoend]|'
+        '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044';
     other boolean;
     way record;
     found text[];
@@ -27,7 +29,7 @@ BEGIN
     IF remaining !~ ('(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
                     'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
-                    'on [mtwfs]|' || other_words)
+                    'on [mtwfs]| q[1-4]|' || other_words)
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
     END IF;
@@ -37,20 +39,22 @@ BEGIN
         remaining := regexp_replace(remaining, '(?<!avant-)\mhier\M', 'yesterday', 'g');  -- in German it is "here"
     END IF;
     IF other AND remaining ~ ('\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|'
-                    '[\u4e00-\u9fff]|'
+                    '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044|weekend|week-end|wochenende|fin de semana|'
                     '\m(vor|hace|il y a) [^ ]+ (tag|woche|monat|jahr|jour|semaine|mois|an|d.a|semana|mes|a.o)|'
                     '\m(letzte|vorige|vergangene|diese)[nrsm]? [^ ]|\mpasad[oa]\M|.ltim[oa]s |'
                     '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
                     '\m(cette|ce|est[ea]) (semaine|mois|ann|semana|mes|a)|'
-                    '([0-9](\.|er)? (de )?|\m(im|en) )(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|jul|jun|ene|sep|'
-                    'o[kc]t|nov|d.[czi])') THEN
+                    '([0-9](\.|er)? (de )?|\m(im|en|mi|fin|anfang|mitte|ende|d.but|de) )'
+                    '(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|'
+                    'jul|jun|ene|sep|o[kc]t|nov|d.[czi])') THEN
         remaining := pgmnemo._times_in_english(remaining);
     END IF;
     IF remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
                      'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                      'yesterday|'
                      'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
-                     '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))') THEN
+                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|'
+                     '(day|week|fortnight|month|year)s? (ago|back|earlier))') THEN
         RETURN;
     END IF;
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
