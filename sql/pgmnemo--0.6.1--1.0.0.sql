@@ -978,9 +978,9 @@ BEGIN
         ELSE tsrange(today, today + interval '1 day') END;
 END
 $$;
--- What names a time in German, French, Spanish and Chinese, as English says it: tried in this order on small letters.
--- First the words of the calendar and the numbers before them, then how they are put together. Another language is
--- added here, and in the two tests of _times.
+-- What names a time in German, French, Spanish, Chinese and Japanese, as English says it: tried in this order on small
+-- letters. First the words of the calendar and the numbers before them, then how they are put together. Another
+-- language is added here, and in the two tests of _times.
 CREATE OR REPLACE FUNCTION pgmnemo._time_words()
 RETURNS TABLE (pattern text, says text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1022,7 +1022,7 @@ VALUES
     ('\m(?:neun|nueve|neuf)(?= (?:derni|day|week|month|quarter|year))', '9'),
     ('\m(?:zehn|dix|diez)(?= (?:derni|day|week|month|quarter|year))', '10'),
     ('\m(?:vorgestern|avant-hier|anteayer|antier|antes de ayer)\M', 'day before yesterday'),
-    ('\m(?:letzte[sn]? wochenende|week-?end (?:dernier|pass\u00e9)|fin de semana pasado)\M', 'last weekend'),
+    ('\m(?:letzte[sn]? wochenende|week-?end (?:dernier|pass\u00e9)|fin de week pasado)\M', 'last weekend'),
     ('\m(?:gestern|ayer)\M', 'yesterday'),
     ('\m(?:heute|aujourd[''\u2019]hui|hoy)\M', 'today'),
     ('\m(?:vor|hace|il y a) ([0-9]+) (day|week|month|quarter|year)', '\1 \2 ago'),
@@ -1203,7 +1203,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish or Chinese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish, Chinese or Japanese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
 -- A question with the times of other languages put as English says them; good for reading times alone.
 CREATE OR REPLACE FUNCTION pgmnemo._times_in_english(question text)
 RETURNS text

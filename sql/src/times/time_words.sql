@@ -1,6 +1,6 @@
--- What names a time in German, French, Spanish and Chinese, as English says it: tried in this order on small letters.
--- First the words of the calendar and the numbers before them, then how they are put together. Another language is
--- added here, and in the two tests of _times.
+-- What names a time in German, French, Spanish, Chinese and Japanese, as English says it: tried in this order on small
+-- letters. First the words of the calendar and the numbers before them, then how they are put together. Another
+-- language is added here, and in the two tests of _times.
 CREATE FUNCTION pgmnemo._time_words()
 RETURNS TABLE (pattern text, says text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -42,7 +42,7 @@ VALUES
     ('\m(?:neun|nueve|neuf)(?= (?:derni|day|week|month|quarter|year))', '9'),
     ('\m(?:zehn|dix|diez)(?= (?:derni|day|week|month|quarter|year))', '10'),
     ('\m(?:vorgestern|avant-hier|anteayer|antier|antes de ayer)\M', 'day before yesterday'),
-    ('\m(?:letzte[sn]? wochenende|week-?end (?:dernier|pass\u00e9)|fin de semana pasado)\M', 'last weekend'),
+    ('\m(?:letzte[sn]? wochenende|week-?end (?:dernier|pass\u00e9)|fin de week pasado)\M', 'last weekend'),
     ('\m(?:gestern|ayer)\M', 'yesterday'),
     ('\m(?:heute|aujourd[''\u2019]hui|hoy)\M', 'today'),
     ('\m(?:vor|hace|il y a) ([0-9]+) (day|week|month|quarter|year)', '\1 \2 ago'),
