@@ -25,7 +25,7 @@ VALUES
     ('passage_term_bonus', '1.5', 'number', 0, 100, NULL,
      'what a term counts there besides its inverse document frequency'),
     ('full_coverage', '0.7', 'number', 0, 1, NULL,
-     'part of what all words of the question are worth from which on a lesson''s words count in full; 0: whatever they cover'),
+     'part of what all words of a question are worth from which on a lesson''s words count in full; 0: at once'),
     ('passage_cosine_weight', '13', 'number', 0, 1000, NULL,
      'score of a best passage that is equal to the question, where an unrelated one has 0'),
     ('pair_cosine_weight', '7', 'number', 0, 1000, NULL,
