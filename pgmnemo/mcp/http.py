@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from pgmnemo.mcp.opening import Opening
 from pgmnemo.serving.guard import Guard, Limits
+from pgmnemo.serving.origin import is_loopback
 from pgmnemo.serving.tokens import Holder, Tokens
 
 PATH = "/mcp"
@@ -35,13 +36,14 @@ async def application(
 
     tokens: whom it serves; None: `holder` alone, and only calls from this machine. hosts: by which names it
     is called, beside the loopback interface's; a request that names another one, or comes from a web page of
-    another one, is refused.
+    another one or of another local port, is refused.
     """
     names = [*LOOPBACK, *hosts]
+    pages = [one for one in names if tokens is None or not is_loopback(one.strip("[]"))]
     security = TransportSecuritySettings(
         allowed_hosts=[f"{name}{port}" for name in names for port in PORTS],
         allowed_origins=[
-            f"{scheme}://{name}{port}" for scheme in SCHEMES for name in names for port in PORTS
+            f"{scheme}://{name}{port}" for scheme in SCHEMES for name in pages for port in PORTS
         ],
     )
     manager = StreamableHTTPSessionManager(server, stateless=True, security_settings=security)

@@ -11,14 +11,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.serving.answers import Refusal, Send
+from pgmnemo.serving.origin import is_json, is_own, values
 from pgmnemo.serving.tokens import Holder, Tokens
 
 PUBLIC = frozenset({"/", "/healthz", "/openapi.json"})
@@ -31,7 +30,12 @@ BAD_TOKEN = Refusal(
     401, "no token", "this token is none, or was revoked; ask for another",
     {"www-authenticate": 'Bearer realm="mnemo", error="invalid_token"'},
 )  # fmt: skip
-FOREIGN = Refusal(403, "refused", "without tokens only this machine is served: call 127.0.0.1 or localhost")
+FOREIGN = Refusal(
+    403, "refused",
+    "without tokens only programs of this machine and this server's own page are served: call 127.0.0.1 or "
+    "localhost, and send no Origin of another page",
+)  # fmt: skip
+NO_JSON = Refusal(415, "wrong use", "the body is taken as JSON alone: send Content-Type: application/json")
 UNREADABLE = Refusal(
     503, "error", "the tokens of this server cannot be read; whoever runs it has to mend that"
 )
@@ -58,7 +62,8 @@ class Guard:
     """Lets through to `app` what may pass. `public` paths may be read (GET) by anybody.
 
     Without `tokens` every request is `holder`'s, and must be of this machine: its Host names the loopback
-    interface, its Origin, if it has one, too, so that no web page gets in by a browser.
+    interface, and its Origin, if it has one, is this server's own, so that no other web page gets in by a
+    browser. A body is declared as JSON, which no page can do without asking first.
     """
 
     def __init__(
@@ -101,14 +106,13 @@ class Guard:
 
     def _who(self, scope: Any) -> tuple[str | None, Holder | Refusal | None]:
         """The token and its holder, None for what anybody may read; or why it may not pass."""
-        headers = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
-        if self.tokens is None and not _of_this_machine(headers):
+        if self.tokens is None and not is_own(scope):
             return None, FOREIGN
         if scope["path"] in self._public and scope["method"] in ("GET", "HEAD"):
             return None, None
         if self.tokens is None:
             return None, self._holder
-        given = [value for name, value in headers if name == b"authorization"]
+        given = values(scope, b"authorization")
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         if scheme.lower() != "bearer" or not token.strip():
             return None, NO_TOKEN
@@ -118,6 +122,8 @@ class Guard:
             return None, UNREADABLE
 
     def _too_much(self, scope: Any, holder: Holder | None) -> Refusal | None:
+        if not is_json(scope):
+            return NO_JSON
         if self._under_way.total() >= self.limits.concurrent:
             return FULL
         if self.tokens and holder and self._under_way[holder.id] >= max(1, self.limits.concurrent // 2):
@@ -220,26 +226,3 @@ class _Passage:
         if self._waits and not self._whole:
             return Refusal(408, "too slow", f"the body did not come within {seconds}", CLOSE)
         return Refusal(503, "too slow", f"no answer was found within {seconds}; ask for less, or try again")
-
-
-def _of_this_machine(headers: Sequence[tuple[bytes, str]]) -> bool:
-    """Whether a request names the loopback interface, and so does the page that a browser sends it from."""
-    hosts = [value for name, value in headers if name == b"host"]
-    origins = [value.partition("://")[2] for name, value in headers if name == b"origin"]
-    return len(hosts) == 1 and all(is_loopback(_name(one)) for one in hosts + origins)
-
-
-def is_loopback(name: str) -> bool:
-    """Whether a host is this machine's own interface, by its name or number alone."""
-    try:
-        return name == "localhost" or ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
-def _name(address: str) -> str:
-    """The host of `host:port`; empty where that is none."""
-    try:
-        return "" if "@" in address else urlsplit(f"//{address}").hostname or ""
-    except ValueError:
-        return ""

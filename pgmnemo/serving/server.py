@@ -15,8 +15,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pgmnemo.errors import UsageError, os_errors
-from pgmnemo.serving.guard import is_loopback
 from pgmnemo.serving.logs import Lines, tell
+from pgmnemo.serving.origin import is_loopback
 
 WAITING = 2048  # connections that are not taken yet
 HEAD = 32 << 10  # bytes of the lines before a body

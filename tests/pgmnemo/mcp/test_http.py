@@ -27,7 +27,7 @@ CALL = {**LIST, "method": "tools/call", "params": {"name": "list", "arguments": 
 HOSTS = [
     ({}, 200), ({"host": "localhost:7"}, 200), ({"host": "memory.example.org"}, 200),
     ({"host": "evil.example"}, 421), ({"host": "127.0.0.1.evil.example"}, 421),
-    ({"host": "memory.example.org.evil.example:80"}, 421), ({"origin": "http://localhost:3000"}, 200),
+    ({"host": "memory.example.org.evil.example:80"}, 421), ({"origin": "http://localhost:3000"}, 403),
     ({"origin": "https://memory.example.org"}, 200), ({"origin": "https://evil.example"}, 403),
     ({"origin": "null"}, 403), ({"origin": "http://localhost.evil.example"}, 403),
 ]  # fmt: skip

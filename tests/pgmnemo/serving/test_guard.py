@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ def ask(app: Any, token: str | None = None, path: str = "/v1/x", **given: Any) -
 def test_who_passes(tokens: Tokens, header: str | None, status: int) -> None:
     token = tokens.made("ada")
     headers = {} if header is None else {"authorization": header.format(token)}
+    headers["content-type"] = "application/json"
     answer = ask(Guard(echo, tokens), headers=headers, content=b"12345")
     assert answer.status_code == status
     if status == 200:
@@ -91,14 +92,48 @@ def test_what_anybody_may_read_is_read_alone(tokens: Tokens) -> None:
         ({}, 200), ({"host": "localhost"}, 200), ({"host": "[::1]:7437"}, 200), ({"host": "127.9.9.9"}, 200),
         ({"host": "evil.example"}, 403), ({"host": "127.0.0.1.evil.example"}, 403), ({"host": ""}, 403),
         ({"host": "localhost.evil.example:7437"}, 403), ({"host": "[::1"}, 403), ({"host": "10.0.0.1"}, 403),
-        ({"host": "evil.example@127.0.0.1"}, 403), ({"origin": "http://localhost:7437"}, 200),
+        ({"host": "evil.example@127.0.0.1"}, 403), ({"host": "127.0.0.1/x"}, 403),
         ({"origin": "https://evil.example"}, 403), ({"origin": "null"}, 403), ({"origin": ""}, 403),
+        ({"origin": "http://127.0.0.1:7437"}, 200), ({"origin": "http://127.0.0.1:7437/"}, 403),
+        ({"origin": "http://127.0.0.1:3000"}, 403), ({"origin": "http://127.0.0.1"}, 403),
+        ({"origin": "https://127.0.0.1:7437"}, 403), ({"origin": "http://localhost:7437"}, 403),
+        ({"origin": "http://127.0.0.2:7437"}, 403), ({"origin": "http://[::1]:7437"}, 403),
+        ({"origin": "http://localhost:7437", "host": "localhost:7437"}, 200),
+        ({"origin": "http://localhost:3000", "host": "localhost:3000"}, 403),
+        ({"origin": "http://localhost", "host": "localhost"}, 403),
     ],
 )  # fmt: skip
 def test_without_tokens_this_machine_alone_is_served(
     holder: Holder, headers: dict[str, str], status: int
 ) -> None:
     assert ask(Guard(echo, None, holder=holder), headers=headers).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("application/json", 200), ("Application/JSON; charset=utf-8", 200), ("text/plain", 415), ("", 415),
+        ("text/plain; application/json", 415), ("application/json, text/plain", 415), (None, 415),
+        ("application/x-www-form-urlencoded", 415), ("multipart/form-data; boundary=x", 415),
+        ("application/jsonp", 415), ("application/vnd.api+json", 415),
+    ],
+)  # fmt: skip
+def test_a_body_is_declared_as_json(tokens: Tokens, holder: Holder, kind: str | None, status: int) -> None:
+    headers = {} if kind is None else {"content-type": kind}
+    for guard, token in ((Guard(echo, None, holder=holder), None), (Guard(echo, tokens), tokens.made("a"))):
+        for content in (b"{}", _parts()):
+            assert ask(guard, token, headers=headers, content=content).status_code == status
+
+
+async def _parts() -> AsyncIterator[bytes]:
+    yield b"{}"
+
+
+def test_two_origins_or_two_types_are_none(holder: Holder) -> None:
+    own, json = (b"origin", b"http://127.0.0.1"), (b"content-type", b"application/json")
+    for headers, status in (([own], 200), ([own, own], 403), ([json], 200), ([json, json], 415)):
+        raw = Raw("POST", "/", headers=headers)
+        assert run(raw.through(Guard(echo, None, holder=holder))) == status
 
 
 def test_each_token_has_its_own_rate(tokens: Tokens) -> None:
