@@ -66,9 +66,13 @@ def endpoint(memory: AsyncMemory, verb: Verb) -> Endpoint:
         found = getattr(scope, verb.name)(**given)
         if hasattr(found, "__aiter__"):
             return StreamingResponse(await _begun(_array(found, verb)), media_type=JSON)
-        return told(verb.told(await found, given))
+        return await asyncio.to_thread(_told, verb, await found, given)
 
     return answer
+
+
+def _told(verb: Verb, found: Any, given: dict[str, Any]) -> Response:
+    return told(verb.told(found, given))
 
 
 def told(answer: Any) -> Response:

@@ -169,6 +169,7 @@ class AsyncMemory:
             return {}
         from pgmnemo.client.aio.waiting import ask, run
 
+        requests.check_unicode(texts)
         planned = await run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
         for batch in own.asks([part for parts in planned.values() for part in parts]):

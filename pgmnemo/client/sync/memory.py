@@ -170,6 +170,7 @@ class Memory:
             return {}
         from pgmnemo.client.sync.waiting import ask, run
 
+        requests.check_unicode(texts)
         planned = run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
         for batch in own.asks([part for parts in planned.values() for part in parts]):
