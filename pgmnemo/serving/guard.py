@@ -39,6 +39,7 @@ NO_JSON = Refusal(415, "wrong use", "the body is taken as JSON alone: send Conte
 UNREADABLE = Refusal(
     503, "error", "the tokens of this server cannot be read; whoever runs it has to mend that"
 )
+GONE = Refusal(499, "gone", "the client left before the answer")  # for the log: nobody reads it
 FULL = Refusal(503, "busy", "as many requests as are served at once are under way; try again")
 
 SHARE = Refusal(429, "busy", "this token has half of all requests under way that are served at once; wait")
@@ -167,6 +168,7 @@ class _Passage:
         self._deadline = asyncio.timeout(guard.limits.seconds)
         self._looking = self._loop.call_later(LOOK, self._look)
         self._begun = self._whole = self._waits = False
+        self._watching: asyncio.Task[None] | None = None
         self._bytes = 0
         self._why: Refusal | None = None
 
@@ -182,9 +184,14 @@ class _Passage:
                 await (self._why or self._late()).sent(self._send)
         finally:
             self._looking.cancel()
+            if self._watching is not None:
+                self._watching.cancel()
 
     async def receive(self) -> Any:
-        """The next part of the body, of which no more is read than may come."""
+        """The next part of the body, of which no more is read than may come, or that the client has left."""
+        if self._watching is not None:
+            await asyncio.shield(self._watching)
+            return {"type": "http.disconnect"}
         self._waits = True
         message = await self._receive()
         self._waits = False
@@ -193,7 +200,15 @@ class _Passage:
             self._bytes += len(message.get("body", b""))
             if self._bytes > self._guard.limits.body:
                 await self._cut(self._guard.too_long)
+            if self._whole:
+                self._watching = asyncio.create_task(self._watch())
         return message
+
+    async def _watch(self) -> None:
+        """End the request when its client leaves: what nobody reads is not computed."""
+        while (await self._receive())["type"] != "http.disconnect":
+            await asyncio.sleep(LOOK)
+        self._end(GONE)
 
     async def send(self, message: Any) -> None:
         """Send a part of the answer, if the token still is one; then there is time for the next."""

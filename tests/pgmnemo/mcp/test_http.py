@@ -19,7 +19,7 @@ from pgmnemo.mcp.opening import Opening
 from pgmnemo.mcp.server import memory_server
 from pgmnemo.serving.tokens import Tokens
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.mcp.asking import ERAS, fault, holder, opening, over_http, run, serving, told
+from tests.pgmnemo.mcp.asking import ERAS, MALFORMED, fault, holder, opening, over_http, run, serving, told
 
 BOTH = "application/json, text/event-stream"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -172,6 +172,11 @@ def test_malformed_messages_are_the_protocols_errors(place: Place) -> None:
                     answer = await http.post(url, content=content, headers=headers)
                     assert answer.status_code == 400, content[:20]
                     assert "Traceback" not in answer.text
+            for content, id, code in MALFORMED:
+                headers = {"accept": BOTH, "content-type": "application/json"}
+                answer = await http.post(url, content=content, headers=headers)
+                assert answer.status_code == 400
+                assert (answer.json()["id"], answer.json()["error"]["code"]) == (id, code), content[:80]
             deep: Any = {}
             for _ in range(400):
                 deep = {"a": deep}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -239,6 +240,37 @@ def test_a_token_that_is_revoked_before_the_answer_gets_none(tokens: Tokens) -> 
         return await under_way
 
     assert run(work()) == 401
+
+
+def test_a_request_whose_client_leaves_is_ended(tokens: Tokens) -> None:
+    ended = []
+
+    async def busy(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(time.monotonic())
+
+    async def work() -> int | None:
+        raw, left = Raw("POST", "/x", token=tokens.made("ada")), asyncio.Event()
+        first = raw._receive
+
+        async def receive() -> Any:
+            if raw.given:
+                await left.wait()
+                return {"type": "http.disconnect"}
+            return await first()
+
+        raw._receive = receive  # type: ignore[method-assign]
+        under_way = asyncio.ensure_future(raw.through(Guard(busy, tokens)))
+        await asyncio.sleep(0.1)
+        assert not ended
+        left.set()
+        return await asyncio.wait_for(under_way, 2)
+
+    assert run(work()) == 499
+    assert len(ended) == 1
 
 
 def test_sockets_of_the_web_are_not_served(tokens: Tokens) -> None:

@@ -223,6 +223,29 @@ def test_a_database_that_hangs_is_let_go(place: Place, server: Server) -> None:
     assert server.post("get", {"key": "never"}).status_code == 404
 
 
+def test_what_a_client_gives_up_is_ended_in_the_database(place: Place, tmp_path: Path) -> None:
+    busy = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'alice' AND state = 'active'"
+    with (
+        running(place.dsn(), tmp_path, tenant=place.tenant()) as server, place.connect() as root,
+        place.connect() as other,
+    ):  # fmt: skip
+        assert server.post("add", {"text": "note", "key": "k"}).status_code == 200
+        with root.transaction():
+            root.execute("LOCK TABLE pgmnemo.lesson IN ACCESS EXCLUSIVE MODE")
+            body = json.dumps({"query": "anything"}).encode()
+            held = [server.connect() for _ in range(16)]
+            for connection in held:
+                connection.sendall(server.head("recall", f"Content-Length: {len(body)}") + body)
+            until(lambda: other.execute(busy).fetchone() == (8,))
+            for connection in held:
+                connection.close()
+            until(lambda: other.execute(busy).fetchone() == (0,))
+        assert server.post("count", {}).status_code == 200
+        left = [one for one in server.events() if one.get("path") == "/v1/recall"]
+        assert {one["status"] for one in left} == {499}
+        assert max(one["ms"] for one in left) < 20_000
+
+
 def test_a_stream_ends_at_once_when_its_token_is_revoked(place: Place, tmp_path: Path) -> None:
     with running(place.dsn(), tmp_path, tenant=place.tenant()) as server:
         items = [{"text": f"{'x' * 50_000} {number}", "key": str(number)} for number in range(18)]

@@ -183,7 +183,8 @@ def test_errors_of_the_memory_have_their_status(served: Served) -> None:
         ("context", {"max_tokens": 0}, 422), ("context", {"max_tokens": 20_001}, 422),
         ("context", {"k": 101}, 422), ("recall", {"k": 10_001}, 422), ("recall", {"k": 2**31}, 422),
         ("recall", {"k": 1.5}, 422), ("recall", {"k": True}, 422), ("recall", {"k": "1"}, 422),
-        ("list", {"most": 1.5}, 422), ("facts", {"most": True}, 422), ("add", {"text": "a", "similar": 1.5}, 422),
+        ("list", {"most": 1.5}, 422), ("facts", {"most": True}, 422),
+        ("add", {"text": "a", "similar": 1.5}, 422),
         ("add", {"text": "x", "project": "other"}, 403),
     ):  # fmt: skip
         assert served.post(token, verb, body).status_code == status, (verb, body)
