@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgmnemo.errors import PgmnemoError
-from pgmnemo.serving.answers import Refusal, Send
+from pgmnemo.serving.answers import FULL, Refusal, Send
 from pgmnemo.serving.origin import is_json, is_own, values
 from pgmnemo.serving.tokens import Holder, Tokens
 
@@ -40,8 +40,6 @@ UNREADABLE = Refusal(
     503, "error", "the tokens of this server cannot be read; whoever runs it has to mend that"
 )
 GONE = Refusal(499, "gone", "the client left before the answer")  # for the log: nobody reads it
-FULL = Refusal(503, "busy", "as many requests as are served at once are under way; try again")
-
 SHARE = Refusal(429, "busy", "this token has half of all requests under way that are served at once; wait")
 
 
