@@ -70,6 +70,14 @@ class Refusal:
         await send({"type": "http.response.body", "body": self.body})
 
 
+class Refused(Exception):
+    """What ends the work of a request with a refusal."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
 FULL = Refusal(503, "busy", "as many requests as are served at once are under way; try again")
 FAULT = Refusal(500, "fault", "this is a fault of the server, whose log says where; it is not your request's")
 

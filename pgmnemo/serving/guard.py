@@ -12,11 +12,14 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Collection
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from pgmnemo.client.aio.waiting import ANSWER_BYTES
 from pgmnemo.errors import PgmnemoError
-from pgmnemo.serving.answers import FULL, Refusal, Send
+from pgmnemo.serving.answers import FULL, Refusal, Refused, Send
 from pgmnemo.serving.origin import is_json, is_own, values
 from pgmnemo.serving.tokens import Holder, Tokens
 
@@ -47,14 +50,18 @@ SHARE = Refusal(429, "busy", "this token has half of all requests under way that
 class Limits:
     """`body`: bytes of a request. `seconds`: until an answer begins, and between two parts of it.
 
-    `rate`: requests a second of one token, and twice as many at once. `concurrent`: requests at once of all,
-    of one token half of it.
+    `rate`: requests a second of one token, and twice as many at once; of what costs more (`charge`), fewer.
+    `answer`: bytes of the lessons in an answer that is made at once. `concurrent`: requests at once of all,
+    of one token half of it. `at_work`: those of one token that are answered at once, by half the connections
+    of a memory; the others wait.
     """
 
     body: int = 1 << 20
     seconds: float = 30.0
     rate: float = 100.0
     concurrent: int = 256
+    at_work: int = 4
+    answer: int = 16 << 20
 
 
 class Guard:
@@ -80,6 +87,7 @@ class Guard:
         self._holder, self._public = holder, frozenset(public)
         self._buckets: dict[str, tuple[float, float]] = {}  # by token: what is left, and since when
         self._under_way: Counter[str | None] = Counter()  # by token
+        self._at_work: dict[str | None, asyncio.Semaphore] = {}  # by token
 
     async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
         if scope["type"] != "http":
@@ -90,18 +98,20 @@ class Guard:
         if isinstance(found, Refusal):
             await found.sent(send)
             return
-        scope.setdefault("state", {})["holder"] = found
+        scope.setdefault("state", {}).update(holder=found, charge=partial(self._charge, found))
         if (no := self._too_much(scope, found)) is not None:
             await no.sent(send)
             return
         whose = None if found is None else found.id
         self._under_way[whose] += 1
+        ANSWER_BYTES.set(self.limits.answer)
         try:
             await _Passage(self, token, receive, send).through(scope)
         finally:
             self._under_way[whose] -= 1
             if not self._under_way[whose]:
                 del self._under_way[whose]
+                self._at_work.pop(whose, None)
 
     def _who(self, scope: Any) -> tuple[str | None, Holder | Refusal | None]:
         """The token and its holder, None for what anybody may read; or why it may not pass."""
@@ -127,21 +137,35 @@ class Guard:
             return FULL
         if self.tokens and holder and self._under_way[holder.id] >= max(1, self.limits.concurrent // 2):
             return SHARE
-        if holder is not None and (wait := self._wait(holder.id)) > 0:
-            told = f"{self.limits.rate:g} requests a second are served of one token; try again"
-            return Refusal(429, "busy", told, {"retry-after": str(int(wait) + 1)})
+        try:
+            self._charge(holder)
+        except Refused as error:
+            return error.refusal
         length = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0")
         fits = length.isdigit() and len(length) < 16 and int(length) <= self.limits.body
         return None if fits else self.too_long
 
-    def _wait(self, id: str) -> float:
-        """Seconds until there is a token in somebody's bucket; 0 where there was one, which is taken."""
+    def share(self, holder: Holder | None) -> AbstractAsyncContextManager[Any]:
+        """Return what a request of a token waits for before it is answered: a place among its own."""
+        if self.tokens is None or holder is None:
+            return nullcontext()
+        return self._at_work.setdefault(holder.id, asyncio.Semaphore(self.limits.at_work))
+
+    def _charge(self, holder: Holder | None, cost: float = 1.0) -> None:
+        """Take what a request costs of its token's rate; Refused where so much is not left."""
+        if holder is not None and (wait := self._wait(holder.id, cost)) > 0:
+            told = f"{self.limits.rate:g} requests a second are served of one token, and fewer that ask for "
+            told += "much or bring much; try again, or ask for less at a time"
+            raise Refused(Refusal(429, "busy", told, {"retry-after": str(int(wait) + 1)}))
+
+    def _wait(self, id: str, cost: float) -> float:
+        """Seconds until there is so much in somebody's bucket; 0 where there was, which is taken."""
         now, rate = time.monotonic(), self.limits.rate
         most = max(1.0, rate * BURST)
         left, since = self._buckets.get(id, (most, now))
-        left = min(most, left + (now - since) * rate)
-        self._buckets[id] = left - (left >= 1), now
-        return 0.0 if left >= 1 else (1 - left) / rate
+        left, cost = min(most, left + (now - since) * rate), min(cost, most)
+        self._buckets[id] = left - (cost if left >= cost else 0), now
+        return 0.0 if left >= cost else (cost - left) / rate
 
     @property
     def too_long(self) -> Refusal:
@@ -173,7 +197,7 @@ class _Passage:
     async def through(self, scope: Any) -> None:
         """Let the application answer; where the request is cut before that, say why."""
         try:
-            async with self._deadline:
+            async with self._deadline, self._guard.share(scope["state"]["holder"]):
                 await self._guard.app(scope, self.receive, self.send)
         except TimeoutError:
             if not self._deadline.expired():

@@ -29,6 +29,7 @@ from pgmnemo.client.records import (
 from pgmnemo.errors import MissingError
 from pgmnemo.serving.wire import answered, asked, members, native
 
+TEXTS, HITS = 10, 100  # that are brought, and asked for, at the cost of a request
 Told = Callable[[Any, Mapping[str, Any]], Any]
 
 
@@ -46,6 +47,10 @@ class Verb:
     told: Told = lambda found, asked: builtin(found)
     lines: bool = False
     most: Mapping[str, int] = field(default_factory=dict)
+
+    def cost(self, given: Mapping[str, Any]) -> float:
+        """Return what a request costs of its token's rate, beyond the 1 of any: by its texts and by `k`."""
+        return float(len(given.get("items", ())) / TEXTS + given.get("k", 0) / HITS)
 
     @property
     def path(self) -> str:

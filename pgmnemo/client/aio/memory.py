@@ -14,6 +14,7 @@ from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
 from pgmnemo.client import measuring, naming, requests, staging
 from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.aio.waiting import Turns
 from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
 from pgmnemo.client.records import Item
@@ -48,6 +49,7 @@ class AsyncMemory:
         self._collapses = release(opened.version) >= release(COLLAPSES)
         self._let_in: set[UUID] = set()
         self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
+        self._turns = Turns()
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
 
     @classmethod
@@ -173,10 +175,11 @@ class AsyncMemory:
         planned = await run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
         for batch in own.asks([part for parts in planned.values() for part in parts]):
-            if question:
-                answer = await ask(own.queries, batch, own.asks_asynchronously)
-            else:
-                answer = await ask(own.documents, batch, own.asynchronous)
+            async with self._turns.turn(question):
+                if question:
+                    answer = await ask(own.queries, batch, own.asks_asynchronously)
+                else:
+                    answer = await ask(own.documents, batch, own.asynchronous)
             rows.update(own.answered(batch, answer))
         return measuring.together(planned, rows)
 

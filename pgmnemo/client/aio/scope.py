@@ -38,7 +38,7 @@ from pgmnemo.client.rendering import about_tokens, only_blocks, render, without_
 from pgmnemo.client.requests import Asked, cleared, document, filter_of, moment
 from pgmnemo.client.turns import LONGEST, Written
 from pgmnemo.client.vectors import Reals
-from pgmnemo.errors import PgmnemoError, StateError, UsageError
+from pgmnemo.errors import PgmnemoError, StateError, TooLargeError, UsageError
 from pgmnemo.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -816,10 +816,16 @@ class AsyncScope:
         self, ask: Callable[[Call[Any]], Any], most: int | None = None, **given: Any
     ) -> AsyncIterator[Lesson]:
         """Page by page what `ask` answers, without what the tenant remembers of itself."""
-        after, left = None, most
+        after, left, size = None, most, requests.PAGE
         while left is None or left > 0:
-            wanted = requests.PAGE if left is None else min(left + 1, requests.PAGE)
-            page = await ask(requests.listed(self.tenant_id, self.project_id, after, wanted, **given))
+            wanted = size if left is None else min(left + 1, size)
+            try:
+                page = await ask(requests.listed(self.tenant_id, self.project_id, after, wanted, **given))
+            except TooLargeError:
+                if wanted == 1:
+                    raise
+                size = max(1, wanted // 8)
+                continue
             for lesson in page:
                 if lesson.project != staging.reserved(self.tenant_id) and left != 0:
                     yield lesson

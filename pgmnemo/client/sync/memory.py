@@ -18,6 +18,7 @@ from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
 from pgmnemo.client.records import Item
 from pgmnemo.client.sync.scope import Scope
+from pgmnemo.client.sync.waiting import Turns
 from pgmnemo.client.tracing import Tracing
 from pgmnemo.errors import HiddenError, PgmnemoError, UsageError
 from pgmnemo.places import release
@@ -49,6 +50,7 @@ class Memory:
         self._collapses = release(opened.version) >= release(COLLAPSES)
         self._let_in: set[UUID] = set()
         self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
+        self._turns = Turns()
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
 
     @classmethod
@@ -174,10 +176,11 @@ class Memory:
         planned = run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
         for batch in own.asks([part for parts in planned.values() for part in parts]):
-            if question:
-                answer = ask(own.queries, batch, own.asks_asynchronously)
-            else:
-                answer = ask(own.documents, batch, own.asynchronous)
+            with self._turns.turn(question):
+                if question:
+                    answer = ask(own.queries, batch, own.asks_asynchronously)
+                else:
+                    answer = ask(own.documents, batch, own.asynchronous)
             rows.update(own.answered(batch, answer))
         return measuring.together(planned, rows)
 

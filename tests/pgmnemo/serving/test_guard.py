@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from pgmnemo.serving.answers import Refused
 from pgmnemo.serving.guard import Guard, Limits
 from pgmnemo.serving.tokens import Holder, Tokens
 from tests.pgmnemo.serving.raw import Raw
@@ -171,6 +173,51 @@ def test_no_more_than_so_many_are_served_at_once_and_half_of_them_of_one_token(t
     late, own, full = "503 too slow", "429 busy", "503 busy"
     assert run(work()) == [late, late, own, late, late, full, full, full, full]
     assert run(work()) == [late, late, own, late, late, full, full, full, full]
+
+
+def test_one_token_leaves_work_to_others(tokens: Tokens) -> None:
+    at_work: Counter[str] = Counter()
+    most: Counter[str] = Counter()
+
+    async def busy(scope: Any, receive: Any, send: Any) -> None:
+        whose = scope["state"]["holder"].tenant
+        at_work[whose] += 1
+        most[whose] = max(most[whose], at_work[whose])
+        await asyncio.sleep(0.1)
+        at_work[whose] -= 1
+        await echo(scope, receive, send)
+
+    ada, bob = tokens.made("ada"), tokens.made("bob")
+    guard = Guard(busy, tokens, Limits(at_work=2))
+
+    async def work() -> tuple[list[int], float]:
+        async with client(guard, ada) as first, client(guard, bob) as second:
+            many = [asyncio.create_task(first.post("/x")) for _ in range(20)]
+            await asyncio.sleep(0.05)
+            began = time.monotonic()
+            await second.post("/x")
+            seconds = time.monotonic() - began
+            return [answer.status_code for answer in await asyncio.gather(*many)], seconds
+
+    statuses, seconds = run(work())
+    assert statuses == [200] * 20
+    assert dict(most) == {"ada": 2, "bob": 1}
+    assert seconds < 0.6
+    assert not guard._at_work
+
+
+def test_what_costs_more_is_served_less_often(tokens: Tokens) -> None:
+    async def costly(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            scope["state"]["charge"](60)
+        except Refused as error:
+            await error.refusal.sent(send)
+        else:
+            await echo(scope, receive, send)
+
+    guard, ada, bob = Guard(costly, tokens, Limits(rate=100)), tokens.made("ada"), tokens.made("bob")
+    assert [ask(guard, ada).status_code for _ in range(5)] == [200, 200, 200, 429, 429]
+    assert ask(guard, bob).status_code == 200
 
 
 async def stream(scope: Any, receive: Any, send: Any) -> None:

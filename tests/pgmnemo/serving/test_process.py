@@ -307,7 +307,7 @@ def test_what_a_client_gives_up_is_ended_in_the_database(place: Place, tmp_path:
             held = [server.connect() for _ in range(16)]
             for connection in held:
                 connection.sendall(server.head("recall", f"Content-Length: {len(body)}") + body)
-            until(lambda: other.execute(busy).fetchone() == (8,))
+            until(lambda: other.execute(busy).fetchone() == (4,))
             for connection in held:
                 connection.close()
             until(lambda: other.execute(busy).fetchone() == (0,))

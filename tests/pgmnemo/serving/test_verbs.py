@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import time
@@ -16,6 +17,7 @@ from pgmnemo.errors import DatabaseError
 from pgmnemo.serving.openapi import description
 from pgmnemo.serving.verbs import VERBS, Verb
 from tests.pgmnemo.serving.conftest import Served
+from tests.pgmnemo.serving.raw import Raw
 
 NOT_SERVED = {
     "project": "the field `project`", "known": "it is there for importers",
@@ -190,6 +192,41 @@ def test_errors_of_the_memory_have_their_status(served: Served) -> None:
         assert served.post(token, verb, body).status_code == status, (verb, body)
     strange = served.tokens.made("nobody let alice in", "p")
     assert served.post(strange, "count", {}).status_code == 403
+
+
+def test_an_answer_has_a_bound_in_bytes_and_a_list_comes_in_pages_within_it(served: Served) -> None:
+    token = served.token("p")
+    for number in range(24):
+        text = f"kettle {number} " + "x" * 900_000
+        assert served.post(token, "add", {"text": text, "key": f"{number:02}"}).status_code == 200
+    for verb, body in (("recall", {"query": "kettle", "k": 100}), ("context", {"query": "kettle", "k": 100})):
+        answer = served.post(token, verb, body)
+        assert (answer.status_code, "fewer" in answer.text) == (422, True), answer.text[:200]
+    assert len(served.post(token, "recall", {"query": "kettle", "k": 5}).json()) == 5
+    assert [one["key"] for one in served.post(token, "list").json()] == [
+        f"{number:02}" for number in range(24)
+    ]
+    assert len(served.post(token, "export", {"vectors": False}).text.splitlines()) == 25
+
+
+def test_a_token_has_one_export_at_a_time(served: Served) -> None:
+    token, other = served.token("p"), served.token("p")
+    for one in (token, other):
+        served.post(one, "add", {"text": "note", "key": "k"})
+
+    async def work() -> list[int | None]:
+        raw = [Raw("POST", "/v1/export", token=one) for one in (token, token, other)]
+        for one in raw:
+            one._receive = _empty_body  # type: ignore[method-assign]
+        return list(await asyncio.gather(*(one.through(served.app) for one in raw)))
+
+    assert sorted(served.run(work())) == [200, 200, 429]  # type: ignore[type-var]
+    assert served.post(token, "export").status_code == 200
+    assert served.post(token, "export").status_code == 200
+
+
+async def _empty_body() -> Any:
+    return {"type": "http.request", "body": b"", "more_body": False}
 
 
 def test_what_others_have_ended_is_a_conflict(served: Served) -> None:
