@@ -224,6 +224,8 @@ class _Passage:
                 await self._cut(self._guard.too_long)
             if self._whole:
                 self._watching = asyncio.create_task(self._watch())
+        elif message["type"] == "http.disconnect" and not self._begun:
+            self._end(GONE)
         return message
 
     async def _watch(self) -> None:
