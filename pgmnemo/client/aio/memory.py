@@ -14,7 +14,6 @@ from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
 from pgmnemo.client import measuring, naming, requests, staging
 from pgmnemo.client.aio.scope import AsyncScope
-from pgmnemo.client.aio.waiting import Turns
 from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
 from pgmnemo.client.records import Item
@@ -49,7 +48,7 @@ class AsyncMemory:
         self._collapses = release(opened.version) >= release(COLLAPSES)
         self._let_in: set[UUID] = set()
         self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
-        self._turns = Turns()
+        self._turns: Any = None
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
 
     @classmethod
@@ -169,9 +168,10 @@ class AsyncMemory:
         """
         if (own := by or self._embedding) is None or not texts:
             return {}
-        from pgmnemo.client.aio.waiting import ask, run
+        from pgmnemo.client.aio.waiting import Turns, ask, run
 
         requests.check_unicode(texts)
+        self._turns = self._turns or Turns()
         planned = await run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
         for batch in own.asks([part for parts in planned.values() for part in parts]):

@@ -18,7 +18,6 @@ from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
 from pgmnemo.client.records import Item
 from pgmnemo.client.sync.scope import Scope
-from pgmnemo.client.sync.waiting import Turns
 from pgmnemo.client.tracing import Tracing
 from pgmnemo.errors import HiddenError, PgmnemoError, UsageError
 from pgmnemo.places import release
@@ -50,7 +49,7 @@ class Memory:
         self._collapses = release(opened.version) >= release(COLLAPSES)
         self._let_in: set[UUID] = set()
         self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
-        self._turns = Turns()
+        self._turns: Any = None
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
 
     @classmethod
@@ -170,9 +169,10 @@ class Memory:
         """
         if (own := by or self._embedding) is None or not texts:
             return {}
-        from pgmnemo.client.sync.waiting import ask, run
+        from pgmnemo.client.sync.waiting import Turns, ask, run
 
         requests.check_unicode(texts)
+        self._turns = self._turns or Turns()
         planned = run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
         for batch in own.asks([part for parts in planned.values() for part in parts]):
