@@ -16,8 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from numbers import Integral, Real
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import UUID
+
+from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
     import psycopg  # importing it takes a sixth of a second
@@ -40,6 +44,10 @@ ONE_SPELLING = {
 }  # fmt: skip
 # What does more when it is done twice, or says another number.
 ONCE = {"append", "forget_matching", "forget_all", "sweep", "store_staged"}
+KINDS = {"str": str, "int": int, "float": float, "bool": bool}
+INT4, INT8 = 2**31 - 1, 2**63 - 1
+WIDE = {"after"}  # arguments that are bigint
+CLIENTS = {"external_id": "key", "content": "text", "query_text": "query"}  # names of the client's verbs
 # How an argument is written where its Python value alone does not tell PostgreSQL its type.
 CASTS = {
     "embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]",
@@ -535,11 +543,49 @@ def _call(verb: str, decode: Callable[[Rows], Answer], given: Mapping[str, Any])
     """
     tenant = given.get("tenant")
     function = verb if tenant is not None else OF_SESSION.get(verb, verb)
-    named = {name: value for name, value in given.items() if value is not None and name != "columns"}
+    named = {
+        name: _checked(name, value)
+        for name, value in given.items()
+        if value is not None and name != "columns"
+    }
     if tenant is None and verb in ONE_SPELLING:
         named = {"tenant": None, **named}
     shape = (function, tuple(named), tuple(given.get("columns", ("*",))))
     return Call(_statement(*shape), (*named.values(),), decode, verb not in ONCE, shape)
+
+
+@cache
+def _kinds() -> dict[str, type]:
+    """Return the type of each argument that is a text, a number or a flag: every verb has the same."""
+    told = [verb.__annotations__ for verb in globals().values() if isinstance(verb, FunctionType)]
+    hints = {name: hint for each in told for name, hint in each.items() if each["return"].startswith("Call")}
+    return {
+        name: KINDS[hint.removesuffix(" | None")]
+        for name, hint in hints.items()
+        if hint.removesuffix(" | None") in KINDS
+    }
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return an argument as PostgreSQL takes it; UsageError for one of another type, or out of range."""
+    kind = _kinds().get(name)
+    if kind is None or (kind in (str, bool) and isinstance(value, kind)):
+        return value
+    if kind is float and isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    if kind is int:
+        return _whole(name, value)
+    wanted = {str: "a text", bool: "True or False", float: "a number"}[kind]
+    raise UsageError(f"{CLIENTS.get(name, name)} is {repr(value)[:40]}, but must be {wanted}")
+
+
+def _whole(name: str, value: Any) -> int:
+    most = INT8 if name in WIDE else INT4
+    fits = isinstance(value, Integral) and not isinstance(value, bool) and -most <= int(value) <= most
+    if not fits:
+        shown = repr(value)[:40]
+        raise UsageError(f"{name} is {shown}, but must be a whole number from {-most:,} to {most:,}")
+    return int(value)
 
 
 @cache

@@ -45,6 +45,10 @@ class EmbedderError(ModelError):
     code = 3
 
 
+class TooLargeError(UsageError):
+    """An answer that has more bytes than are answered at once."""
+
+
 class DatabaseError(PgmnemoError):
     """No database, no right to make one, no pgvector, or another extension of the same name."""
 

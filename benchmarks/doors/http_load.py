@@ -45,7 +45,7 @@ class Client:
         told, began = json.dumps(body).encode(), time.perf_counter()
         self._writer.write(
             f"POST /v1/{verb} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self._token}\r\n"
-            f"Content-Length: {len(told)}\r\n\r\n".encode()
+            f"Content-Type: application/json\r\nContent-Length: {len(told)}\r\n\r\n".encode()
             + told
         )
         head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()

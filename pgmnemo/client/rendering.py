@@ -20,6 +20,9 @@ __all__ = ["FIRST", "LAST", "about_tokens", "only_blocks", "render", "without_bl
 
 BLOCK = re.compile(rf"^{re.escape(FIRST)}\n(?:(?:\[|> ).*\n|>\n)*{re.escape(LAST)}\n?", re.MULTILINE)
 SHARE = 3  # a lesson longer than this part of the budget is told by its best passage
+LETTERS = 4  # characters of a token, in most texts
+LONGEST = 64  # characters of a token, at most
+CUT = 8  # tokens that a text may have more where it is cut off within a word
 
 
 def render(
@@ -28,17 +31,27 @@ def render(
     """The block of those hits that fit into `most` tokens, best first; empty where none does.
 
     Dates are those of `zone`, else of UTC. A long lesson is told by its best passage. One that
-    does not fit is left out, and the next is tried.
+    does not fit is left out, and the next is tried. Each note is counted once, and of a text that
+    cannot fit its beginning alone.
     """
     kept: list[Hit] = []
     notes: list[str] = []
+    left = most - count(_block([]))
     for hit in hits:
+        if left <= 0:
+            break
         for told in _tellings(hit, most, count):
+            if _is_longer(told, left, count):
+                continue
             note = _note(len(notes) + 1, hit, told, zone or UTC)
-            if count(_block([*notes, note])) <= most:
+            if (tokens := count(note)) <= left:
+                left -= tokens
                 kept.append(hit)
                 notes.append(note)
                 break
+    while notes and count(_block(notes)) > most:  # a count of its own kind, by which a sum is less than all
+        kept.pop()
+        notes.pop()
     text = _block(notes) if notes else ""
     return Context(text, tuple(kept), count(text) if text else 0, len(hits) - len(kept))
 
@@ -58,8 +71,23 @@ def _tellings(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
     """The texts by which a hit can be told, the first preferred."""
     if hit.passage is None or hit.passage == hit.text:
         return [hit.text]
-    whole = count(hit.text) <= most // SHARE
+    most //= SHARE
+    whole = not _is_longer(hit.text, most, count) and count(hit.text) <= most
     return [hit.text, hit.passage] if whole else [hit.passage]
+
+
+def _is_longer(text: str, most: int, count: Callable[[str], int]) -> bool:
+    """Return whether the beginning of a text shows that it has more than `most` tokens.
+
+    First so much is counted as has that many tokens in most texts, then twice as much.
+    """
+    most += CUT
+    read = LETTERS * most
+    while read < len(text) <= LONGEST * most:
+        if count(text[:read]) > most:
+            return True
+        read *= 2
+    return len(text) > LONGEST * most
 
 
 def _note(number: int, hit: Hit, told: str, zone: tzinfo) -> str:

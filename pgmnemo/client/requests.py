@@ -63,6 +63,7 @@ VERSIONS: Call[Rows] = Call(
     list,
 )
 LONGEST_QUESTION = 100_000  # bytes
+MOST_TOKENS = 10_000_000  # of a context
 SIMILAR = 5  # lessons that `add` names where no number is given
 SIMILAR_FIT = 0.25  # least fit of a lesson that `add` names as similar to a text
 SIMILAR_TEXT = 2_000  # characters of a text that are looked for
@@ -70,6 +71,7 @@ PAGE = 500  # lessons of a page of `list`
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, and no backslash that was meant
 DEEPEST = 300  # levels of metadata, which not every reader could follow further
 LONGEST = 10_000_000  # characters of JSON; the extension takes 1,000,000 bytes of its own form
+INT4 = 2**31 - 1
 FARTHEST = 1_000_000_000  # position, either way
 FIELDS = (
     "role", "topic", "importance", "metadata", "occurred_at", "expires_at", "commit_sha", "artifact_hash",
@@ -175,7 +177,7 @@ def recall(
 
 def similar_number(similar: bool | int) -> int:
     """Return how many similar lessons `add` names; UsageError for what is no such number."""
-    return SIMILAR if similar is True else number(similar, "similar", 0, 100) or 0
+    return SIMILAR if similar is True else number(similar or 0, "similar", 0, 100) or 0
 
 
 def explain(
@@ -320,6 +322,9 @@ def filter_of(
     """The filter document of the extension; None where nothing is filtered."""
     if given is not None and not isinstance(given, Mapping):
         raise UsageError(f"filter is a mapping such as {{'topic': 'home'}}, not {type(given).__name__}")
+    for name, value in more.items():
+        if value is not None and not isinstance(value, str):
+            raise UsageError(f"{name} is {repr(value)[:40]}, but must be a text")
     named = {"since": moment(since, "since"), "until": moment(until, "until"), **more}
     made = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
     return document(made, "filter") if made else None
@@ -380,10 +385,25 @@ def number(value: Any, name: str, least: int, most: int) -> int | None:
         told = None if value is None else operator.index(value)
     except TypeError:
         told = least - 1
+    if isinstance(value, bool):
+        told = least - 1
     if told is not None and not least <= told <= most:
         shown = repr(value)[:40]
         raise UsageError(f"{name} is {shown}, but must be a whole number from {least:,} to {most:,}")
     return told
+
+
+def check_unicode(texts: Iterable[str]) -> None:
+    """UsageError where one of the texts cannot be written as UTF-8: no embedder and no database takes it."""
+    for text in texts:
+        if not isinstance(text, str):
+            raise UsageError(f"a text is a string, not {type(text).__name__}")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                f"a text holds {text[error.start]!a}, half a surrogate pair; decode it anew"
+            ) from None
 
 
 def moment(value: datetime | None, name: str) -> Any:

@@ -61,8 +61,7 @@ def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
 
     The extension stores a list in order of its keys, so those that are made here ascend.
     """
-    if not 1 <= size <= 10_000:
-        raise UsageError(f"batch is {size}, but must be from 1 to 10,000")
+    requests.number(size, "batch", 1, 10_000)
     if isinstance(items, str | Item) or not isinstance(items, Iterable):
         raise UsageError(f"add_many takes a list of texts and Items, not one {type(items).__name__}")
     rest, start = enumerate(items), new_key()[:24]

@@ -10,10 +10,14 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.routing import Route
 
+from pgmnemo.mcp.messages import error_of
 from pgmnemo.mcp.opening import Opening
 from pgmnemo.serving.guard import Guard, Limits
+from pgmnemo.serving.origin import JSON, is_loopback
 from pgmnemo.serving.tokens import Holder, Tokens
 
 PATH = "/mcp"
@@ -35,22 +39,50 @@ async def application(
 
     tokens: whom it serves; None: `holder` alone, and only calls from this machine. hosts: by which names it
     is called, beside the loopback interface's; a request that names another one, or comes from a web page of
-    another one, is refused.
+    another one or of another local port, is refused.
     """
     names = [*LOOPBACK, *hosts]
+    pages = [one for one in names if tokens is None or not is_loopback(one.strip("[]"))]
     security = TransportSecuritySettings(
         allowed_hosts=[f"{name}{port}" for name in names for port in PORTS],
         allowed_origins=[
-            f"{scheme}://{name}{port}" for scheme in SCHEMES for name in names for port in PORTS
+            f"{scheme}://{name}{port}" for scheme in SCHEMES for name in pages for port in PORTS
         ],
     )
     manager = StreamableHTTPSessionManager(server, stateless=True, security_settings=security)
-    app = Starlette(routes=[Route(PATH, StreamableHTTPASGIApp(manager), methods=["POST"])])
+    app = Starlette(routes=[Route(PATH, Wellformed(StreamableHTTPASGIApp(manager)), methods=["POST"])])
     try:
         async with opening.running(), manager.run():
             yield Guard(app, tokens, limits, holder=holder, public=())
     except BaseExceptionGroup as group:  # the manager's tasks wrap what the caller's block raises
         raise _only(group) from None
+
+
+class Wellformed:
+    """An application that is asked well-formed messages alone; a malformed one is answered as over stdio."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            body = await Request(scope, receive).body()
+        except ClientDisconnect:
+            return
+        if (error := error_of(body)) is not None:
+            told = error.model_dump_json(by_alias=True, exclude_unset=True)
+            await Response(told, 400, media_type=JSON)(scope, receive, send)
+            return
+        read = False
+
+        async def again() -> Any:
+            nonlocal read
+            if read:
+                return await receive()
+            read = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self.app(scope, again, send)
 
 
 def _only(error: BaseException) -> BaseException:

@@ -15,7 +15,10 @@ from anyio import BrokenResourceError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import INVALID_REQUEST, JSONRPCError
 
+from pgmnemo.mcp.messages import LONGEST, TOO_LONG, error_for, error_of
 from pgmnemo.mcp.opening import Opening
 
 CHUNK = 1 << 16
@@ -30,6 +33,7 @@ async def serve(server: Server[Any], opening: Opening) -> None:
     server.middleware.append(stdin.counted)
     try:
         async with stdio_server(stdin=stdin) as (read, write):  # type: ignore[arg-type]
+            stdin.answers.set_result(write)
             with redirect_stdout(sys.stderr):
                 async with opening.running():
                     answering = server.run(read, write, server.create_initialization_options())
@@ -48,16 +52,24 @@ def _stop(serving: asyncio.Task[None], stdin: Lines) -> None:
 
 
 class Lines:
-    """Lines of a file descriptor. A thread reads them, which nobody waits for when the server ends."""
+    """Lines of a file descriptor. A thread reads them, which nobody waits for when the server ends.
+
+    A malformed message is answered here, by the stream that `answers` will be.
+    """
 
     def __init__(self, source: int) -> None:
         self._loop, self._busy = asyncio.get_running_loop(), 0
-        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=100)
+        self.answers: asyncio.Future[Any] = self._loop.create_future()
+        self._lines: asyncio.Queue[bytes | JSONRPCError | None] = asyncio.Queue(maxsize=100)
         threading.Thread(target=self._read, args=(source,), daemon=True).start()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        answers = await self.answers
         while (line := await self._lines.get()) is not None:
-            yield line
+            if isinstance(line, JSONRPCError):
+                await answers.send(SessionMessage(line))
+            else:
+                yield line
         await self._answered()
 
     def end(self) -> None:
@@ -83,16 +95,32 @@ class Lines:
 
     def _read(self, source: int) -> None:
         with suppress(RuntimeError):  # the loop has ended
-            rest = b""
+            held = bytearray()
             while part := os.read(source, CHUNK):
-                *lines, rest = (rest + part).split(b"\n")
-                for line in lines:
-                    self._put(line)
-            if rest:
-                self._put(rest)
+                *ends, rest = part.split(b"\n")
+                for end in ends:
+                    self._took(held, end)
+                    self._tell(held)
+                self._took(held, rest)
+            self._tell(held)
             self._put(None)
 
-    def _put(self, line: bytes | None) -> None:
+    @staticmethod
+    def _took(held: bytearray, part: bytes) -> None:
+        """Keep a part of a line, but nothing more of a line that is too long already."""
+        if len(held) <= LONGEST:
+            held += part
+
+    def _tell(self, held: bytearray) -> None:
+        """Put a whole line into the queue, or the error that answers it; a blank line is no message."""
+        line = bytes(held)
+        held.clear()
+        if len(line) > LONGEST:
+            self._put(error_for(None, INVALID_REQUEST, TOO_LONG))
+        elif line.strip():
+            self._put(error_of(line) or line)
+
+    def _put(self, line: bytes | JSONRPCError | None) -> None:
         asyncio.run_coroutine_threadsafe(self._lines.put(line), self._loop).result()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -53,6 +54,14 @@ class Refusal:
         again = {"retry-after": AGAIN[self.status]} if self.status in AGAIN else {}
         return {"content-type": "application/json", **again, **self.headers}
 
+    @property
+    def raw(self) -> bytes:
+        """The whole answer as HTTP/1.1, after which the connection ends."""
+        fields = {**self.fields, "content-length": str(len(self.body)), "connection": "close"}
+        lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"]
+        lines += [f"{name}: {value}" for name, value in fields.items()]
+        return "\r\n".join([*lines, "", ""]).encode() + self.body
+
     async def sent(self, send: Send) -> None:
         """Answer with it, where nothing was answered yet."""
         headers = {**self.fields, "content-length": str(len(self.body))}
@@ -61,6 +70,15 @@ class Refusal:
         await send({"type": "http.response.body", "body": self.body})
 
 
+class Refused(Exception):
+    """What ends the work of a request with a refusal."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+FULL = Refusal(503, "busy", "as many requests as are served at once are under way; try again")
 FAULT = Refusal(500, "fault", "this is a fault of the server, whose log says where; it is not your request's")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, Any
 
@@ -16,9 +17,10 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from pgmnemo import AsyncMemory
+from pgmnemo.client.aio.waiting import ANSWER_BYTES
 from pgmnemo.client.requests import VERSIONS
 from pgmnemo.errors import PgmnemoError
-from pgmnemo.serving.answers import FAULT, Refusal, refusal
+from pgmnemo.serving.answers import FAULT, Refusal, Refused, refusal
 from pgmnemo.serving.openapi import JSON, JSON_LINES, description
 from pgmnemo.serving.verbs import VERBS, Verb
 
@@ -46,7 +48,7 @@ def application(memory: AsyncMemory, *routes: Route) -> Starlette:
 def made(routes: list[Route]) -> Starlette:
     """An application whose every error is a sentence of JSON."""
     handlers: Any = {
-        HTTPException: _no_route, PgmnemoError: _wrong, msgspec.ValidationError: _invalid,
+        HTTPException: _no_route, Refused: _refused, PgmnemoError: _wrong, msgspec.ValidationError: _invalid,
         msgspec.DecodeError: _malformed, UnicodeDecodeError: _malformed, RecursionError: _malformed,
         ClientDisconnect: _malformed, Exception: _fault,
     }  # fmt: skip
@@ -58,17 +60,25 @@ def made(routes: list[Route]) -> Starlette:
 def endpoint(memory: AsyncMemory, verb: Verb) -> Endpoint:
     """What answers a verb."""
 
+    exporting: set[str] = set()
+
     async def answer(request: Request) -> Response:
         given, project = verb.read(await request.body())
+        if (cost := verb.cost(given)) >= 1:
+            request.state.charge(cost)
         scope = request.state.holder.scope(memory, project)
         if verb.lines:
-            return StreamingResponse(await _exported(scope, given), media_type=JSON_LINES)
+            return await _exported(scope, given, exporting, request.state.holder.id)
         found = getattr(scope, verb.name)(**given)
         if hasattr(found, "__aiter__"):
             return StreamingResponse(await _begun(_array(found, verb)), media_type=JSON)
-        return told(verb.told(await found, given))
+        return await asyncio.to_thread(_told, verb, await found, given)
 
     return answer
+
+
+def _told(verb: Verb, found: Any, given: dict[str, Any]) -> Response:
+    return told(verb.told(found, given))
 
 
 def told(answer: Any) -> Response:
@@ -87,23 +97,41 @@ async def _array(found: AsyncIterator[Any], verb: Verb) -> AsyncIterator[bytes]:
     yield bytes(part + b"]\n")
 
 
-async def _exported(scope: Any, given: dict[str, Any]) -> AsyncIterator[bytes]:
-    """The lines of an export, which was made in a file of its own, so that a slow reader holds no
-    transaction open."""
+class _Export(StreamingResponse):
+    """The lines of an export, from a file of its own, so that a slow reader holds no transaction open."""
+
+    def __init__(self, file: IO[bytes], done: Callable[[], object]) -> None:
+        super().__init__(_parts(file), media_type=JSON_LINES)
+        self._file, self._done = file, done
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._file.close()
+            self._done()
+
+
+async def _exported(scope: Any, given: dict[str, Any], exporting: set[str], whose: str) -> _Export:
+    """Return an export; Refused while another one of the same token is made or read."""
+    if whose in exporting:
+        raise Refused(Refusal(429, "busy", "another export of this token is under way; read that one first"))
+    exporting.add(whose)
     file = TemporaryFile()  # noqa: SIM115
     try:
+        ANSWER_BYTES.set(None)  # what is written to a file need not fit into an answer
         await scope.export(file, **given)
         await asyncio.to_thread(file.seek, 0)
     except BaseException:
         file.close()
+        exporting.discard(whose)
         raise
-    return _parts(file)
+    return _Export(file, partial(exporting.discard, whose))
 
 
 async def _parts(file: IO[bytes]) -> AsyncIterator[bytes]:
-    with file:
-        while part := await asyncio.to_thread(file.read, PART):
-            yield part
+    while part := await asyncio.to_thread(file.read, PART):
+        yield part
 
 
 async def _begun(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -150,6 +178,10 @@ async def openapi(request: Request) -> Response:
 
 def _answer(no: Refusal) -> Response:
     return Response(no.body, no.status, no.fields)
+
+
+async def _refused(request: Request, error: Any) -> Response:
+    return _answer(error.refusal)
 
 
 async def _wrong(request: Request, error: Any) -> Response:

@@ -11,14 +11,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from ipaddress import ip_address
+from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
+from pgmnemo.client.aio.waiting import ANSWER_BYTES
 from pgmnemo.errors import PgmnemoError
-from pgmnemo.serving.answers import Refusal, Send
+from pgmnemo.serving.answers import FULL, Refusal, Refused, Send
+from pgmnemo.serving.origin import is_json, is_own, values
 from pgmnemo.serving.tokens import Holder, Tokens
 
 PUBLIC = frozenset({"/", "/healthz", "/openapi.json"})
@@ -31,12 +33,16 @@ BAD_TOKEN = Refusal(
     401, "no token", "this token is none, or was revoked; ask for another",
     {"www-authenticate": 'Bearer realm="mnemo", error="invalid_token"'},
 )  # fmt: skip
-FOREIGN = Refusal(403, "refused", "without tokens only this machine is served: call 127.0.0.1 or localhost")
+FOREIGN = Refusal(
+    403, "refused",
+    "without tokens only programs of this machine and this server's own page are served: call 127.0.0.1 or "
+    "localhost, and send no Origin of another page",
+)  # fmt: skip
+NO_JSON = Refusal(415, "wrong use", "the body is taken as JSON alone: send Content-Type: application/json")
 UNREADABLE = Refusal(
     503, "error", "the tokens of this server cannot be read; whoever runs it has to mend that"
 )
-FULL = Refusal(503, "busy", "as many requests as are served at once are under way; try again")
-
+GONE = Refusal(499, "gone", "the client left before the answer")  # for the log: nobody reads it
 SHARE = Refusal(429, "busy", "this token has half of all requests under way that are served at once; wait")
 
 
@@ -44,21 +50,26 @@ SHARE = Refusal(429, "busy", "this token has half of all requests under way that
 class Limits:
     """`body`: bytes of a request. `seconds`: until an answer begins, and between two parts of it.
 
-    `rate`: requests a second of one token, and twice as many at once. `concurrent`: requests at once of all,
-    of one token half of it.
+    `rate`: requests a second of one token, and twice as many at once; of what costs more (`charge`), fewer.
+    `answer`: bytes of the lessons in an answer that is made at once. `concurrent`: requests at once of all,
+    of one token half of it. `at_work`: those of one token that are answered at once, by half the connections
+    of a memory; the others wait.
     """
 
     body: int = 1 << 20
     seconds: float = 30.0
     rate: float = 100.0
     concurrent: int = 256
+    at_work: int = 4
+    answer: int = 16 << 20
 
 
 class Guard:
     """Lets through to `app` what may pass. `public` paths may be read (GET) by anybody.
 
     Without `tokens` every request is `holder`'s, and must be of this machine: its Host names the loopback
-    interface, its Origin, if it has one, too, so that no web page gets in by a browser.
+    interface, and its Origin, if it has one, is this server's own, so that no other web page gets in by a
+    browser. A body is declared as JSON, which no page can do without asking first.
     """
 
     def __init__(
@@ -76,6 +87,7 @@ class Guard:
         self._holder, self._public = holder, frozenset(public)
         self._buckets: dict[str, tuple[float, float]] = {}  # by token: what is left, and since when
         self._under_way: Counter[str | None] = Counter()  # by token
+        self._at_work: dict[str | None, asyncio.Semaphore] = {}  # by token
 
     async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
         if scope["type"] != "http":
@@ -86,29 +98,30 @@ class Guard:
         if isinstance(found, Refusal):
             await found.sent(send)
             return
-        scope.setdefault("state", {})["holder"] = found
+        scope.setdefault("state", {}).update(holder=found, charge=partial(self._charge, found))
         if (no := self._too_much(scope, found)) is not None:
             await no.sent(send)
             return
         whose = None if found is None else found.id
         self._under_way[whose] += 1
+        ANSWER_BYTES.set(self.limits.answer)
         try:
             await _Passage(self, token, receive, send).through(scope)
         finally:
             self._under_way[whose] -= 1
             if not self._under_way[whose]:
                 del self._under_way[whose]
+                self._at_work.pop(whose, None)
 
     def _who(self, scope: Any) -> tuple[str | None, Holder | Refusal | None]:
         """The token and its holder, None for what anybody may read; or why it may not pass."""
-        headers = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
-        if self.tokens is None and not _of_this_machine(headers):
+        if self.tokens is None and not is_own(scope):
             return None, FOREIGN
         if scope["path"] in self._public and scope["method"] in ("GET", "HEAD"):
             return None, None
         if self.tokens is None:
             return None, self._holder
-        given = [value for name, value in headers if name == b"authorization"]
+        given = values(scope, b"authorization")
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         if scheme.lower() != "bearer" or not token.strip():
             return None, NO_TOKEN
@@ -118,25 +131,41 @@ class Guard:
             return None, UNREADABLE
 
     def _too_much(self, scope: Any, holder: Holder | None) -> Refusal | None:
+        if not is_json(scope):
+            return NO_JSON
         if self._under_way.total() >= self.limits.concurrent:
             return FULL
         if self.tokens and holder and self._under_way[holder.id] >= max(1, self.limits.concurrent // 2):
             return SHARE
-        if holder is not None and (wait := self._wait(holder.id)) > 0:
-            told = f"{self.limits.rate:g} requests a second are served of one token; try again"
-            return Refusal(429, "busy", told, {"retry-after": str(int(wait) + 1)})
+        try:
+            self._charge(holder)
+        except Refused as error:
+            return error.refusal
         length = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0")
         fits = length.isdigit() and len(length) < 16 and int(length) <= self.limits.body
         return None if fits else self.too_long
 
-    def _wait(self, id: str) -> float:
-        """Seconds until there is a token in somebody's bucket; 0 where there was one, which is taken."""
+    def share(self, holder: Holder | None) -> AbstractAsyncContextManager[Any]:
+        """Return what a request of a token waits for before it is answered: a place among its own."""
+        if self.tokens is None or holder is None:
+            return nullcontext()
+        return self._at_work.setdefault(holder.id, asyncio.Semaphore(self.limits.at_work))
+
+    def _charge(self, holder: Holder | None, cost: float = 1.0) -> None:
+        """Take what a request costs of its token's rate; Refused where so much is not left."""
+        if holder is not None and (wait := self._wait(holder.id, cost)) > 0:
+            told = f"{self.limits.rate:g} requests a second are served of one token, and fewer that ask for "
+            told += "much or bring much; try again, or ask for less at a time"
+            raise Refused(Refusal(429, "busy", told, {"retry-after": str(int(wait) + 1)}))
+
+    def _wait(self, id: str, cost: float) -> float:
+        """Seconds until there is so much in somebody's bucket; 0 where there was, which is taken."""
         now, rate = time.monotonic(), self.limits.rate
         most = max(1.0, rate * BURST)
         left, since = self._buckets.get(id, (most, now))
-        left = min(most, left + (now - since) * rate)
-        self._buckets[id] = left - (left >= 1), now
-        return 0.0 if left >= 1 else (1 - left) / rate
+        left, cost = min(most, left + (now - since) * rate), min(cost, most)
+        self._buckets[id] = left - (cost if left >= cost else 0), now
+        return 0.0 if left >= cost else (cost - left) / rate
 
     @property
     def too_long(self) -> Refusal:
@@ -161,13 +190,14 @@ class _Passage:
         self._deadline = asyncio.timeout(guard.limits.seconds)
         self._looking = self._loop.call_later(LOOK, self._look)
         self._begun = self._whole = self._waits = False
+        self._watching: asyncio.Task[None] | None = None
         self._bytes = 0
         self._why: Refusal | None = None
 
     async def through(self, scope: Any) -> None:
         """Let the application answer; where the request is cut before that, say why."""
         try:
-            async with self._deadline:
+            async with self._deadline, self._guard.share(scope["state"]["holder"]):
                 await self._guard.app(scope, self.receive, self.send)
         except TimeoutError:
             if not self._deadline.expired():
@@ -176,9 +206,14 @@ class _Passage:
                 await (self._why or self._late()).sent(self._send)
         finally:
             self._looking.cancel()
+            if self._watching is not None:
+                self._watching.cancel()
 
     async def receive(self) -> Any:
-        """The next part of the body, of which no more is read than may come."""
+        """The next part of the body, of which no more is read than may come, or that the client has left."""
+        if self._watching is not None:
+            await asyncio.shield(self._watching)
+            return {"type": "http.disconnect"}
         self._waits = True
         message = await self._receive()
         self._waits = False
@@ -187,7 +222,17 @@ class _Passage:
             self._bytes += len(message.get("body", b""))
             if self._bytes > self._guard.limits.body:
                 await self._cut(self._guard.too_long)
+            if self._whole:
+                self._watching = asyncio.create_task(self._watch())
+        elif message["type"] == "http.disconnect" and not self._begun:
+            self._end(GONE)
         return message
+
+    async def _watch(self) -> None:
+        """End the request when its client leaves: what nobody reads is not computed."""
+        while (await self._receive())["type"] != "http.disconnect":
+            await asyncio.sleep(LOOK)
+        self._end(GONE)
 
     async def send(self, message: Any) -> None:
         """Send a part of the answer, if the token still is one; then there is time for the next."""
@@ -220,26 +265,3 @@ class _Passage:
         if self._waits and not self._whole:
             return Refusal(408, "too slow", f"the body did not come within {seconds}", CLOSE)
         return Refusal(503, "too slow", f"no answer was found within {seconds}; ask for less, or try again")
-
-
-def _of_this_machine(headers: Sequence[tuple[bytes, str]]) -> bool:
-    """Whether a request names the loopback interface, and so does the page that a browser sends it from."""
-    hosts = [value for name, value in headers if name == b"host"]
-    origins = [value.partition("://")[2] for name, value in headers if name == b"origin"]
-    return len(hosts) == 1 and all(is_loopback(_name(one)) for one in hosts + origins)
-
-
-def is_loopback(name: str) -> bool:
-    """Whether a host is this machine's own interface, by its name or number alone."""
-    try:
-        return name == "localhost" or ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
-def _name(address: str) -> str:
-    """The host of `host:port`; empty where that is none."""
-    try:
-        return "" if "@" in address else urlsplit(f"//{address}").hostname or ""
-    except ValueError:
-        return ""

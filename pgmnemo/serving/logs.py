@@ -9,6 +9,7 @@ import logging
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +17,9 @@ from typing import Any
 import msgspec
 
 from pgmnemo.serving.answers import FAULT, Send
+
+SECOND = 1.0
+KINDS = 1000  # different words that are kept in mind
 
 
 def tell(event: str, level: str = "info", **more: Any) -> None:
@@ -26,13 +30,34 @@ def tell(event: str, level: str = "info", **more: Any) -> None:
 
 
 class Lines(logging.Handler):
-    """Records of a library, by its own words alone: what it was given stays out."""
+    """Records of a library, by its own words alone: what it was given stays out. The same words are a line
+    once a second, with how often they were said since."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: dict[str, float] = {}
+        self._since: Counter[str] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """One line."""
+        """Write a line, where the last with the same words was written a second ago."""
+        words, now = str(record.msg).strip().partition("\n")[0], time.monotonic()
+        self._since[words] += 1
+        if now - self._told.get(words, -SECOND) < SECOND:
+            return
+        if len(self._told) > KINDS:
+            self._told.clear()
+        self._told[words] = now
+        times = self._since.pop(words)
         fault = record.exc_info[1] if record.exc_info else None
-        more = {"fault": place(fault)} if fault else {}
-        tell(str(record.msg).strip(), record.levelname.lower(), logger=record.name, **more)
+        more = ({"fault": place(fault)} if fault else {}) | ({"times": times} if times > 1 else {})
+        tell(words, record.levelname.lower(), logger=record.name, **more)
+
+
+def report(loop: Any, context: dict[str, Any]) -> None:
+    """Write what asyncio reports of an event loop, without what it was given."""
+    fault = context.get("exception")
+    told = (type(fault), fault, fault.__traceback__) if isinstance(fault, BaseException) else None
+    logging.getLogger("asyncio").error(str(context["message"]), exc_info=told)
 
 
 class Logged:

@@ -21,6 +21,7 @@ WHY = {
     408: "The body came too slowly.",
     409: "Something that is there is in the way, or others wrote the same rows.",
     413: "The body is too long.",
+    415: "The body is not declared as application/json.",
     422: "The body does not fit, or the memory refuses what is in it.",
     429: "Too many requests of one token.",
     500: "A fault of the server.",

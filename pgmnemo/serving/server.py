@@ -15,12 +15,16 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pgmnemo.errors import UsageError, os_errors
-from pgmnemo.serving.guard import is_loopback
-from pgmnemo.serving.logs import Lines, tell
+from pgmnemo.serving.answers import FULL
+from pgmnemo.serving.connections import MOST, Connections, StrictConnection, raise_descriptors
+from pgmnemo.serving.logs import Lines, report, tell
+from pgmnemo.serving.origin import is_loopback
 
 WAITING = 2048  # connections that are not taken yet
+AT_ONCE = 64  # of them that are taken before others make room for them
 HEAD = 32 << 10  # bytes of the lines before a body
-PATIENCE = 30.0  # seconds in which a client sends the head of a request, or reads the last of an answer
+PATIENCE = 30.0  # seconds in which a client reads the last of an answer
+HEAD_PATIENCE = 5.0  # seconds in which a client sends the head of a request, the first one or the next
 LINGER = 1.0  # seconds in which a client that still sends can read a refusal
 DISCARDED = 8 << 20  # bytes of a refused body that are read so that its client comes to the answer
 
@@ -31,12 +35,15 @@ async def serve(app: Any, host: str, port: int, seconds: float) -> None:
     `port` 0 is a free one. UsageError where the address cannot be had.
     """
     with bound(host, port) as listening:
-        logger = logging.getLogger("uvicorn")
-        logger.handlers, logger.propagate = [Lines()], False
+        for name in ("uvicorn", "asyncio"):
+            logger = logging.getLogger(name)
+            logger.handlers, logger.propagate = [Lines()], False
+        asyncio.get_running_loop().set_exception_handler(report)
+        _Prompt.clients = Connections(raise_descriptors())
         config = uvicorn.Config(
             app, loop="none", http=_Prompt, ws="none", lifespan="off", log_config=None, log_level="warning",
             access_log=False, proxy_headers=False, server_header=False, h11_max_incomplete_event_size=HEAD,
-            timeout_graceful_shutdown=int(seconds) + 1,
+            timeout_graceful_shutdown=int(seconds) + 1, backlog=AT_ONCE,
         )  # fmt: skip
         shown = f"[{host}]" if ":" in host else host
         tell("serving", url=f"http://{shown}:{listening.getsockname()[1]}")
@@ -67,6 +74,12 @@ def check_open(host: str, tokens: object) -> None:
 
 
 class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; asyncio would take as many connections in one go as may wait."""
+        await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(WAITING)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Both signals ask to stop; being stopped so is no failure."""
@@ -83,20 +96,52 @@ class _Server(uvicorn.Server):
 class _Prompt(H11Protocol):
     """Ends a connection whose client neither asks anything nor reads the rest of an answer for a while."""
 
+    clients = Connections(MOST)  # of the server that runs
     _seen: Any = None
     _look: asyncio.TimerHandle
+    _head: asyncio.TimerHandle
     transport: Any
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.conn = StrictConnection(h11.SERVER, HEAD)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is under way."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def drop(self) -> None:
+        """End the connection at once."""
+        self.transport.abort()
 
     def connection_made(self, transport: Any) -> None:
         lingering: Any = _Lingering(transport, self)
         super().connection_made(lingering)
         self._look = self.loop.call_later(PATIENCE, self._ended_if_idle)
+        self._head = self.loop.call_later(HEAD_PATIENCE, self._ended_without_head)
+        if not self.clients.enter(self, self.client[0] if self.client else ""):
+            self.transport.write(FULL.raw)
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._look.cancel()
+        self._head.cancel()
+        self.clients.leave(self)
         super().connection_lost(exc)
 
+    def on_response_complete(self) -> None:
+        self._head.cancel()
+        self._head = self.loop.call_later(HEAD_PATIENCE, self._ended_without_head)
+        super().on_response_complete()
+
+    def _ended_without_head(self) -> None:
+        if self.is_idle:
+            self.transport.close()
+
     def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing() and not self.transport.lingers:
+            return
         if not self.transport.lingers:
             super().data_received(data)
         elif not self.transport.discards(len(data)):
@@ -107,8 +152,7 @@ class _Prompt(H11Protocol):
             self.transport.abort()
 
     def _ended_if_idle(self) -> None:
-        done = self.cycle is None or self.cycle.response_complete
-        if self.transport.is_closing() or (done and self.cycle is self._seen):
+        if self.transport.is_closing() or (self.is_idle and self.cycle is self._seen):
             self.transport.abort()
             return
         self._seen = self.cycle

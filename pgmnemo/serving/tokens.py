@@ -24,6 +24,7 @@ import msgspec
 
 from pgmnemo.client.naming import named, project_id, tenant_id
 from pgmnemo.errors import GrantError, UsageError, os_errors
+from pgmnemo.serving.ownership import check_ownership
 from pgmnemo.serving.wire import TIME
 
 PREFIX = "mnemo_"
@@ -126,8 +127,7 @@ class Tokens:
             if not self.path.is_file():
                 raise UsageError(f"{self.path} is no file; name a file of tokens")
             if seen != self._seen:
-                if state.st_mode & 0o022:
-                    raise UsageError(f"others may write {self.path}; run chmod 600 {self.path}")
+                check_ownership(self.path)
                 self._kept = _decoded(self.path)
                 self._seen = seen
         return self._kept
@@ -139,6 +139,7 @@ class Tokens:
             home = Path(os.path.realpath(self.path))  # what a link leads to: others read that
             folder = os.open(home.parent, os.O_RDONLY)
             try:
+                check_ownership(self.path)
                 fcntl.flock(folder, fcntl.LOCK_EX)
                 kept = dict(self._read())
                 yield kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ from pgmnemo.client.records import (
 from pgmnemo.errors import MissingError
 from pgmnemo.serving.wire import answered, asked, members, native
 
+TEXTS, HITS = 10, 100  # that are brought, and asked for, at the cost of a request
 Told = Callable[[Any, Mapping[str, Any]], Any]
 
 
@@ -36,7 +37,8 @@ Told = Callable[[Any, Mapping[str, Any]], Any]
 class Verb:
     """`answer` is the type of what is told, `told` makes it of what the verb answered and was asked.
 
-    `example` is a body; `lines`: an answer of JSON lines, which is sent bit by bit.
+    `example` is a body; `lines`: an answer of JSON lines, which is sent bit by bit. `most`: bounds of
+    whole numbers from 1 on.
     """
 
     name: str
@@ -44,6 +46,11 @@ class Verb:
     example: Mapping[str, Any]
     told: Told = lambda found, asked: builtin(found)
     lines: bool = False
+    most: Mapping[str, int] = field(default_factory=dict)
+
+    def cost(self, given: Mapping[str, Any]) -> float:
+        """Return what a request costs of its token's rate, beyond the 1 of any: by its texts and by `k`."""
+        return float(len(given.get("items", ())) / TEXTS + given.get("k", 0) / HITS)
 
     @property
     def path(self) -> str:
@@ -58,7 +65,8 @@ class Verb:
     @cached_property
     def body(self) -> type[msgspec.Struct]:
         """What it takes."""
-        return asked("".join(part.title() for part in self.name.split("_")) + "Request", self.function)
+        name = "".join(part.title() for part in self.name.split("_"))
+        return asked(f"{name}Request", self.function, self.most)
 
     @property
     def about(self) -> str:
@@ -114,8 +122,9 @@ LINK = {"source": "move", "target": "cat"}
 VERBS = [
     Verb("add", answered(Added), {"text": "I moved to Lisbon.", "key": "move", "role": "user"}),
     Verb("add_many", answered(Moved), {"items": [{"text": "My cat is called Miso.", "key": "cat"}]}),
-    Verb("recall", _many(HIT), {"query": "Where do I live?", "k": 3}, _hits),
-    Verb("context", answered(Context, hits=_many(HIT)), {"query": "cat", "max_tokens": 500}, _context),
+    Verb("recall", _many(HIT), {"query": "Where do I live?", "k": 3}, _hits, most={"k": 10_000}),
+    Verb("context", answered(Context, hits=_many(HIT)), {"query": "cat", "max_tokens": 500}, _context,
+         most={"k": 100, "max_tokens": 20_000}),
     Verb("get", answered(Lesson), {"key": "move"}, _there),
     Verb("list", _many(answered(Lesson)), {"newest": True, "most": 20}),
     Verb("count", answered(Count), {"role": "user"}),
@@ -131,7 +140,8 @@ VERBS = [
     Verb("end_fact", _object("Ended", facts=int), SAID, _named("facts")),
     Verb("link", _object("Linked", outcome=str), LINK, _named("outcome")),
     Verb("unlink", _object("Unlinked", removed=bool), LINK, _named("removed")),
-    Verb("explain", _many(answered(Reason)), {"key": "move", "query": "Where do I live?"}),
+    Verb("explain", _many(answered(Reason)), {"key": "move", "query": "Where do I live?"},
+         most={"k": 10_000}),
     Verb("similar", _many(answered(Pair)), {"least_words": 0.7}),
     Verb("stats", answered(Stats), {}),
     Verb("export", str, {"vectors": False}, lines=True),

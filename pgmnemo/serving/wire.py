@@ -19,9 +19,13 @@ INTEGER = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 TIME = Annotated[datetime, Meta(tz=True)]
 
 
-def asked(name: str, verb: Callable[..., Any]) -> type[msgspec.Struct]:
-    """What a verb takes as a body: its parameters, but those that are no JSON, and the project."""
+def asked(name: str, verb: Callable[..., Any], most: Mapping[str, int]) -> type[msgspec.Struct]:
+    """What a verb takes as a body: its parameters, but those that are no JSON, and the project.
+
+    most: of whole numbers from 1 on, by their names.
+    """
     hints = get_type_hints(verb)
+    hints |= {each: Annotated[int, Meta(ge=1, le=bound)] for each, bound in most.items()}
     given: list[Any] = [
         _field(one.name, hints[one.name], one.default, one.empty)
         for one in inspect.signature(verb).parameters.values()

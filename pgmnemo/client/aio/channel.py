@@ -14,7 +14,7 @@ from psycopg.rows import tuple_row
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client.aio.sources import AsyncSource, Unreached
-from pgmnemo.client.aio.waiting import AsyncConnection, AsyncCursor, sleep
+from pgmnemo.client.aio.waiting import AsyncConnection, AsyncCursor, rows_of, sleep
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.client.vectors import ours
 from pgmnemo.errors import UsageError
@@ -158,5 +158,4 @@ def cursor_of(connection: AsyncConnection[Any], ours: bool) -> AsyncCursor[tuple
 async def sent(connection: AsyncConnection[Any], call: Call[Answer], ours: bool = True) -> Answer:
     """The answer to a call over a connection; psycopg's errors pass through."""
     cursor = cursor_of(connection, ours)
-    await cursor.execute(call.statement.encode(), call.parameters or None, binary=True)
-    return call.decode(await cursor.fetchall())
+    return call.decode(await rows_of(cursor, call.statement.encode(), call.parameters or None))

@@ -48,6 +48,7 @@ class AsyncMemory:
         self._collapses = release(opened.version) >= release(COLLAPSES)
         self._let_in: set[UUID] = set()
         self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
+        self._turns: Any = None
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
 
     @classmethod
@@ -167,15 +168,18 @@ class AsyncMemory:
         """
         if (own := by or self._embedding) is None or not texts:
             return {}
-        from pgmnemo.client.aio.waiting import ask, run
+        from pgmnemo.client.aio.waiting import Turns, ask, run
 
+        requests.check_unicode(texts)
+        self._turns = self._turns or Turns()
         planned = await run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
         for batch in own.asks([part for parts in planned.values() for part in parts]):
-            if question:
-                answer = await ask(own.queries, batch, own.asks_asynchronously)
-            else:
-                answer = await ask(own.documents, batch, own.asynchronous)
+            async with self._turns.turn(question):
+                if question:
+                    answer = await ask(own.queries, batch, own.asks_asynchronously)
+                else:
+                    answer = await ask(own.documents, batch, own.asynchronous)
             rows.update(own.answered(batch, answer))
         return measuring.together(planned, rows)
 

@@ -4,17 +4,57 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
-from contextlib import suppress
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 
 from psycopg import AsyncConnection, AsyncCursor
 
-from pgmnemo.errors import PgmnemoError
+from pgmnemo.errors import PgmnemoError, TooLargeError
 
-__all__ = ["AsyncConnection", "AsyncCursor", "Lock", "Semaphore", "ask", "is_pool", "run", "sleep"]
+__all__ = [
+    "AsyncConnection",
+    "AsyncCursor",
+    "Lock",
+    "Semaphore",
+    "Turns",
+    "ask",
+    "is_pool",
+    "rows_of",
+    "run",
+    "sleep",
+]
 
+PAUSE, PAUSES = 0.05, 20  # seconds
 Lock, Semaphore, sleep = asyncio.Lock, asyncio.Semaphore, asyncio.sleep
+
+
+ANSWER_BYTES: ContextVar[int | None] = ContextVar("ANSWER_BYTES", default=None)
+"""Of the rows of one call, at most, as a server wants it: they are read one by one then."""
+
+
+async def rows_of(cursor: AsyncCursor[Any], statement: bytes, parameters: Any) -> list[Any]:
+    """Return the rows that a statement answers; TooLargeError where they have too many bytes."""
+    if (most := ANSWER_BYTES.get()) is None:
+        await cursor.execute(statement, parameters, binary=True)
+        return await cursor.fetchall()
+    rows, left = [], most
+    found: Any = cursor.stream(statement, parameters, binary=True)
+    async with aclosing(found):
+        async for row in found:
+            left -= sum(_bytes(value) for value in row)
+            if left < 0:
+                raise TooLargeError(f"the answer has more than {most:,} bytes; ask for fewer lessons at once")
+            rows.append(row)
+    return rows
+
+
+def _bytes(value: Any) -> int:
+    if isinstance(value, dict | list):
+        return len(str(value))
+    return len(value.encode()) if isinstance(value, str) else 8
 
 
 def is_pool(given: object) -> bool:
@@ -33,6 +73,30 @@ async def run(function: Callable[..., Any], *given: Any, undo: Callable[[Any], o
         with suppress(PgmnemoError):
             await asyncio.to_thread(undo, await answer)
         raise
+
+
+class Turns:
+    """Who may ask an embedder: a question at once, a batch of documents where few others are asked for and,
+    for a second at most, where no question is."""
+
+    def __init__(self) -> None:
+        self._questions, self._documents = 0, Semaphore(max(1, (os.cpu_count() or 1) // 2))
+
+    @asynccontextmanager
+    async def turn(self, question: bool) -> AsyncIterator[None]:
+        """Wait for a turn, which lasts as long as the block."""
+        if question:
+            self._questions += 1
+            try:
+                yield
+            finally:
+                self._questions -= 1
+            return
+        async with self._documents:
+            for _ in range(PAUSES):
+                if self._questions:
+                    await sleep(PAUSE)
+            yield
 
 
 async def ask(embed: Callable[..., Any], texts: list[str], asynchronous: bool) -> Any:

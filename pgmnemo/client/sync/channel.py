@@ -16,7 +16,7 @@ from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.client.sync.sources import Source, Unreached
-from pgmnemo.client.sync.waiting import Connection, Cursor, sleep
+from pgmnemo.client.sync.waiting import Connection, Cursor, rows_of, sleep
 from pgmnemo.client.vectors import ours
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
@@ -157,5 +157,4 @@ def cursor_of(connection: Connection[Any], ours: bool) -> Cursor[tuple[Any, ...]
 def sent(connection: Connection[Any], call: Call[Answer], ours: bool = True) -> Answer:
     """The answer to a call over a connection; psycopg's errors pass through."""
     cursor = cursor_of(connection, ours)
-    cursor.execute(call.statement.encode(), call.parameters or None, binary=True)
-    return call.decode(cursor.fetchall())
+    return call.decode(rows_of(cursor, call.statement.encode(), call.parameters or None))

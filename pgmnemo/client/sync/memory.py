@@ -49,6 +49,7 @@ class Memory:
         self._collapses = release(opened.version) >= release(COLLAPSES)
         self._let_in: set[UUID] = set()
         self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
+        self._turns: Any = None
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
 
     @classmethod
@@ -168,15 +169,18 @@ class Memory:
         """
         if (own := by or self._embedding) is None or not texts:
             return {}
-        from pgmnemo.client.sync.waiting import ask, run
+        from pgmnemo.client.sync.waiting import Turns, ask, run
 
+        requests.check_unicode(texts)
+        self._turns = self._turns or Turns()
         planned = run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
         for batch in own.asks([part for parts in planned.values() for part in parts]):
-            if question:
-                answer = ask(own.queries, batch, own.asks_asynchronously)
-            else:
-                answer = ask(own.documents, batch, own.asynchronous)
+            with self._turns.turn(question):
+                if question:
+                    answer = ask(own.queries, batch, own.asks_asynchronously)
+                else:
+                    answer = ask(own.documents, batch, own.asynchronous)
             rows.update(own.answered(batch, answer))
         return measuring.together(planned, rows)
 

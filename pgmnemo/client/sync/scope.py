@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
@@ -39,7 +39,7 @@ from pgmnemo.client.rendering import about_tokens, only_blocks, render, without_
 from pgmnemo.client.requests import Asked, cleared, document, filter_of, moment
 from pgmnemo.client.turns import LONGEST, Written
 from pgmnemo.client.vectors import Reals
-from pgmnemo.errors import PgmnemoError, StateError, UsageError
+from pgmnemo.errors import PgmnemoError, StateError, TooLargeError, UsageError
 from pgmnemo.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -426,12 +426,21 @@ class Scope:
         next is tried; a lesson that only repeats the question is left out, too. What this hands out, this
         memory does not store again: neither the block nor a text that repeats a lesson of it.
         """
-        if max_tokens < 1:
-            raise UsageError(f"max_tokens is {max_tokens}, but must be 1 or more")
+        from pgmnemo.client.sync.waiting import run
+
+        requests.number(max_tokens, "max_tokens", 1, requests.MOST_TOKENS)
         asked = Asked.of(locals())
         hits = [hit for hit in self._recall(query, vector, asked) if not hit.repeats_question]
         present = asked.as_of or asked.now
-        found = render(hits, max_tokens, count, present.tzinfo if present else None)
+        zone = present.tzinfo if present else None
+        found: Context = run(self._rendered, hits, max_tokens, count, zone)
+        return found
+
+    def _rendered(
+        self, hits: Sequence[Hit], most: int, count: Callable[[str], int], zone: tzinfo | None
+    ) -> Context:
+        """Return the block of hits, which this memory keeps in mind."""
+        found = render(hits, most, count, zone)
         self._hand_out(found)
         return found
 
@@ -609,6 +618,7 @@ class Scope:
     def similar(self, *, least_cosine: float = 0.95, least_words: float = 0.8, most: int = 100) -> list[Pair]:
         """Pairs of lessons that say nearly the same, by the cosine of their vectors or the words they
         share."""
+        requests.number(most, "most", 0, requests.INT4)
         pairs: list[Pair] = []
         after: int | None = 0
         while after is not None and len(pairs) < most:
@@ -796,6 +806,7 @@ class Scope:
 
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """
+        requests.number(most, "most", 0, requests.INT4)
         given = requests.listing(locals())
         yield from self._lessons(self._call, most, newest=newest, **given)
 
@@ -803,10 +814,16 @@ class Scope:
         self, ask: Callable[[Call[Any]], Any], most: int | None = None, **given: Any
     ) -> Iterator[Lesson]:
         """Page by page what `ask` answers, without what the tenant remembers of itself."""
-        after, left = None, most
+        after, left, size = None, most, requests.PAGE
         while left is None or left > 0:
-            wanted = requests.PAGE if left is None else min(left + 1, requests.PAGE)
-            page = ask(requests.listed(self.tenant_id, self.project_id, after, wanted, **given))
+            wanted = size if left is None else min(left + 1, size)
+            try:
+                page = ask(requests.listed(self.tenant_id, self.project_id, after, wanted, **given))
+            except TooLargeError:
+                if wanted == 1:
+                    raise
+                size = max(1, wanted // 8)
+                continue
             for lesson in page:
                 if lesson.project != staging.reserved(self.tenant_id) and left != 0:
                     yield lesson

@@ -6,6 +6,7 @@ import inspect
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from queue import SimpleQueue
 from typing import Any
 
@@ -13,7 +14,7 @@ from psycopg import Connection, Cursor
 
 from pgmnemo.errors import UsageError
 
-__all__ = ["Connection", "Cursor", "Lock", "Semaphore", "ask", "is_pool", "run", "sleep"]
+__all__ = ["Connection", "Cursor", "Lock", "Semaphore", "Turns", "ask", "is_pool", "rows_of", "run", "sleep"]
 
 Lock, sleep = threading.Lock, time.sleep
 
@@ -33,6 +34,11 @@ class Semaphore:
         self._free.put(None)
 
 
+def rows_of(cursor: Cursor[Any], statement: bytes, parameters: Any) -> list[Any]:
+    """Return the rows that a statement answers."""
+    return cursor.execute(statement, parameters, binary=True).fetchall()
+
+
 def is_pool(given: object) -> bool:
     """Whether that is a pool, as psycopg_pool's, which need not be installed."""
     found = getattr(given, "getconn", None)
@@ -42,6 +48,14 @@ def is_pool(given: object) -> bool:
 def run(function: Callable[..., Any], *given: Any, undo: Callable[[Any], object] | None = None) -> Any:
     """What a function answers; nobody can turn away meanwhile, so nothing is undone."""
     return function(*given)
+
+
+class Turns:
+    """Who may ask an embedder: every thread, for whom its caller answers."""
+
+    def turn(self, question: bool) -> AbstractContextManager[None]:
+        """Return at once."""
+        return nullcontext()
 
 
 def ask(embed: Callable[..., Any], texts: list[str], asynchronous: bool) -> Any:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from pgmnemo import Added, Hit, Item, Turn
+from pgmnemo import Added, AsyncMemory, Hit, Item, Turn
 from pgmnemo.client.rendering import FIRST, LAST, about_tokens, only_blocks, render, without_blocks
 from pgmnemo.errors import UsageError
 from tests.pgmnemo.client.driving import Place, Shell
@@ -53,6 +55,44 @@ def test_a_context_is_never_more_than_its_budget(most: int, count: Any) -> None:
     assert found.tokens == (count(found.text) if found.text else 0) <= most
     assert len(found.hits) + found.left_out == len(hits)
     assert found.text.count("\n> ") >= len(found.hits)
+
+
+def test_the_work_of_a_block_grows_with_what_fits_into_it() -> None:
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return about_tokens(text)
+
+    long = hit("kettle violin " * 70_000, "long")
+    found = render(
+        [long, *(hit(f"note {n}", f"k{n}") for n in range(300)), long, hit("end", "end")], 20_000, count
+    )
+    assert (len(found.hits), found.left_out) == (301, 2)
+    assert sum(counted) < 1_000_000  # each note once, the whole once, and of the long ones the beginning
+
+
+def test_a_block_is_made_while_others_are_served(place: Place) -> None:
+    def slow(text: str) -> int:
+        time.sleep(0.3)
+        return about_tokens(text)
+
+    async def body() -> float:
+        async with await AsyncMemory.open(place.dsn(), embedder=None) as memory:
+            scope = memory.tenant(place.tenant()).project("p")
+            await scope.add("The kettle leaks.", key="leak")
+            making, longest, last = (
+                asyncio.create_task(scope.context("kettle", count=slow)),
+                0.0,
+                time.monotonic(),
+            )
+            while not making.done():
+                await asyncio.sleep(0.01)
+                longest, last = max(longest, time.monotonic() - last), time.monotonic()
+            assert (await making).hits
+            return longest
+
+    assert asyncio.run(body()) < 0.25
 
 
 def test_what_does_not_fit_is_passed_over_for_the_next() -> None:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,6 +21,32 @@ from pgmnemo import AsyncMemory, AsyncScope, Item, Memory, Turn
 from pgmnemo.errors import UsageError
 from tests.pgmnemo.client.driving import Place, Shell, collected
 from tests.pgmnemo.client.test_retrying import waiting
+
+
+def test_a_question_is_not_behind_the_documents_of_others(place: Place) -> None:
+    def documents(texts: list[str]) -> list[list[float]]:
+        time.sleep(0.2 * len(texts))
+        return [[1.0, 0.0] for _ in texts]
+
+    def queries(texts: list[str]) -> list[list[float]]:
+        return [[1.0, 0.0] for _ in texts]
+
+    async def body() -> float:
+        async with await AsyncMemory.open(place.dsn(), embedder=(queries, documents)) as memory:
+            scope = memory.tenant(place.tenant()).project("p")
+            await scope.add("The kettle leaks.", key="leak")
+            many = [asyncio.create_task(scope.add(f"note {number}", key=f"{number}")) for number in range(60)]
+            await asyncio.sleep(0.1)
+            began = time.monotonic()
+            await scope.recall("kettle")
+            seconds = time.monotonic() - began
+            for one in many:
+                one.cancel()
+            await asyncio.gather(*many, return_exceptions=True)
+            return seconds
+
+    assert asyncio.run(body()) < 0.8
+
 
 VERBS: dict[str, Callable[[Any], Any]] = {
     "add": lambda s: s.add("The kettle leaks.", key="a"),

@@ -22,6 +22,22 @@ from tests.pgmnemo.client.driving import Place
 
 ERAS = ("legacy", "2026-07-28")
 KITCHEN = "kitchen"
+MALFORMED: list[tuple[bytes, str | int | None, int]] = [  # a message, and the id and code of its error
+    (b"x", None, -32700), (b"{", None, -32700), (b"\xff\xfe", None, -32700), (b"[" * 100_000, None, -32700),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\x01"}}', None, -32700),
+    (b"[]", None, -32600), (b"5", None, -32600), (b"null", None, -32600), (b'"x"', None, -32600),
+    (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', None, -32600),
+    (b'{"jsonrpc":"2.0","id":2,"method":123}', 2, -32600), (b'{"id":"a","method":"ping"}', "a", -32600),
+    (b'{"jsonrpc":"1.0","id":3,"method":"ping"}', 3, -32600), (b'{"jsonrpc":"2.0","id":4}', 4, -32600),
+    (b'{"jsonrpc":"2.0","method":5}', None, -32600), (b'{"jsonrpc":"2.0","id":5,"error":5}', 5, -32600),
+    *((b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % id, None, -32600)
+      for id in (b"null", b"1.5", b"true", b"{}", b"[1]", b'"\\ud800"')),
+    (b'{"jsonrpc":"2.0","id":6,"method":"ping","params":[]}', 6, -32602),
+    (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":5}', 7, -32602),
+    (b'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"recall","arguments":{"query":"\\ud800"}}}',
+     8, -32602),
+    (b'{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"\\udfff"}}', 9, -32602),
+]  # fmt: skip
 
 
 def run(body: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -19,7 +19,7 @@ from pgmnemo.mcp.opening import Opening
 from pgmnemo.mcp.server import memory_server
 from pgmnemo.serving.tokens import Tokens
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.mcp.asking import ERAS, fault, holder, opening, over_http, run, serving, told
+from tests.pgmnemo.mcp.asking import ERAS, MALFORMED, fault, holder, opening, over_http, run, serving, told
 
 BOTH = "application/json, text/event-stream"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -27,7 +27,7 @@ CALL = {**LIST, "method": "tools/call", "params": {"name": "list", "arguments": 
 HOSTS = [
     ({}, 200), ({"host": "localhost:7"}, 200), ({"host": "memory.example.org"}, 200),
     ({"host": "evil.example"}, 421), ({"host": "127.0.0.1.evil.example"}, 421),
-    ({"host": "memory.example.org.evil.example:80"}, 421), ({"origin": "http://localhost:3000"}, 200),
+    ({"host": "memory.example.org.evil.example:80"}, 421), ({"origin": "http://localhost:3000"}, 403),
     ({"origin": "https://memory.example.org"}, 200), ({"origin": "https://evil.example"}, 403),
     ({"origin": "null"}, 403), ({"origin": "http://localhost.evil.example"}, 403),
 ]  # fmt: skip
@@ -172,6 +172,11 @@ def test_malformed_messages_are_the_protocols_errors(place: Place) -> None:
                     answer = await http.post(url, content=content, headers=headers)
                     assert answer.status_code == 400, content[:20]
                     assert "Traceback" not in answer.text
+            for content, id, code in MALFORMED:
+                headers = {"accept": BOTH, "content-type": "application/json"}
+                answer = await http.post(url, content=content, headers=headers)
+                assert answer.status_code == 400
+                assert (answer.json()["id"], answer.json()["error"]["code"]) == (id, code), content[:80]
             deep: Any = {}
             for _ in range(400):
                 deep = {"a": deep}

@@ -21,7 +21,7 @@ from mcp.client.stdio import StdioServerParameters
 from pgmnemo import Memory
 from tests.helping import readable
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.mcp.asking import ERAS, run, told
+from tests.pgmnemo.mcp.asking import ERAS, MALFORMED, run, told
 
 LONG = 600  # seconds that a slow machine may need
 MNEMO = [sys.executable, "-m", "pgmnemo", "mcp"]
@@ -172,6 +172,21 @@ def test_a_database_that_is_not_there_is_a_tools_error(tmp_path: Path) -> None:
         result = answer(server)["result"]
         assert result["isError"]
         assert "start it, or correct the DSN" in result["content"][0]["text"]
+
+
+def test_each_malformed_message_is_answered_and_the_next_one_served(tmp_path: Path) -> None:
+    with process(f"host={tmp_path} dbname=x user=y", "ada") as server:
+        send(server, HELLO, READY)
+        assert answer(server)["id"] == 1
+        long = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"%b"}}' % (b"x" * (9 << 20))
+        for number, (message, id, code) in enumerate([*MALFORMED, (long, None, -32600)]):
+            assert server.stdin is not None
+            server.stdin.write(message + b"\n\n")  # a blank line is no message
+            found = answer(server)
+            assert (found["id"], found["error"]["code"]) == (id, code), message[:80]
+            assert set(found) == {"jsonrpc", "id", "error"}
+            send(server, {"jsonrpc": "2.0", "id": f"ping {number}", "method": "ping"})
+            assert answer(server) == {"jsonrpc": "2.0", "id": f"ping {number}", "result": {}}
 
 
 def test_a_server_over_http_stops_when_it_is_told(place: Place) -> None:

@@ -44,7 +44,8 @@ class Served:
         return self.ask("POST", f"/v1/{verb}", token, **({"json": body or {}} | given))
 
     def ask(self, method: str, path: str, token: str | None = None, **given: Any) -> httpx.Response:
-        headers = {"authorization": f"Bearer {token}"} if token else {}
+        headers = {"content-type": "application/json"}
+        headers |= {"authorization": f"Bearer {token}"} if token else {}
 
         async def work() -> httpx.Response:
             async with httpx.AsyncClient(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from pgmnemo.serving.answers import Refused
 from pgmnemo.serving.guard import Guard, Limits
 from pgmnemo.serving.tokens import Holder, Tokens
 from tests.pgmnemo.serving.raw import Raw
@@ -63,6 +66,7 @@ def ask(app: Any, token: str | None = None, path: str = "/v1/x", **given: Any) -
 def test_who_passes(tokens: Tokens, header: str | None, status: int) -> None:
     token = tokens.made("ada")
     headers = {} if header is None else {"authorization": header.format(token)}
+    headers["content-type"] = "application/json"
     answer = ask(Guard(echo, tokens), headers=headers, content=b"12345")
     assert answer.status_code == status
     if status == 200:
@@ -91,14 +95,48 @@ def test_what_anybody_may_read_is_read_alone(tokens: Tokens) -> None:
         ({}, 200), ({"host": "localhost"}, 200), ({"host": "[::1]:7437"}, 200), ({"host": "127.9.9.9"}, 200),
         ({"host": "evil.example"}, 403), ({"host": "127.0.0.1.evil.example"}, 403), ({"host": ""}, 403),
         ({"host": "localhost.evil.example:7437"}, 403), ({"host": "[::1"}, 403), ({"host": "10.0.0.1"}, 403),
-        ({"host": "evil.example@127.0.0.1"}, 403), ({"origin": "http://localhost:7437"}, 200),
+        ({"host": "evil.example@127.0.0.1"}, 403), ({"host": "127.0.0.1/x"}, 403),
         ({"origin": "https://evil.example"}, 403), ({"origin": "null"}, 403), ({"origin": ""}, 403),
+        ({"origin": "http://127.0.0.1:7437"}, 200), ({"origin": "http://127.0.0.1:7437/"}, 403),
+        ({"origin": "http://127.0.0.1:3000"}, 403), ({"origin": "http://127.0.0.1"}, 403),
+        ({"origin": "https://127.0.0.1:7437"}, 403), ({"origin": "http://localhost:7437"}, 403),
+        ({"origin": "http://127.0.0.2:7437"}, 403), ({"origin": "http://[::1]:7437"}, 403),
+        ({"origin": "http://localhost:7437", "host": "localhost:7437"}, 200),
+        ({"origin": "http://localhost:3000", "host": "localhost:3000"}, 403),
+        ({"origin": "http://localhost", "host": "localhost"}, 403),
     ],
 )  # fmt: skip
 def test_without_tokens_this_machine_alone_is_served(
     holder: Holder, headers: dict[str, str], status: int
 ) -> None:
     assert ask(Guard(echo, None, holder=holder), headers=headers).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("application/json", 200), ("Application/JSON; charset=utf-8", 200), ("text/plain", 415), ("", 415),
+        ("text/plain; application/json", 415), ("application/json, text/plain", 415), (None, 415),
+        ("application/x-www-form-urlencoded", 415), ("multipart/form-data; boundary=x", 415),
+        ("application/jsonp", 415), ("application/vnd.api+json", 415),
+    ],
+)  # fmt: skip
+def test_a_body_is_declared_as_json(tokens: Tokens, holder: Holder, kind: str | None, status: int) -> None:
+    headers = {} if kind is None else {"content-type": kind}
+    for guard, token in ((Guard(echo, None, holder=holder), None), (Guard(echo, tokens), tokens.made("a"))):
+        for content in (b"{}", _parts()):
+            assert ask(guard, token, headers=headers, content=content).status_code == status
+
+
+async def _parts() -> AsyncIterator[bytes]:
+    yield b"{}"
+
+
+def test_two_origins_or_two_types_are_none(holder: Holder) -> None:
+    own, json = (b"origin", b"http://127.0.0.1"), (b"content-type", b"application/json")
+    for headers, status in (([own], 200), ([own, own], 403), ([json], 200), ([json, json], 415)):
+        raw = Raw("POST", "/", headers=headers)
+        assert run(raw.through(Guard(echo, None, holder=holder))) == status
 
 
 def test_each_token_has_its_own_rate(tokens: Tokens) -> None:
@@ -135,6 +173,51 @@ def test_no_more_than_so_many_are_served_at_once_and_half_of_them_of_one_token(t
     late, own, full = "503 too slow", "429 busy", "503 busy"
     assert run(work()) == [late, late, own, late, late, full, full, full, full]
     assert run(work()) == [late, late, own, late, late, full, full, full, full]
+
+
+def test_one_token_leaves_work_to_others(tokens: Tokens) -> None:
+    at_work: Counter[str] = Counter()
+    most: Counter[str] = Counter()
+
+    async def busy(scope: Any, receive: Any, send: Any) -> None:
+        whose = scope["state"]["holder"].tenant
+        at_work[whose] += 1
+        most[whose] = max(most[whose], at_work[whose])
+        await asyncio.sleep(0.1)
+        at_work[whose] -= 1
+        await echo(scope, receive, send)
+
+    ada, bob = tokens.made("ada"), tokens.made("bob")
+    guard = Guard(busy, tokens, Limits(at_work=2))
+
+    async def work() -> tuple[list[int], float]:
+        async with client(guard, ada) as first, client(guard, bob) as second:
+            many = [asyncio.create_task(first.post("/x")) for _ in range(20)]
+            await asyncio.sleep(0.05)
+            began = time.monotonic()
+            await second.post("/x")
+            seconds = time.monotonic() - began
+            return [answer.status_code for answer in await asyncio.gather(*many)], seconds
+
+    statuses, seconds = run(work())
+    assert statuses == [200] * 20
+    assert dict(most) == {"ada": 2, "bob": 1}
+    assert seconds < 0.6
+    assert not guard._at_work
+
+
+def test_what_costs_more_is_served_less_often(tokens: Tokens) -> None:
+    async def costly(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            scope["state"]["charge"](60)
+        except Refused as error:
+            await error.refusal.sent(send)
+        else:
+            await echo(scope, receive, send)
+
+    guard, ada, bob = Guard(costly, tokens, Limits(rate=100)), tokens.made("ada"), tokens.made("bob")
+    assert [ask(guard, ada).status_code for _ in range(5)] == [200, 200, 200, 429, 429]
+    assert ask(guard, bob).status_code == 200
 
 
 async def stream(scope: Any, receive: Any, send: Any) -> None:
@@ -204,6 +287,37 @@ def test_a_token_that_is_revoked_before_the_answer_gets_none(tokens: Tokens) -> 
         return await under_way
 
     assert run(work()) == 401
+
+
+def test_a_request_whose_client_leaves_is_ended(tokens: Tokens) -> None:
+    ended = []
+
+    async def busy(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(time.monotonic())
+
+    async def work() -> int | None:
+        raw, left = Raw("POST", "/x", token=tokens.made("ada")), asyncio.Event()
+        first = raw._receive
+
+        async def receive() -> Any:
+            if raw.given:
+                await left.wait()
+                return {"type": "http.disconnect"}
+            return await first()
+
+        raw._receive = receive  # type: ignore[method-assign]
+        under_way = asyncio.ensure_future(raw.through(Guard(busy, tokens)))
+        await asyncio.sleep(0.1)
+        assert not ended
+        left.set()
+        return await asyncio.wait_for(under_way, 2)
+
+    assert run(work()) == 499
+    assert len(ended) == 1
 
 
 def test_sockets_of_the_web_are_not_served(tokens: Tokens) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -412,6 +414,38 @@ def test_a_server_without_tokens_opens_at_once(
         tab.page.wait_for_selector("#hits li")
         assert tab.texts() == ["A trunk of letters."]
         assert not tab.page.is_visible("#leave")
+
+
+FROM_ANOTHER_PAGE = """async ([url, headers, mode]) => {
+  const body = '{"everything": true}';
+  try { return (await fetch(url + "v1/forget", {method: "POST", mode, headers, body})).status; }
+  catch (error) { return "refused"; }
+}"""
+
+
+def test_a_page_of_another_local_port_changes_nothing(chromium: Any, place: Place) -> None:
+    tenant = place.tenant()
+    with Memory.open(place.dsn(), embedder=None) as memory:
+        memory.tenant(tenant).project("kitchen").add("The key is in the drawer.", key="k")
+        holder = Holder(id="-", tenant=tenant, made_at=NOW)
+        other = HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        with serving(place.dsn(), tokens=None, holder=holder) as url:
+            page = chromium.new_page()
+            for name in ("127.0.0.1", "localhost"):
+                page.goto(f"http://{name}:{other.server_port}/")
+                for kind in ("text/plain", "application/json"):
+                    for mode in ("no-cors", "cors"):
+                        page.evaluate(FROM_ANOTHER_PAGE, [url, {"Content-Type": kind}, mode])
+            assert memory.tenant(tenant).count().lessons == 1
+            page.goto(url)
+            assert page.evaluate(FROM_ANOTHER_PAGE, [url, {"Content-Type": "text/plain"}, "cors"]) == 415
+            own = [url, {"Content-Type": "application/json"}, "cors"]
+            assert page.evaluate(FROM_ANOTHER_PAGE, own) == 200
+            page.close()
+        other.shutdown()
+        other.server_close()
+        assert memory.tenant(tenant).count().lessons == 0
 
 
 def test_the_keyboard_does(visit: Visiting, own: tuple[Scope, str]) -> None:

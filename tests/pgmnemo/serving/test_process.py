@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import select
 import signal
 import socket
@@ -10,8 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from tests.pgmnemo.local.serving import new_base
 SOON = 240.0  # seconds; a machine may be busy
 GIGABYTE = 1 << 30
 PART = b"x" * (1 << 20)
+MNEMO = [sys.executable, "-m", "pgmnemo"]
 
 
 @dataclass
@@ -56,7 +58,8 @@ class Server:
 
     def head(self, verb: str, *fields: str) -> bytes:
         lines = [
-            f"POST /v1/{verb} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {self.token}", *fields,
+            f"POST /v1/{verb} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {self.token}",
+            "Content-Type: application/json", *fields,
         ]  # fmt: skip
         return "\r\n".join([*lines, "", ""]).encode()
 
@@ -64,13 +67,14 @@ class Server:
         return [json.loads(line) for line in self.log.read_text().splitlines() if line.endswith("}")]
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "pgmnemo", *arguments]
-
-
 @contextmanager
 def running(
-    memory: str, folder: Path, *arguments: str, tenant: str = "nobody", tokens: bool = True
+    memory: str,
+    folder: Path,
+    *arguments: str,
+    tenant: str = "nobody",
+    tokens: bool = True,
+    command: Sequence[str] = MNEMO,
 ) -> Iterator[Server]:
     file = Tokens(folder / "tokens.json")
     token = file.made(tenant, "kitchen")
@@ -78,7 +82,7 @@ def running(
     log = folder / "log"
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            command("serve", memory, *whose, "--port", "0", "--embedder", "none", *arguments),
+            [*command, "serve", memory, *whose, "--port", "0", "--embedder", "none", *arguments],
             stderr=stream, stdout=stream,
         )  # fmt: skip
     try:
@@ -183,6 +187,74 @@ def test_a_head_that_is_too_long_is_refused(server: Server) -> None:
         assert b" 400 " in answer(connection).splitlines()[0]
 
 
+def test_heads_that_never_end_keep_nobody_out(place: Place, tmp_path: Path) -> None:
+    few = "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (200, 256))\n"
+    few += "from pgmnemo.cli.commands import main; sys.exit(main())"
+    with (
+        running(place.dsn(), tmp_path, tenant=place.tenant(), command=[sys.executable, "-c", few]) as server,
+        ExitStack() as open_ones,
+    ):  # fmt: skip
+        for _ in range(500):
+            connection = open_ones.enter_context(server.connect())
+            with suppress(ConnectionError):
+                connection.sendall(b"POST /v1/count HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        for _ in range(10):
+            began = time.monotonic()
+            assert server.post("count", {}).status_code == 200
+            assert time.monotonic() - began < 3
+        assert psutil.Process(server.process.pid).num_fds() < 256
+        log = server.log.read_text()
+        assert "Traceback" not in log
+        assert len(log) < 10_000
+
+
+def test_the_head_of_a_request_has_five_seconds_however_it_comes(server: Server) -> None:
+    for whole_one_before in (False, True):
+        with server.connect() as connection:
+            if whole_one_before:
+                connection.sendall(server.head("count", "Content-Length: 2") + b"{}")
+                found = b""
+                while not found.endswith(b"}\n"):
+                    found += connection.recv(1 << 16)
+            began = time.monotonic()
+            for byte in server.head("count")[:100]:
+                with suppress(ConnectionError):
+                    connection.sendall(bytes([byte]))
+                if select.select([connection], [], [], 0.1)[0]:
+                    break
+            assert answer(connection) == b""
+            assert 4 < time.monotonic() - began < 9
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /healthz HTTP/1.1\nHost: 127.0.0.1\n\n", b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\nY: b\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\rY: b\r\n\r\n",
+        b"POST /v1/count HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+        b"POST /v1/count HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n",
+        b"POST /v1/count HTTP/1.0\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"POST /v1/count HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("after", ["alone", "after another", "in parts"])
+def test_a_head_that_two_servers_would_read_in_two_ways_is_refused(
+    server: Server, head: bytes, after: str
+) -> None:
+    whole = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with server.connect() as connection:
+        for part in {"alone": [head], "after another": [whole + head], "in parts": [head[:-3], head[-3:]]}[
+            after
+        ]:
+            with suppress(ConnectionError):
+                connection.sendall(part)
+            time.sleep(0.05)
+        found = answer(connection)
+    statuses = re.findall(rb"HTTP/1\.1 (\d+) ", found)
+    assert statuses == ([b"200", b"400"] if after == "after another" else [b"400"])
+
+
 def test_who_says_nothing_is_not_waited_for() -> None:
     """The patience of the server is half a minute; here it is a second."""
     script = (
@@ -220,6 +292,29 @@ def test_a_database_that_hangs_is_let_go(place: Place, server: Server) -> None:
         found = server.post("add", {"text": "never", "key": "never"})
         assert (found.status_code, found.json()["error"]["kind"]) == (503, "too slow")
     assert server.post("get", {"key": "never"}).status_code == 404
+
+
+def test_what_a_client_gives_up_is_ended_in_the_database(place: Place, tmp_path: Path) -> None:
+    busy = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'alice' AND state = 'active'"
+    with (
+        running(place.dsn(), tmp_path, tenant=place.tenant()) as server, place.connect() as root,
+        place.connect() as other,
+    ):  # fmt: skip
+        assert server.post("add", {"text": "note", "key": "k"}).status_code == 200
+        with root.transaction():
+            root.execute("LOCK TABLE pgmnemo.lesson IN ACCESS EXCLUSIVE MODE")
+            body = json.dumps({"query": "anything"}).encode()
+            held = [server.connect() for _ in range(16)]
+            for connection in held:
+                connection.sendall(server.head("recall", f"Content-Length: {len(body)}") + body)
+            until(lambda: other.execute(busy).fetchone() == (4,))
+            for connection in held:
+                connection.close()
+            until(lambda: other.execute(busy).fetchone() == (0,))
+        assert server.post("count", {}).status_code == 200
+        left = [one for one in server.events() if one.get("path") == "/v1/recall"]
+        assert {one["status"] for one in left} == {499}
+        assert max(one["ms"] for one in left) < 20_000
 
 
 def test_a_stream_ends_at_once_when_its_token_is_revoked(place: Place, tmp_path: Path) -> None:
@@ -272,7 +367,7 @@ def test_a_server_waits_no_longer_than_a_request_may_last(place: Place, tmp_path
 def test_a_folder_is_served_and_is_whole_afterwards(tmp_path: Path) -> None:
     with new_base() as base:
         folder, token = str(base / "m"), Tokens(tmp_path / "tokens.json").made("ada", "kitchen")
-        subprocess.run(command("init", folder, "--quiet"), check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*MNEMO, "init", folder, "--quiet"], check=True, stdout=subprocess.DEVNULL)
         with running(folder, tmp_path) as server:
             server.token = token
             assert server.post("add", {"text": "kept", "key": "k"}).status_code == 200
@@ -287,12 +382,19 @@ def test_a_folder_is_served_and_is_whole_afterwards(tmp_path: Path) -> None:
 def test_without_tokens_pages_of_others_are_kept_out(place: Place, tmp_path: Path) -> None:
     tenant = place.tenant()
     with running(place.dsn(), tmp_path, "--tenant", tenant, tokens=False) as server:
+        port = server.address[1]
         for headers, status in (
             ({}, 200), ({"host": "evil.example"}, 403), ({"origin": "http://evil.example"}, 403),
-            ({"host": f"localhost:{server.address[1]}"}, 200),
+            ({"host": f"localhost:{port}"}, 200), ({"origin": f"http://127.0.0.1:{port}"}, 200),
+            ({"origin": f"http://127.0.0.1:{port + 1}"}, 403), ({"origin": f"http://localhost:{port}"}, 403),
         ):  # fmt: skip
             answer = httpx.post(f"{server.url}/v1/count", headers=headers, timeout=SOON)
             assert answer.status_code == status, headers
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+            gone = httpx.post(
+                f"{server.url}/v1/forget", content=b'{"everything": true}', headers={"content-type": kind}
+            )
+            assert gone.status_code == 415
     with place.connect() as root:
         assert root.execute("SELECT 1").fetchone() == (1,)
 

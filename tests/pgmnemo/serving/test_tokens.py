@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -101,6 +102,49 @@ def test_a_file_that_others_may_write_is_refused(tokens: Tokens) -> None:
     tokens.path.chmod(0o622)
     with pytest.raises(UsageError, match="chmod 600"):
         Tokens(tokens.path).holder(token)
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o722, 0o1777])
+@pytest.mark.parametrize("above", [0, 1])
+def test_a_folder_that_others_may_write_is_refused(tmp_path: Path, mode: int, above: int) -> None:
+    home = tmp_path / "outer" / "inner"
+    home.mkdir(parents=True)
+    there = Tokens(home / "tokens.json")
+    token = there.made("ada")
+    folder = [home, home.parent][above]
+    folder.chmod(mode)
+    if mode & 0o1000:  # where nobody takes away what is another's
+        assert Tokens(there.path).holder(token)
+        return
+    for refused in (lambda: Tokens(there.path).holder(token), lambda: Tokens(there.path).made("bob")):
+        with pytest.raises(UsageError, match="chmod go-w"):
+            refused()
+    with pytest.raises(UsageError, match="chmod go-w"):
+        Tokens(home / "new.json").made("ada")
+    assert not (home / "new.json").exists()
+    folder.chmod(0o755)
+    assert Tokens(there.path).holder(token)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("whose", ["file", "folder"])
+def test_a_file_or_folder_of_another_user_is_refused(tmp_path: Path, whose: str) -> None:
+    home = tmp_path / "inner"
+    home.mkdir()
+    there = Tokens(home / "tokens.json")
+    token = there.made("ada")
+    os.chown(there.path if whose == "file" else home, 65534, 65534)
+    with pytest.raises(UsageError, match="belongs to the user 65534"):
+        Tokens(there.path).holder(token)
+
+
+def test_a_link_in_a_folder_that_others_may_write_is_refused(tokens: Tokens, tmp_path: Path) -> None:
+    token, folder = tokens.made("ada"), tmp_path / "open"
+    folder.mkdir()
+    (folder / "link.json").symlink_to(tokens.path)
+    folder.chmod(0o777)
+    with pytest.raises(UsageError, match="chmod go-w"):
+        Tokens(folder / "link.json").holder(token)
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import time
@@ -16,6 +17,7 @@ from pgmnemo.errors import DatabaseError
 from pgmnemo.serving.openapi import description
 from pgmnemo.serving.verbs import VERBS, Verb
 from tests.pgmnemo.serving.conftest import Served
+from tests.pgmnemo.serving.raw import Raw
 
 NOT_SERVED = {
     "project": "the field `project`", "known": "it is there for importers",
@@ -180,11 +182,51 @@ def test_errors_of_the_memory_have_their_status(served: Served) -> None:
         ("supersede", {"old": "no"}, 404), ("link", {"source": "a", "target": "no"}, 404),
         ("recall", {"k": 0}, 422), ("recall", {"mode": "psychic"}, 422), ("forget", {}, 422),
         ("recall", {"vector": []}, 422), ("recall", {"filter": {"no": 1}}, 422),
-        ("context", {"max_tokens": 0}, 422), ("add", {"text": "x", "project": "other"}, 403),
+        ("context", {"max_tokens": 0}, 422), ("context", {"max_tokens": 20_001}, 422),
+        ("context", {"k": 101}, 422), ("recall", {"k": 10_001}, 422), ("recall", {"k": 2**31}, 422),
+        ("recall", {"k": 1.5}, 422), ("recall", {"k": True}, 422), ("recall", {"k": "1"}, 422),
+        ("list", {"most": 1.5}, 422), ("facts", {"most": True}, 422),
+        ("add", {"text": "a", "similar": 1.5}, 422),
+        ("add", {"text": "x", "project": "other"}, 403),
     ):  # fmt: skip
         assert served.post(token, verb, body).status_code == status, (verb, body)
     strange = served.tokens.made("nobody let alice in", "p")
     assert served.post(strange, "count", {}).status_code == 403
+
+
+def test_an_answer_has_a_bound_in_bytes_and_a_list_comes_in_pages_within_it(served: Served) -> None:
+    token = served.token("p")
+    for number in range(24):
+        text = f"kettle {number} " + "x" * 900_000
+        assert served.post(token, "add", {"text": text, "key": f"{number:02}"}).status_code == 200
+    for verb, body in (("recall", {"query": "kettle", "k": 100}), ("context", {"query": "kettle", "k": 100})):
+        answer = served.post(token, verb, body)
+        assert (answer.status_code, "fewer" in answer.text) == (422, True), answer.text[:200]
+    assert len(served.post(token, "recall", {"query": "kettle", "k": 5}).json()) == 5
+    assert [one["key"] for one in served.post(token, "list").json()] == [
+        f"{number:02}" for number in range(24)
+    ]
+    assert len(served.post(token, "export", {"vectors": False}).text.splitlines()) == 25
+
+
+def test_a_token_has_one_export_at_a_time(served: Served) -> None:
+    token, other = served.token("p"), served.token("p")
+    for one in (token, other):
+        served.post(one, "add", {"text": "note", "key": "k"})
+
+    async def work() -> list[int | None]:
+        raw = [Raw("POST", "/v1/export", token=one) for one in (token, token, other)]
+        for one in raw:
+            one._receive = _empty_body  # type: ignore[method-assign]
+        return list(await asyncio.gather(*(one.through(served.app) for one in raw)))
+
+    assert sorted(served.run(work())) == [200, 200, 429]  # type: ignore[type-var]
+    assert served.post(token, "export").status_code == 200
+    assert served.post(token, "export").status_code == 200
+
+
+async def _empty_body() -> Any:
+    return {"type": "http.request", "body": b"", "more_body": False}
 
 
 def test_what_others_have_ended_is_a_conflict(served: Served) -> None:
@@ -203,7 +245,7 @@ def test_the_description_is_whole(served: Served) -> None:
     for verb in VERBS:
         told = found["paths"][verb.path]["post"]
         codes = {int(code) for code in told["responses"]}
-        assert codes == {200, 400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503}
+        assert codes == {200, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503}
         msgspec.json.decode(
             json.dumps(told["requestBody"]["content"]["application/json"]["example"]), type=verb.body
         )
@@ -234,7 +276,7 @@ def test_nothing_that_is_said_is_logged(served: Served, told: Callable[[], str])
         served.post(token, verb.name, _secret(verb.example))
     served.ask("POST", "/secret-path?secret=1", token)
     served.post(token, "add", {"secret": "secret"})
-    served.post(token, "add", content=b'{"text": "secret', json=None)
+    served.ask("POST", "/v1/add", token, content=b'{"text": "secret')
     served.post(token + "secret", "add", {"text": "secret"})
     lines = told()
     assert "secret" not in lines

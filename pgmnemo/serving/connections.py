@@ -1,0 +1,93 @@
+"""Connections of clients: how many may be open, in all and of one address, and which heads are taken."""
+
+from __future__ import annotations
+
+import resource
+from collections import Counter
+from typing import Any, Protocol
+
+import h11
+
+MOST = 4096  # connections that are open at once; one address has half of them
+OWN = 128  # descriptors that the server itself needs, for its database, its log and its files
+LEAST = 16
+
+
+class Client(Protocol):
+    """A connection of a client; `is_idle` where no request of it is under way, and `drop` ends it."""
+
+    @property
+    def is_idle(self) -> bool: ...
+
+    def drop(self) -> None: ...
+
+
+class Connections:
+    """Those that are open. Where there are too many, the oldest that asks nothing makes room for a new one:
+    heads that never become whole keep nobody out."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._open: dict[Client, str] = {}  # oldest first
+        self._of: Counter[str] = Counter()
+
+    def enter(self, client: Client, address: str) -> bool:
+        """Return whether a new connection has room, which is made where it can be."""
+        if self._of[address] >= max(1, self.most // 2):
+            rivals = [one for one, whose in self._open.items() if whose == address]
+        else:
+            rivals = list(self._open) if len(self._open) >= self.most else []
+        idle = next((one for one in rivals if one.is_idle), None)
+        if rivals and idle is None:
+            return False
+        if idle is not None:
+            self.leave(idle)
+            idle.drop()
+        self._open[client] = address
+        self._of[address] += 1
+        return True
+
+    def leave(self, client: Client) -> None:
+        """Forget a connection that has ended; one that is not known is none."""
+        if (address := self._open.pop(client, None)) is not None:
+            self._of[address] -= 1
+            if not self._of[address]:
+                del self._of[address]
+
+
+def raise_descriptors() -> int:
+    """Raise the limit of open files as far as the system allows, and return how many clients that lets in."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST + OWN
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return MOST if soft == resource.RLIM_INFINITY else max(LEAST, min(MOST, soft - OWN))
+
+
+class StrictConnection(h11.Connection):
+    """A connection that refuses heads which a proxy before it may read in another way (RFC 9112): lines that
+    end in LF or CR alone, and two lengths of one body."""
+
+    def next_event(self) -> Any:
+        if self.their_state is h11.IDLE:
+            _check_lines(self.trailing_data[0])
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            _check_length(event)
+        return event
+
+
+def _check_lines(read: bytes) -> None:
+    """h11.RemoteProtocolError where a line of the head ends in LF or CR alone."""
+    head, _, _ = read.partition(b"\r\n\r\n")
+    ends = head.count(b"\r\n")
+    if head.count(b"\n") != ends or head.removesuffix(b"\r").count(b"\r") != ends:
+        raise h11.RemoteProtocolError("a line of the head ends in LF or CR alone", error_status_hint=400)
+
+
+def _check_length(head: h11.Request) -> None:
+    """h11.RemoteProtocolError where a body has a length and chunks, or chunks of HTTP/1.0."""
+    names = {name for name, _ in head.headers}
+    if b"transfer-encoding" in names and (b"content-length" in names or head.http_version < b"1.1"):
+        raise h11.RemoteProtocolError("the length of the body is given twice", error_status_hint=400)

@@ -1,0 +1,36 @@
+"""Whether others could change a file: by owner and mode, also of the folders above it, as ssh asks."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from pgmnemo.errors import UsageError
+
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def check_ownership(path: Path) -> None:
+    """UsageError where anybody but this user and root could change a file, or put another in its place.
+
+    A file that is not there is judged by its folders. Of a link both its own folders and those of the file
+    that it leads to count. A folder with the sticky bit, such as /tmp, keeps what is in it to its owners.
+    """
+    named, real = Path(os.path.abspath(path)), Path(os.path.realpath(path))
+    if real.exists():
+        _check(real, real.stat(), OTHERS)
+    for folder in {*named.parents, *real.parents}:
+        state = folder.stat()
+        _check(folder, state, 0 if state.st_mode & stat.S_ISVTX else OTHERS)
+
+
+def _check(path: Path, state: os.stat_result, forbidden: int) -> None:
+    if state.st_uid not in (0, os.geteuid()):
+        raise UsageError(
+            f"{path} belongs to the user {state.st_uid}, who could change the tokens; give it to this user "
+            "or to root, or keep them elsewhere"
+        )
+    if state.st_mode & forbidden:
+        mend = "chmod 600" if path.is_file() else "chmod go-w"
+        raise UsageError(f"others may write {path}; run {mend} {path}, or keep the tokens elsewhere")

@@ -1,0 +1,62 @@
+"""How many connections are open at once, whose goes for a new one, and what a flood of errors writes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+
+from pgmnemo.serving.connections import Connections
+from pgmnemo.serving.logs import Lines, report
+
+
+class One:
+    """A connection, of which a request is under way or not."""
+
+    def __init__(self, is_idle: bool = True) -> None:
+        self.is_idle, self.dropped = is_idle, False
+
+    def drop(self) -> None:
+        self.dropped = True
+
+
+def test_the_oldest_idle_connection_of_the_same_address_goes_for_a_new_one() -> None:
+    held, busy, idle, other = Connections(4), One(False), One(), One()
+    assert held.enter(busy, "a")
+    assert held.enter(idle, "a")
+    assert held.enter(other, "b")
+    newest = One(False)
+    assert held.enter(newest, "a")
+    assert (busy.dropped, idle.dropped, other.dropped) == (False, True, False)
+    assert not held.enter(One(), "a")  # both of its own are busy
+    held.leave(busy)
+    assert held.enter(One(), "a")
+
+
+def test_where_all_are_taken_the_oldest_idle_one_of_anybody_goes() -> None:
+    held, ones = Connections(4), [One() for _ in range(4)]
+    for address, one in zip("abcd", ones, strict=True):
+        assert held.enter(one, address)
+    assert held.enter(One(), "e")
+    assert [one.dropped for one in ones] == [True, False, False, False]
+    held.leave(ones[0])  # it has left already
+
+
+def test_a_flood_of_one_error_is_a_line_a_second(told: Callable[[], str]) -> None:
+    logger, lines = logging.getLogger("asyncio"), Lines()
+    before, logger.handlers, logger.propagate = logger.handlers, [lines], False
+    try:
+        for number in range(1000):
+            report(
+                asyncio, {"message": "socket.accept() out of system resource", "exception": OSError(number)}
+            )
+        logger.warning("another")
+        lines._told.clear()
+        logger.error("socket.accept() out of system resource\n<socket secret>")
+    finally:
+        logger.handlers, logger.propagate = before, True
+    found = [json.loads(line) for line in told().splitlines()]
+    flood = "socket.accept() out of system resource"
+    assert [one["event"] for one in found] == [flood, "another", flood]
+    assert (found[0]["fault"], found[2]["times"]) == ("OSError", 1000)
