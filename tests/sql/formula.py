@@ -135,7 +135,7 @@ def background(lessons: Iterable[Lesson], half: Callable[[Any], Any]) -> Any:
 
 
 def center(rows: Any, asked: Any, lesson: Lesson | None, half: Callable[[Any], Any]) -> float:
-    """The mean cosine of the rows, less what the answer lifts it by, and a part of what all have in common."""
+    """The mean cosine of the rows, less what the answer lifts it by, and a part of what all share."""
     mean, summed = float(np.mean(rows @ asked)), np.mean(rows, 0).astype(np.float16).astype(float)
     commonness, own = float(np.linalg.norm(summed)), background([lesson] if lesson else [], half)
     hub = commonness * (float(own[0] @ half(summed)) - commonness) if len(own) else 0.0

@@ -133,7 +133,28 @@ def test_stems_do_not_depend_on_the_version_of_postgresql(owner: Any, config: st
 
 
 @pytest.mark.parametrize(
-    "unit", ["a_", "a-1-", "<!--", "<a ", "http://", "1,000.", "aB", "x1-", "&#1", "我", "1 ", "1-A-", "deadbeef ", "0x80070005 ", "ガ", "٣", "😀", "\u0301", "/a"]
+    "unit",
+    [
+        "a_",
+        "a-1-",
+        "<!--",
+        "<a ",
+        "http://",
+        "1,000.",
+        "aB",
+        "x1-",
+        "&#1",
+        "我",
+        "1 ",
+        "1-A-",
+        "deadbeef ",
+        "0x80070005 ",
+        "ガ",
+        "٣",
+        "😀",
+        "\u0301",
+        "/a",
+    ],
 )
 def test_a_long_text_of_any_kind_is_cut_in_bounded_time(owner: Any, unit: str) -> None:
     """40 kB of some of these took PostgreSQL's parser half a minute."""

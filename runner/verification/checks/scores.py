@@ -41,8 +41,8 @@ Parts = Mapping[str, Sequence[float | None]]  # components by id
 class Weighing:
     """How an arm of pgmnemo sums up; `share` is what counts of a lesson that an assistant said.
 
-    `linear`: the score is the weighted sum of its components. Otherwise it is at most that: words count by what
-    they cover, cosines by what stands out.
+    `linear`: the score is the weighted sum of its components. Otherwise it is at most that: words count by
+    what they cover, cosines by what stands out.
     """
 
     weights: Mapping[str, float]
@@ -65,7 +65,7 @@ class Weighing:
             raise Wrong(f"{_place(line)}: the score of {one} is {score}, {given}")
 
     def _cosine(self, value: float) -> float:
-        """What a cosine counts with: negative ones as none, and at most with how far it is above LEAST_CENTER."""
+        """Return what a cosine counts with at most: how far it is above LEAST_CENTER; linear: above 0."""
         least = 0.0 if self.linear else LEAST_CENTER
         return max(value - least, 0.0) / (1 - least)
 
