@@ -25,6 +25,7 @@ from runner.systems.controls import ExactCosine, RandomOrder
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.system import Legged, System
 
+EMPTY = "every answer was empty"  # the remark on a system that found nothing
 WORDS_ALONE = "bm25"  # the leg of one component: its score says all of it
 
 
@@ -163,9 +164,11 @@ def remarked(
     whole = [row for row in rows if row.scope not in joined]
     asked = Counter(row.arm for row in whole)
     short = Counter(row.arm for row in whole if len(row.ranking) < min(depth, row.size))
+    said = {name: _short(number, asked[name]) for name, number in short.items()}
+    said |= dict.fromkeys(silent(arms, rows), EMPTY)
     return tuple(
-        replace(arm, remarks=(*arm.remarks, _short(short[arm.name], asked[arm.name])))
-        if arm.role == "system" and short[arm.name] else arm
+        replace(arm, remarks=(*arm.remarks, said[arm.name]))
+        if arm.role == "system" and arm.name in said else arm
         for arm in arms
     )  # fmt: skip
 

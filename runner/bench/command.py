@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from pgmnemo.places import SQL_FOLDER
 from runner.bench.options import RUN, Options
 from runner.bench.request import Request
-from runner.errors import SystemFault
+from runner.errors import EmptyAnswersError, SystemFault
 from runner.options import Quiet
 
 
@@ -58,10 +58,12 @@ def _dry(request: Request, quiet: bool, sql: Path) -> int:
 def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     """Print what each run ended in; 1 where repeated runs lie too far apart.
 
-    SystemFault, once all is printed, where a system that was asked for has no ranking.
+    Once all is printed, raises SystemFault where a system that was asked for has no ranking, and
+    EmptyAnswersError where every answer of one was empty.
     """
     from pgmnemo.progress import Progress
     from pgmnemo.terminal import say
+    from runner.bench.arms import EMPTY
     from runner.bench.repeat import lines, repeat
     from runner.markdown import show
     from runner.report import against_legs, legs_beside, summary
@@ -98,5 +100,10 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
             raise SystemFault(
                 f"{' and '.join(failed)} failed and has no ranking beside {outcome.run.system}; mend what "
                 f"{outcome.folder / REPORT} says of it, or leave it out of --systems"
+            )
+        if empty := [arm.name for arm in outcome.run.arms if EMPTY in arm.remarks]:
+            raise EmptyAnswersError(
+                f"every answer of {' and '.join(empty)} was empty, so that its figures are 0 in "
+                f"{outcome.folder / REPORT}; see whether it stored the lessons that it was given"
             )
     return 0
