@@ -18,14 +18,13 @@ from runner.records import Retrieval
 from runner.runs.costs import SUFFIX, Timing
 from runner.runs.lines import Lines
 from runner.runs.raw import Kept
-from runner.runs.run import Arm
+from runner.runs.run import EMPTY, Arm
 from runner.systems import open_system
 from runner.systems.asking import Judge, components_of, faults
 from runner.systems.controls import ExactCosine, RandomOrder
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.system import Legged, System
 
-EMPTY = "every answer was empty"  # the remark on a system that found nothing
 WORDS_ALONE = "bm25"  # the leg of one component: its score says all of it
 
 

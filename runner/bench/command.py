@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -63,12 +64,12 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     """
     from pgmnemo.progress import Progress
     from pgmnemo.terminal import say
-    from runner.bench.arms import EMPTY
     from runner.bench.repeat import lines, repeat
     from runner.markdown import show
     from runner.report import against_legs, legs_beside, summary
     from runner.runs.folder import is_local
     from runner.runs.reading import REPORT
+    from runner.runs.run import EMPTY
 
     progress = Progress(quiet=quiet)
     repeated = repeat(request, times, progress=progress, sql=sql)
@@ -84,7 +85,8 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
             say(f"legs of {name}: {legs}")
         say(f"artefacts: {outcome.folder}")
         if is_local(outcome.folder):
-            say("not kept: `python -m runner history add` moves that folder to results/ and logs it")
+            place = quote(str(outcome.folder))
+            say(f"not kept: `python -m runner history add {place}` moves that folder to results/ and logs it")
     if (stored := repeated.outcomes[-1].run.database) and stored.origin != "embedded":
         name, role = stored.database, stored.role
         progress.say(

@@ -85,7 +85,7 @@ def test_a_system_that_answers_nothing_is_told_in_the_report_and_by_the_exit_cod
     assert main(["sample", *words, "--quiet"]) == 5
     assert "every answer of http was empty" in capsys.readouterr().err
     [report] = tmp_path.glob("*/report.md")
-    assert "Every answer was empty." in report.read_text()
+    assert "**Every answer of `http` was empty**" in report.read_text()
 
 
 def test_several_memories_of_one_lesson_count_as_their_best_and_the_facts_say_so(
