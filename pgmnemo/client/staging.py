@@ -59,7 +59,7 @@ def checked_key(key: str) -> str:
 def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
     """Items in lists of at most `size`, each with a key that no other of its list has.
 
-    The extension stores a list in order of its keys, so those that are made here ascend.
+    Of two Items with one key the last counts, in the place of the first.
     """
     if not 1 <= size <= 10_000:
         raise UsageError(f"batch is {size}, but must be from 1 to 10,000")
