@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
@@ -93,10 +94,22 @@ def _keyed(item: Item | str, made: str) -> Item:
     return replace(item, key=made if item.key is None else checked_key(item.key))
 
 
+@contextmanager
+def naming(key: str | None) -> Iterator[None]:
+    """Name the key of a lesson, where it has one, in the UsageError for what is wrong with it."""
+    try:
+        yield
+    except UsageError as error:
+        if key is None:
+            raise
+        raise UsageError(f"lesson {key!r}: {error}") from None
+
+
 def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
     """An item's text with its passages: its own where it has some, else by the protocol's rule, and what
     `meter` reads."""
-    made = written(item.text, item.at, meter)
+    with naming(item.key):
+        made = written(item.text, item.at, meter)
     if item.passage_vectors is not None and (item.passages is None or item.vector is None):
         raise UsageError("passage_vectors go with passages and with the vector of the whole; give all three")
     if item.passages is None:
@@ -155,7 +168,8 @@ def row(
     from psycopg.types.json import Jsonb
     from psycopg.types.numeric import Int2, Int4
 
-    said = requests.fields(item, made.at)
+    with naming(item.key):
+        said = requests.fields(item, made.at)
     wrapped: dict[str, Callable[[Any], Any]] = {
         "importance": Int2, "position": Int4, "metadata": partial(Jsonb, dumps=str),  # it is JSON already
     }  # fmt: skip
