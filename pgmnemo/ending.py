@@ -15,7 +15,7 @@ from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.escaping import plain
 
 INTERRUPTED = 130
-NO_READER = 128 + signal.SIGPIPE
+NO_READER = 128 + 13  # SIGPIPE, which Windows does not have
 LONGEST, REMEDY = 1_200, 400  # characters of a sentence that may repeat what a file holds, and of its end
 PATHLIB = {
     "home directory": "this user has no home folder that is known; set HOME, or write the path in full, "

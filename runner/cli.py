@@ -67,7 +67,8 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> int:
     """Run one command; the exit code: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130 interrupted.
 
-    `verify` alone ends with 4 where not all was asked that a headline stands on.
+    `verify` alone ends with 4 where not all was asked that a headline stands on, and a run with 5 where every
+    answer of a system was empty.
     `sql` is the folder with the extension's files and the list of its releases.
     """
     tokens = _filled(sys.argv[1:] if arguments is None else arguments)

@@ -1,6 +1,7 @@
 """How a run can end badly, besides the errors of the base (pgmnemo.errors), each with its exit code.
 
-0 done · 1 a gate failed · 2 wrong use · 3 environment (no data, no model, no database, no space).
+0 done · 1 a gate failed · 2 wrong use · 3 environment (no data, no model, no database, no space) · 4 of
+`verify` alone · 5 a system answered no question.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ class SystemFault(PgmnemoError):
     """A system that cannot be opened or loaded, or that answers wrongly or too late; no database of ours."""
 
     code = 3
+
+
+class EmptyAnswersError(PgmnemoError):
+    """A system whose every answer was empty; the run is written all the same."""
+
+    code = 5
 
 
 class SystemAbsent(SystemFault):

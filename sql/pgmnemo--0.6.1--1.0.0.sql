@@ -1422,7 +1422,8 @@ BEGIN
     RETURN lessons;
 END
 $$;
--- A fact as the metadata of its lesson says it, checked.
+-- A fact as the metadata of its lesson says it, checked. Blanks around a name and runs of them make no other name;
+-- capital letters do.
 CREATE OR REPLACE FUNCTION pgmnemo._fact(subject text, relation text, object text)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -1439,8 +1440,9 @@ BEGIN
               HINT = 'Name it in a few words; the content of the fact may say more.';
     END IF;
     RETURN jsonb_strip_nulls(jsonb_build_object(
-        'subject', pgmnemo._composed(subject), 'relation', pgmnemo._composed(relation),
-        'object', pgmnemo._composed(object)));
+        'subject', pgmnemo._composed(btrim(regexp_replace(subject, '\s+', ' ', 'g'))),
+        'relation', pgmnemo._composed(btrim(regexp_replace(relation, '\s+', ' ', 'g'))),
+        'object', pgmnemo._composed(btrim(regexp_replace(object, '\s+', ' ', 'g')))));
 END
 $$;
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
@@ -1631,7 +1633,8 @@ $$;
 -- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed: writers
 -- who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is passed
 -- over: an id that is taken, by a sequence that was set back, is an error. What the set leaves out of a lesson that is
--- there stays (pgmnemo._merged), read anew under the lock.
+-- there stays (pgmnemo._merged), read anew under the lock. A lesson that was superseded and gets another text is in
+-- force again: whoever stores a text wants it found.
 CREATE OR REPLACE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[], clear text[] DEFAULT NULL,
                                only_new boolean DEFAULT false)
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
@@ -1649,6 +1652,7 @@ DECLARE
     outcomes text[];
     final pgmnemo.lesson_input[];
     embedded bigint[];
+    revived bigint[];
 BEGIN
     PERFORM pgmnemo._check_input(lessons);
     IF clear IS NOT NULL THEN
@@ -1660,15 +1664,18 @@ BEGIN
     END IF;
     space := pgmnemo._space(tenant, lessons);
 
-    WITH fresh AS (
+    WITH given AS MATERIALIZED (  -- ids follow the set, by which list and newest order, and inserts follow the keys
+        SELECT nextval('pgmnemo.lesson_id_seq') AS new_id, i.* FROM unnest((SELECT lessons)) i  -- a plan for any set
+    ), fresh AS (
         INSERT INTO pgmnemo.lesson (
-               tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
+               id, tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
                commit_sha, artifact_hash, verified_at, position, text_config)
-        SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
+        OVERRIDING SYSTEM VALUE
+        SELECT i.new_id, tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position,
                pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text
-          FROM unnest((SELECT lessons)) i  -- a plan for any set
+          FROM given i
          ORDER BY i.project_id, i.external_id COLLATE "C"
             ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
         RETURNING id
@@ -1713,6 +1720,9 @@ BEGIN
               FROM pgmnemo._store(tenant, lessons, clear) a;
             RETURN;
         END IF;
+        revived := ARRAY(SELECT m.id FROM pgmnemo._merged(tenant, lessons, gone) m
+                          WHERE m.id = ANY (changed) AND (m.was).superseded_at IS NOT NULL
+                            AND (m.given).content <> (m.was).content);
         PERFORM pgmnemo._clear_passages(tenant, final, gone);
         UPDATE pgmnemo.lesson l
            SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
@@ -1724,6 +1734,12 @@ BEGIN
           FROM unnest(final) i
          WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
         PERFORM pgmnemo._write_passages(tenant, changed, final, space);
+        IF cardinality(revived) > 0 THEN
+            PERFORM pgmnemo._undo_supersede(tenant, revived);
+            outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (revived) THEN 'restored' ELSE u.outcome END
+                                FROM unnest(changed, outcomes) WITH ORDINALITY AS u (id, outcome, place)
+                               ORDER BY place);
+        END IF;
         IF 'embedding' <> ALL (gone) AND cardinality(embedded) > 0 THEN
             embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._embedded(tenant, changed)));
             outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (embedded) THEN 'unembedded' ELSE u.outcome END
@@ -2525,6 +2541,97 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.append IS 'stores a lesson at the end of a project''s conversation, so that no writer need count: its position is the one after the project''s greatest, from 1 on (apart: one place is left free before it, where a session begins), its key prefix/position, or with the next number whose key is not taken; the other arguments are those of pgmnemo.store. Calls for one tenant wait for one another to the end of their transactions; under REPEATABLE READ one that waited is a serialization error to repeat. Returns key, position and id. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.assert_fact(
+    tenant        uuid,
+    project_id    uuid,
+    subject       text,
+    relation      text,
+    object        text,
+    at            timestamptz DEFAULT NULL,
+    single        boolean     DEFAULT false,
+    reason        text        DEFAULT NULL,
+    source        text        DEFAULT NULL,
+    content       text        DEFAULT NULL,
+    embedding     real[]      DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    caller        pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (key text, outcome text, superseded bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := coalesce(at, now());
+    fact jsonb := pgmnemo._fact(subject, relation, object);
+    source_id bigint;
+    one pgmnemo.lesson_input;
+    named text COLLATE "C";
+    stored record;
+    others bigint[];
+    later record;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_moment(moment, reason);
+    IF fact -> 'subject' IS NULL OR fact -> 'relation' IS NULL OR fact -> 'object' IS NULL THEN
+        RAISE EXCEPTION 'a fact needs a subject, a relation and an object' USING ERRCODE = 'invalid_parameter_value';
+    ELSIF jsonb_typeof(metadata) <> 'object' OR metadata ? 'fact' THEN
+        RAISE EXCEPTION 'metadata of a fact must be an object without the key fact, which the fact has'
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM pgmnemo._write_tenant(tenant);
+    IF assert_fact.source IS NOT NULL THEN
+        source_id := pgmnemo._lesson_id(tenant, project_id, assert_fact.source COLLATE "default");
+    END IF;
+    SELECT l.id, l.external_id INTO stored
+      FROM pgmnemo._facts_held(tenant, project_id, fact, moment) l ORDER BY l.id LIMIT 1;
+    IF FOUND THEN
+        named := stored.external_id;
+        outcome := 'unchanged';
+    ELSE
+        named := 'fact/' || left(encode(sha256(convert_to(jsonb_build_array(fact, moment)::text, 'UTF8')), 'hex'), 32);
+        IF EXISTS (SELECT FROM pgmnemo.lesson l
+                    WHERE l.tenant_id = tenant AND l.project_id = assert_fact.project_id AND l.external_id = named) THEN
+            named := 'fact/' || replace(gen_random_uuid()::text, '-', '');  -- it was asserted then before, and ended
+        END IF;
+        one.project_id := project_id;
+        one.external_id := named;
+        one.content := coalesce(assert_fact.content,
+                                concat_ws(' ', fact ->> 'subject', fact ->> 'relation', fact ->> 'object'));
+        one.embedding := pgmnemo._embedding(embedding);
+        one.metadata := coalesce(assert_fact.metadata, '{}') || jsonb_build_object('fact', fact);
+        one.occurred_at := moment;
+        one.commit_sha := assert_fact.commit_sha;
+        one.artifact_hash := assert_fact.artifact_hash;
+        SELECT s.lesson_id AS id, s.outcome INTO stored
+          FROM pgmnemo._store(tenant, ARRAY[one], NULL, only_new => true) s;
+        outcome := stored.outcome;
+    END IF;
+    IF source_id IS NOT NULL THEN
+        INSERT INTO pgmnemo.lesson_edge (tenant_id, source_id, target_id, kind, valid_from)
+        VALUES (tenant, source_id, stored.id, 'asserts', moment) ON CONFLICT DO NOTHING;
+    END IF;
+    IF single THEN
+        others := ARRAY(SELECT l.id FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', moment) l
+                         WHERE l.id <> stored.id AND l.metadata -> 'fact' -> 'object' <> fact -> 'object');
+        SELECT l.id, l.occurred_at INTO later
+          FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', NULL) l
+         WHERE l.occurred_at > moment AND l.id <> stored.id ORDER BY l.occurred_at, l.id LIMIT 1;
+        IF later.id IS NOT NULL AND outcome <> 'unchanged' THEN
+            PERFORM pgmnemo._supersede(tenant, stored.id, later.id, assert_fact.reason, later.occurred_at);
+        END IF;
+        PERFORM pgmnemo._supersede(tenant, o, stored.id, assert_fact.reason, moment) FROM unnest(others) o;
+    END IF;
+    key := named;
+    superseded := coalesce(cardinality(others), 0);
+    PERFORM pgmnemo._leave();
+    RETURN NEXT;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.assert_fact IS 'stores that subject, relation and object hold together from at on (NULL: now), as a lesson whose metadata has them under fact, and returns its key. Blanks around the three and runs of blanks do not count, capital letters do. unchanged where the same holds then already. single: the caller''s word that a subject has one object of this relation at a time: whatever else holds at that moment is superseded by the new one, and the new one by what holds later; superseded says how many were. source: the key of a lesson that it was learned from, linked to it as asserts. content: what recall finds it by, NULL: the three joined. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.explain(
     tenant      uuid,
     project_id  uuid,
@@ -3153,7 +3260,58 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, and nothing that is given differs: nothing is written); updated (same key, other attributes); unembedded (updated, and the vector of the old text is gone with it, for none was given for the new); restored (softly forgotten before). What is NULL stays as it is';
+COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, and nothing that is given differs: nothing is written); updated (same key, other attributes); unembedded (updated, and the vector of the old text is gone with it, for none was given for the new); restored (softly forgotten before, or superseded and given another text). What is NULL stays as it is';
+-- In the order in which they were copied, with one batch at a time in memory. Two sessions that load some of the same
+-- keys in different orders, in more than one batch each, may end in a deadlock, after which the loser repeats it. It reads the table with the rights of whoever
+-- calls: what somebody has put in its place must not run with more.
+CREATE OR REPLACE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 5000)
+RETURNS TABLE (outcome text, lessons bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    most constant integer := 10000;
+    most_bytes constant bigint := 20000000;  -- of a batch
+    bytes bigint := 0;
+    tenant uuid;
+    one pgmnemo.lesson_input;
+    batch pgmnemo.lesson_input[] := '{}';
+    counts jsonb := '{}';
+    rest bigint;
+BEGIN
+    tenant := (SELECT d.description FROM pg_class c
+                 JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+                WHERE c.oid = to_regclass('pg_temp.lesson_staging')
+                  AND c.relowner = to_regrole(quote_ident(current_user))
+                  AND pg_input_is_valid(d.description, 'uuid'));
+    IF tenant IS NULL THEN
+        RAISE EXCEPTION 'role % has no staging table in this transaction', quote_ident(current_user)
+        USING ERRCODE = 'undefined_table',
+              HINT = 'BEGIN, call pgmnemo.open_staging() and COPY into lesson_staging first: it ends with the '
+                     'transaction.';
+    ELSIF batch_size IS NULL OR batch_size NOT BETWEEN 1 AND most THEN
+        RAISE EXCEPTION 'batch_size is %, but must be from 1 to %', coalesce(batch_size::text, 'NULL'), most
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    rest := (SELECT count(*) FROM pg_temp.lesson_staging);
+    FOR one IN SELECT i.* FROM pg_temp.lesson_staging i ORDER BY i.ctid LOOP
+        batch := batch || one;
+        rest := rest - 1;
+        bytes := bytes + pg_column_size(one);
+        IF cardinality(batch) = batch_size OR bytes > most_bytes OR rest = 0 THEN
+            SELECT counts || jsonb_object_agg(t.outcome, t.n + coalesce((counts ->> t.outcome)::bigint, 0)) INTO counts
+              FROM (SELECT o.outcome, count(*) AS n FROM pgmnemo.store_set(tenant, batch) o GROUP BY 1) t;
+            batch := '{}';
+            bytes := 0;
+        END IF;
+    END LOOP;
+    TRUNCATE pg_temp.lesson_staging;
+    RETURN QUERY SELECT c.key, c.value::bigint FROM jsonb_each_text(counts) c ORDER BY c.key COLLATE "C";
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_staged IS 'stores what was copied into lesson_staging for the tenant that open_staging was called for, as store_set does, batch by batch (1 to 10,000 lessons, 20,000,000 bytes) in one transaction; empties the table; returns how many lessons had each outcome';
 -- What a lesson says besides its text. The whole of it is checked as if it were stored.
 CREATE OR REPLACE FUNCTION pgmnemo.update(
     tenant      uuid,

@@ -3029,7 +3029,8 @@ AS $$
     SELECT ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
                   WHERE EXISTS (SELECT FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant AND v.lesson_id = u.id))
 $$;
--- A fact as the metadata of its lesson says it, checked.
+-- A fact as the metadata of its lesson says it, checked. Blanks around a name and runs of them make no other name;
+-- capital letters do.
 CREATE FUNCTION pgmnemo._fact(subject text, relation text, object text)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -3046,8 +3047,9 @@ BEGIN
               HINT = 'Name it in a few words; the content of the fact may say more.';
     END IF;
     RETURN jsonb_strip_nulls(jsonb_build_object(
-        'subject', pgmnemo._composed(subject), 'relation', pgmnemo._composed(relation),
-        'object', pgmnemo._composed(object)));
+        'subject', pgmnemo._composed(btrim(regexp_replace(subject, '\s+', ' ', 'g'))),
+        'relation', pgmnemo._composed(btrim(regexp_replace(relation, '\s+', ' ', 'g'))),
+        'object', pgmnemo._composed(btrim(regexp_replace(object, '\s+', ' ', 'g')))));
 END
 $$;
 -- The lessons of a project that state such a fact and hold at a moment (NULL: at any); without an object, whatever it
@@ -3528,7 +3530,8 @@ $$;
 -- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed: writers
 -- who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is passed
 -- over: an id that is taken, by a sequence that was set back, is an error. What the set leaves out of a lesson that is
--- there stays (pgmnemo._merged), read anew under the lock.
+-- there stays (pgmnemo._merged), read anew under the lock. A lesson that was superseded and gets another text is in
+-- force again: whoever stores a text wants it found.
 CREATE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[], clear text[] DEFAULT NULL,
                                only_new boolean DEFAULT false)
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
@@ -3546,6 +3549,7 @@ DECLARE
     outcomes text[];
     final pgmnemo.lesson_input[];
     embedded bigint[];
+    revived bigint[];
 BEGIN
     PERFORM pgmnemo._check_input(lessons);
     IF clear IS NOT NULL THEN
@@ -3557,15 +3561,18 @@ BEGIN
     END IF;
     space := pgmnemo._space(tenant, lessons);
 
-    WITH fresh AS (
+    WITH given AS MATERIALIZED (  -- ids follow the set, by which list and newest order, and inserts follow the keys
+        SELECT nextval('pgmnemo.lesson_id_seq') AS new_id, i.* FROM unnest((SELECT lessons)) i  -- a plan for any set
+    ), fresh AS (
         INSERT INTO pgmnemo.lesson (
-               tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
+               id, tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
                commit_sha, artifact_hash, verified_at, position, text_config)
-        SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
+        OVERRIDING SYSTEM VALUE
+        SELECT i.new_id, tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position,
                pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text
-          FROM unnest((SELECT lessons)) i  -- a plan for any set
+          FROM given i
          ORDER BY i.project_id, i.external_id COLLATE "C"
             ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
         RETURNING id
@@ -3610,6 +3617,9 @@ BEGIN
               FROM pgmnemo._store(tenant, lessons, clear) a;
             RETURN;
         END IF;
+        revived := ARRAY(SELECT m.id FROM pgmnemo._merged(tenant, lessons, gone) m
+                          WHERE m.id = ANY (changed) AND (m.was).superseded_at IS NOT NULL
+                            AND (m.given).content <> (m.was).content);
         PERFORM pgmnemo._clear_passages(tenant, final, gone);
         UPDATE pgmnemo.lesson l
            SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
@@ -3621,6 +3631,12 @@ BEGIN
           FROM unnest(final) i
          WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
         PERFORM pgmnemo._write_passages(tenant, changed, final, space);
+        IF cardinality(revived) > 0 THEN
+            PERFORM pgmnemo._undo_supersede(tenant, revived);
+            outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (revived) THEN 'restored' ELSE u.outcome END
+                                FROM unnest(changed, outcomes) WITH ORDINALITY AS u (id, outcome, place)
+                               ORDER BY place);
+        END IF;
         IF 'embedding' <> ALL (gone) AND cardinality(embedded) > 0 THEN
             embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._embedded(tenant, changed)));
             outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (embedded) THEN 'unembedded' ELSE u.outcome END
@@ -7691,7 +7707,8 @@ BEGIN
         END IF;
         one.project_id := project_id;
         one.external_id := named;
-        one.content := coalesce(assert_fact.content, concat_ws(' ', subject, relation, object));
+        one.content := coalesce(assert_fact.content,
+                                concat_ws(' ', fact ->> 'subject', fact ->> 'relation', fact ->> 'object'));
         one.embedding := pgmnemo._embedding(embedding);
         one.metadata := coalesce(assert_fact.metadata, '{}') || jsonb_build_object('fact', fact);
         one.occurred_at := moment;
@@ -7723,7 +7740,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.assert_fact IS 'stores that subject, relation and object hold together from at on (NULL: now), as a lesson whose metadata has them under fact, and returns its key. unchanged where the same holds then already. single: the caller''s word that a subject has one object of this relation at a time: whatever else holds at that moment is superseded by the new one, and the new one by what holds later; superseded says how many were. source: the key of a lesson that it was learned from, linked to it as asserts. content: what recall finds it by, NULL: the three joined. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.assert_fact IS 'stores that subject, relation and object hold together from at on (NULL: now), as a lesson whose metadata has them under fact, and returns its key. Blanks around the three and runs of blanks do not count, capital letters do. unchanged where the same holds then already. single: the caller''s word that a subject has one object of this relation at a time: whatever else holds at that moment is superseded by the new one, and the new one by what holds later; superseded says how many were. source: the key of a lesson that it was learned from, linked to it as asserts. content: what recall finds it by, NULL: the three joined. tenant NULL: the session''s';
 CREATE FUNCTION pgmnemo.begin_reembedding(
     tenant     uuid,
     dimensions integer,
@@ -9550,8 +9567,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, and nothing that is given differs: nothing is written); updated (same key, other attributes); unembedded (updated, and the vector of the old text is gone with it, for none was given for the new); restored (softly forgotten before). What is NULL stays as it is';
--- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever
+COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, and nothing that is given differs: nothing is written); updated (same key, other attributes); unembedded (updated, and the vector of the old text is gone with it, for none was given for the new); restored (softly forgotten before, or superseded and given another text). What is NULL stays as it is';
+-- In the order in which they were copied, with one batch at a time in memory. Two sessions that load some of the same
+-- keys in different orders, in more than one batch each, may end in a deadlock, after which the loser repeats it. It reads the table with the rights of whoever
 -- calls: what somebody has put in its place must not run with more.
 CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 5000)
 RETURNS TABLE (outcome text, lessons bigint)
@@ -9584,7 +9602,7 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value';
     END IF;
     rest := (SELECT count(*) FROM pg_temp.lesson_staging);
-    FOR one IN SELECT i.* FROM pg_temp.lesson_staging i ORDER BY i.project_id, i.external_id COLLATE "C" LOOP
+    FOR one IN SELECT i.* FROM pg_temp.lesson_staging i ORDER BY i.ctid LOOP
         batch := batch || one;
         rest := rest - 1;
         bytes := bytes + pg_column_size(one);

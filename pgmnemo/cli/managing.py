@@ -6,13 +6,14 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from pgmnemo.cli.opening import folder_of, scope
+from pgmnemo.cli.opening import folder_of, is_new, scope
 from pgmnemo.cli.opening import memory as opened
 from pgmnemo.cli.options import (
     DEFAULT,
@@ -242,14 +243,14 @@ def import_(
             else has changed of it
     """
     from pgmnemo.importers import Options
-    from pgmnemo.importers.importing import bring, sniff
+    from pgmnemo.importers.importing import Nothing, bring, sniff
     from pgmnemo.importers.jsonl import is_export
     from pgmnemo.progress import Progress
 
     assert place is not None
     progress = Progress(where.quiet)
     if place == STANDARD:
-        with scope(where, embedder, make=True) as here:
+        with scope(where, embedder, make=not dry_run) as here:
             moved = here.import_(sys.stdin.buffer, dry_run=dry_run, progress=progress)
         tell(where.json, moved, _imported("an export", moved.outcomes, dry_run))
         return
@@ -257,7 +258,8 @@ def import_(
     own = found == "jsonl" and is_export(place)  # whose lessons bring their projects
     usual = os.environ.get(PROJECT) or DEFAULT
     into = where if own else replace(where, project=where.project or usual)
-    with scope(into, embedder, make=True) as here:
+    nothing = dry_run and is_new(where.memory)
+    with nullcontext(Nothing()) if nothing else scope(into, embedder, make=True) as here:
         done = bring(
             here, place, found, project=where.project, options=options, dry_run=dry_run, refresh=refresh,
             progress=progress,

@@ -55,12 +55,21 @@ def folder_of(place: str | None) -> Path:
     return where
 
 
+def is_new(place: str | None) -> bool:
+    """Whether a place is a folder without a memory, which the library would make one of."""
+    from pgmnemo.client.opening import resolve
+
+    return isinstance(where := resolve(place), Path) and _is_empty(where.expanduser())
+
+
 def _check(folder: Path) -> None:
-    """Whether a folder may hold a memory, which the library would make where nothing is."""
-    folder = folder.expanduser()
-    try:
-        empty = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
-    except PermissionError:  # whoever opens it says whose it is
-        empty = False
-    if empty:
+    """Raise UsageError for a folder without a memory."""
+    if _is_empty(folder := folder.expanduser()):
         raise UsageError(f"there is no memory in {folder}; make one by mnemo init, or name another folder")
+
+
+def _is_empty(folder: Path) -> bool:
+    try:
+        return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    except PermissionError:  # whoever opens it says whose it is
+        return False

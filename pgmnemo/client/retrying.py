@@ -74,6 +74,8 @@ class Attempts:
 
 def is_readable(descriptor: int) -> bool:
     """Whether a socket has something to read, or has ended."""
+    if not hasattr(select, "poll"):  # Windows, whose select takes sockets of any number
+        return bool(select.select([descriptor], [], [], 0)[0])
     asked = select.poll()
     asked.register(descriptor, select.POLLIN)
     return bool(asked.poll(0))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
@@ -59,7 +60,7 @@ def checked_key(key: str) -> str:
 def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
     """Items in lists of at most `size`, each with a key that no other of its list has.
 
-    The extension stores a list in order of its keys, so those that are made here ascend.
+    Of two Items with one key the last counts, in the place of the first.
     """
     requests.number(size, "batch", 1, 10_000)
     if isinstance(items, str | Item) or not isinstance(items, Iterable):
@@ -92,10 +93,22 @@ def _keyed(item: Item | str, made: str) -> Item:
     return replace(item, key=made if item.key is None else checked_key(item.key))
 
 
+@contextmanager
+def naming(key: str | None) -> Iterator[None]:
+    """Name the key of a lesson, where it has one, in the UsageError for what is wrong with it."""
+    try:
+        yield
+    except UsageError as error:
+        if key is None:
+            raise
+        raise UsageError(f"lesson {key!r}: {error}") from None
+
+
 def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
     """An item's text with its passages: its own where it has some, else by the protocol's rule, and what
     `meter` reads."""
-    made = written(item.text, item.at, meter)
+    with naming(item.key):
+        made = written(item.text, item.at, meter)
     if item.passage_vectors is not None and (item.passages is None or item.vector is None):
         raise UsageError("passage_vectors go with passages and with the vector of the whole; give all three")
     if item.passages is None:
@@ -154,7 +167,8 @@ def row(
     from psycopg.types.json import Jsonb
     from psycopg.types.numeric import Int2, Int4
 
-    said = requests.fields(item, made.at)
+    with naming(item.key):
+        said = requests.fields(item, made.at)
     wrapped: dict[str, Callable[[Any], Any]] = {
         "importance": Int2, "position": Int4, "metadata": partial(Jsonb, dumps=str),  # it is JSON already
     }  # fmt: skip

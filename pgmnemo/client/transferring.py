@@ -18,6 +18,7 @@ from pgmnemo.calls import Call, Rows
 from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.records import Item, Lesson
 from pgmnemo.client.requests import MOMENT, digest
+from pgmnemo.client.staging import naming
 from pgmnemo.client.transfer import (
     Form,
     Header,
@@ -223,7 +224,9 @@ def item(line: LessonLine, form: Form | None) -> Item:
     Without them passages that are as the rule cuts them are cut anew, for what is embedded of each.
     """
     parts = line.passage_vectors
-    cut = form is None and line.passages == tuple(part.text for part in written(line.text, None).passages)
+    with naming(line.key):
+        usual = tuple(part.text for part in written(line.text, None).passages)
+    cut = form is None and line.passages == usual
     return Item(
         text=line.text, key=line.key, role=line.role, topic=line.topic, importance=line.importance,
         metadata=line.metadata, at=line.at, expires_at=line.expires_at, commit_sha=line.commit_sha,

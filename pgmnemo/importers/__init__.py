@@ -66,7 +66,7 @@ class Options:
     def fault(self, sentence: str) -> None:
         """Something is damaged: UsageError, or one more that is left out."""
         if not self.skip_faults:
-            raise UsageError(plain(sentence))
+            raise UsageError(plain(f"{sentence}; skip_faults (--skip-faults) leaves out what is damaged"))
         self.left.add("damaged", sentence)
 
 

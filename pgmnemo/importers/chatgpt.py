@@ -13,28 +13,45 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import Talk, inner, said
-from pgmnemo.importers.sources import MEND, all_objects
+from pgmnemo.importers.lessons import Talk, attachments, inner, said
+from pgmnemo.importers.sources import MEND, all_objects, name_others
 
 NAMES = r"conversations(-\d+)?\.json"
 ROLES = ("user", "assistant")
+CANVAS = "canmore"  # the tool that keeps documents
 
 
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """ChatGPT's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
+    name_others(place, NAMES, options)
     for where, talk in all_objects(place, NAMES, options):
         if not isinstance(talk.get("mapping"), dict):
             options.fault(f"{where} is no conversation: it has no `mapping`; {MEND}")
             continue
         told, identity = Talk("chatgpt", options), talk.get("conversation_id") or talk.get("id")
-        for node, message in branch(talk["mapping"], talk.get("current_node")):
-            if spoken(message):
+        way = branch(talk["mapping"], talk.get("current_node"))
+        for node in talk["mapping"].keys() - {node for node, _ in way}:
+            if inner(talk["mapping"][node], "message"):
+                options.left.counts["of another branch"] += 1
+        for node, message in way:
+            attachments(options, f"{where}, message {node}", inner(message, "metadata").get("attachments"))
+            if message and not spoken(message):
+                _leave(options, message, f"{where}, message {node}")
+            elif message:
                 yield from told.message(
                     f"{where}, message {node}", f"{identity}/{message.get('id') or node}",
                     said(message["content"].get("parts")), message["author"]["role"],
                     message.get("create_time"), topic=talk.get("title"), conversation=identity,
                     model=inner(message, "metadata").get("model_slug"),
                 )  # fmt: skip
+
+
+def _leave(options: Options, message: Mapping[str, Any], where: str) -> None:
+    """Count what tools, programs and thoughts say; a document of the canvas is named, too."""
+    if str(message.get("recipient")).startswith(CANVAS):
+        options.left.add("canvas", f"{where} is a document of the canvas")
+    else:
+        options.left.counts["of tools, or hidden"] += 1
 
 
 def branch(nodes: Mapping[str, Any], node: object) -> list[tuple[str, dict[str, Any]]]:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import Talk, said
-from pgmnemo.importers.sources import MEND, all_objects
+from pgmnemo.importers.lessons import Talk, attachments, said
+from pgmnemo.importers.sources import MEND, all_objects, name_others
 
 NAMES = r"conversations(-\d+)?\.json"
 ROLES = {"human": "user", "assistant": "assistant"}
@@ -20,6 +20,7 @@ ROLES = {"human": "user", "assistant": "assistant"}
 
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """Claude's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
+    name_others(place, NAMES, options)
     for where, talk in all_objects(place, NAMES, options):
         if not isinstance(talk.get("chat_messages"), list):
             options.fault(f"{where} is no conversation: it has no `chat_messages`; {MEND}")
@@ -29,7 +30,9 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
             place = f"{where}, message {number}"
             if not isinstance(message, dict):
                 options.fault(f"{place} is no object; {MEND}")
-            elif role := ROLES.get(str(message.get("sender"))):
+                continue
+            attachments(options, place, message.get("attachments"), message.get("files"))
+            if role := ROLES.get(str(message.get("sender"))):
                 yield from told.message(
                     place, f"{identity}/{message.get('uuid') or number}",
                     said(message.get("content")) or said(message.get("text")), role,

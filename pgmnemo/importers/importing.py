@@ -15,7 +15,7 @@ from typing import Protocol
 from pgmnemo.client.records import Item, Moved
 from pgmnemo.client.requests import digest
 from pgmnemo.client.transferring import batches
-from pgmnemo.errors import UsageError
+from pgmnemo.errors import PgmnemoError, RefusedError, UsageError
 from pgmnemo.escaping import plain
 from pgmnemo.importers import IMPORTERS, Found, LeftOut, Options
 from pgmnemo.importers.jsonl import is_export
@@ -37,6 +37,22 @@ class Scope(Protocol):
     def add_many(self, items: Iterable[Item], *, batch: int = BATCH, progress: Progress = QUIET) -> Moved: ...
 
     def import_(self, place: Path | str, *, dry_run: bool = False, progress: Progress = QUIET) -> Moved: ...
+
+
+class Nothing:
+    """The scope of a dry run where no memory is: every lesson would be new."""
+
+    def project(self, name: str) -> Nothing:
+        return self
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, str]:
+        return {}
+
+    def add_many(self, items: Iterable[Item], *, batch: int = BATCH, progress: Progress = QUIET) -> Moved:
+        raise UsageError("a dry run stores nothing")
+
+    def import_(self, place: Path | str, *, dry_run: bool = False, progress: Progress = QUIET) -> Moved:
+        raise UsageError("a dry run stores nothing")
 
 
 @dataclass(slots=True)
@@ -79,7 +95,8 @@ def bring(
     if is_dsn(place) and format != "langgraph":
         raise UsageError(f"{format} is read from files, and this is an address of a database; name a file")
     done = Imported(format, dry_run, options.left)
-    if format == "jsonl" and not options.skip_faults and is_export(place):
+    whole = format == "jsonl" and not options.skip_faults and not isinstance(scope, Nothing)
+    if whole and is_export(place):
         target = scope if project is None else scope.project(project)
         moved = target.import_(place, dry_run=dry_run, progress=progress)
         done.outcomes.update(moved.outcomes)
@@ -98,7 +115,14 @@ def _take(
         done.projects[name] += len(items)
         done.keys += [str(item.key) for item in items[: FEW - len(done.keys)]]
         target = scope if name is None else scope.project(name)
-        done.outcomes.update(_store(target, items, done.dry_run, refresh, batch))
+        try:
+            _store(target, items, done, refresh, batch)
+        except PgmnemoError as error:
+            told = (
+                ", ".join(f"{number:,} {outcome}" for outcome, number in done.outcomes.items()) or "nothing"
+            )
+            error.add_note(f"of the whole import before that: {told}; run it again, and it goes on")
+            raise
 
 
 def sniff(place: Path | str) -> str:
@@ -143,15 +167,31 @@ def _by_project(chunk: Iterable[Found], project: str | None) -> dict[str | None,
     return items
 
 
-def _store(scope: Scope, items: list[Item], dry_run: bool, refresh: bool, batch: int) -> Counter[str]:
-    """What became of the items of one project, or in a dry run would have."""
+def _store(scope: Scope, items: list[Item], done: Imported, refresh: bool, batch: int) -> None:
+    """Count what became of the items of one project, or in a dry run would have."""
     there = scope.known([str(item.key) for item in items])
     states = [_state(item, there) for item in items]
-    if dry_run:
-        return Counter(states)
+    if done.dry_run:
+        done.outcomes.update(states)
+        return
     sent = [item for item, state in zip(items, states, strict=True) if refresh or state != "unchanged"]
-    kept = Counter(["unchanged"] * (len(items) - len(sent)))
-    return kept + Counter(scope.add_many(sent, batch=batch).outcomes) if sent else kept
+    if same := len(items) - len(sent):
+        done.outcomes["unchanged"] += same
+    if sent:
+        _send(scope, sent, done, batch)
+
+
+def _send(scope: Scope, items: list[Item], done: Imported, batch: int) -> None:
+    """Store the items; of a set that is refused each half, down to the items that are left out."""
+    try:
+        done.outcomes.update(scope.add_many(items, batch=batch).outcomes)
+    except (RefusedError, UsageError) as error:
+        if len(items) == 1:
+            done.left.add("refused", f"{items[0].key} is refused: {error}")
+            return
+        middle = len(items) // 2
+        _send(scope, items[:middle], done, batch)
+        _send(scope, items[middle:], done, batch)
 
 
 def _state(item: Item, there: Mapping[str, str]) -> str:

@@ -96,9 +96,10 @@ class Talk:
         self, where: str, key: str, text: str, role: str, time: object, *,
         project: object = None, topic: object = None, **metadata: Any,
     ) -> Iterator[Found]:  # fmt: skip
-        """The lesson of a message without what was recalled for it (blocks of `context`); nothing of one that
-        has no text, as those that call a tool."""
+        """The lesson of a message without what was recalled for it (blocks of `context`); nothing, counted
+        and named, of one that has no text, as those that call a tool or are a picture."""
         if not (text := without_blocks(text.strip()).strip()):
+            self._options.left.add("without text", f"{where} has no text of its own")
             return iter(())
         at = moment(time)
         return lesson(
@@ -114,6 +115,13 @@ class Talk:
             return None
         self._next += 1
         return self._next - 1
+
+
+def attachments(options: Options, where: str, *lists: object) -> None:
+    """Count and name what is attached to a message, which is not read."""
+    for one in (one for given in lists if isinstance(given, list) for one in given):
+        name = one.get("name") or one.get("file_name") if isinstance(one, dict) else one
+        options.left.add("attachments", f"{where} has the attachment {name!r}")
 
 
 def said(content: object, injected: tuple[str, ...] = ()) -> str:

@@ -27,8 +27,8 @@ from pgmnemo.importers.lessons import MOST, lesson, moment
 from pgmnemo.importers.sources import Source, guarded, sources
 
 NAMES = r".*\.(md|markdown|txt)"
-FRONT = re.compile(r"---[ \t]*\n(.*?\n)?---[ \t]*(\n|\Z)", re.DOTALL)
-FIELD = re.compile(r"([A-Za-z][\w -]*):[ \t]*(.*?)[ \t]*")
+FENCE = "---"  # the line above and below front matter
+FIELD = re.compile(r"[A-Za-z][\w -]*")
 LINE_END = re.compile(r"\r\n?")
 BLOCKS = MarkdownIt("commonmark").disable("inline")
 
@@ -91,8 +91,10 @@ def _section(
 
 def _front(text: str) -> tuple[dict[str, str], str]:
     """The fields of the front matter, and the text without it."""
-    match = FRONT.match(text)
-    if match is None:
+    lines = text.split("\n")
+    ends = (number for number, line in enumerate(lines[1:], start=1) if line.rstrip(" \t") == FENCE)
+    if lines[0].rstrip(" \t") != FENCE or not (end := next(ends, 0)):
         return {}, text
-    fields = (FIELD.fullmatch(line) for line in (match[1] or "").split("\n"))
-    return {one[1]: one[2].strip("\"'") for one in fields if one and one[2]}, text[match.end() :]
+    pairs = (line.partition(":") for line in lines[1:end])
+    fields = {name: value.strip(" \t").strip("\"'") for name, _, value in pairs if FIELD.fullmatch(name)}
+    return {name: value for name, value in fields.items() if value}, "\n".join(lines[end + 1 :])

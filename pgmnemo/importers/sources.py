@@ -10,7 +10,7 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -28,6 +28,7 @@ LINES = r".*\.(jsonl|ndjson)"
 CHUNK = 65_536  # characters that are read of a list at once
 RATIO, SMALL = 200, 10_000_000  # bytes that a packed byte may become, where they are more than SMALL
 LISTS = ("results", "memories", "conversations", "items")  # what holds the list where the file is an object
+READ = re.compile(r"(?:FROM|JOIN) (\w+)")
 SPACE = re.compile(r"[ \t\r\n]*")
 DAMAGED = (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile, sqlite3.Error)
 MEND = "mend it, or leave it out"
@@ -64,6 +65,15 @@ def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]
         raise UsageError(f"{called} holds no file of this format; name another place or format")
     yield first
     yield from islice(found, options.first)
+
+
+def name_others(place: Path | str, names: str, options: Options) -> None:
+    """Name the files of a folder or an archive that are not of those names, and are not read."""
+    top = Path(place).expanduser()
+    if options.first is None and (top.is_dir() or begins(top, b"PK\x03\x04")):
+        with suppress(UsageError):
+            for other in sources(place, rf"(?!{names}$).*", Options(skip_faults=True)):
+                options.left.add("other files", f"{other.where} is not read")
 
 
 def is_dsn(place: Path | str) -> bool:
@@ -111,10 +121,17 @@ def all_objects(place: Path | str, names: str, options: Options) -> Iterator[tup
 
 
 def rows(place: Path | str, query: str, options: Options) -> Iterator[tuple[Any, ...]]:
-    """The rows of a query of a file of SQLite, which is opened to read only."""
+    """The rows of a query of a file of SQLite, which is opened to read only.
+
+    What it reads must be tables: a view may have rows without end.
+    """
     uri = f"{Path(place).expanduser().absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
+            kinds = dict(connection.execute("SELECT name, type FROM sqlite_master"))
+            if view := next((name for name in READ.findall(query) if kinds.get(name) == "view"), None):
+                options.fault(f"{place}: {view} is a view, and a table is read here; {MEND}")
+                return
             yield from connection.execute(query)
     except DAMAGED as error:
         options.fault(f"{place} cannot be read ({_why(error)}); {MEND}")
@@ -136,7 +153,8 @@ def _folder(top: Path, names: re.Pattern[str], options: Options) -> Iterator[Sou
 
 
 def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
-    """Entries are unpacked as they are read, never whole, and none that unpacks to more than text does."""
+    """Entries are unpacked as they are read, never whole, and neither one nor all to more than text does."""
+    unpacked, most = 0, max(SMALL, RATIO * path.stat().st_size)
     try:
         with zipfile.ZipFile(path) as archive:
             for entry in sorted(archive.infolist(), key=lambda one: one.filename):
@@ -145,8 +163,12 @@ def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[S
                     continue
                 if entry.file_size > max(SMALL, RATIO * entry.compress_size):
                     options.fault(f"{where} unpacks to {entry.file_size:,} bytes, as no text does; {MEND}")
-                else:
-                    yield Source(where, entry.filename, partial(archive.open, entry))
+                    continue
+                unpacked += entry.file_size
+                if unpacked > most:
+                    options.fault(f"{path} unpacks to more than {most:,} bytes, as no text does; {MEND}")
+                    return
+                yield Source(where, entry.filename, partial(archive.open, entry))
     except DAMAGED as error:
         options.fault(f"{path} cannot be read ({_why(error)}); fetch it again")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import platform
-import pwd
 import signal
 import sys
 import time
@@ -22,6 +21,7 @@ from pgmnemo.errors import DatabaseError, os_errors
 from pgmnemo.local.binaries import Binaries
 from pgmnemo.local.folder import Folder, server_owner, sync, write
 from pgmnemo.places import CONTROL, SQL_FOLDER, release
+from pgmnemo.posix import pwd
 from pgmnemo.server.folders import find_server
 from pgmnemo.server.opening import serves_in_place
 from pgmnemo.server.server_files import stage_extension, stage_server

@@ -7,10 +7,8 @@ however it ends. So a lock says what no process id can: that nobody is left.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pwd
 import re
 import shutil
 import tempfile
@@ -24,6 +22,7 @@ from pathlib import Path
 import psutil
 
 from pgmnemo.errors import DatabaseError, UsageError, os_errors
+from pgmnemo.posix import fcntl, pwd
 from pgmnemo.progress import Progress
 from pgmnemo.server.folders import reachable
 from pgmnemo.server.opening import SOCKET_PATH_LIMIT
@@ -253,7 +252,7 @@ def major_of(data: Path) -> int:
 
 def _user(number: int) -> str:
     try:
-        return pwd.getpwuid(number).pw_name
+        return str(pwd.getpwuid(number).pw_name)
     except KeyError:
         return f"user {number}"
 

@@ -12,6 +12,7 @@ from pgmnemo.local.binaries import Binaries, newest
 from pgmnemo.local.cluster import Cluster
 from pgmnemo.local.contents import bring_up_to, connect, prepare, session
 from pgmnemo.local.folder import Folder, claim, major_of, told
+from pgmnemo.posix import check_folders
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.releases import version_number
 
@@ -33,6 +34,7 @@ class LocalServer:
 
         An older extension is updated after a dump beside it. Raises UsageError or DatabaseError.
         """
+        check_folders()
         place, version = claim(folder), version_number(wanted)
         with told(place), place.opening(progress):
             lock = place.join()

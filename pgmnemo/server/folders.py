@@ -6,7 +6,6 @@ nothing in another container; the id stands in the name for a human reader.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
@@ -20,6 +19,7 @@ from secrets import token_hex
 import psutil
 
 from pgmnemo.errors import DatabaseError, os_errors
+from pgmnemo.posix import fcntl
 
 PREFIX = "pgmnemo-pg"
 LOCK = "lock"

@@ -8,7 +8,6 @@ shared_buffers, an eighth for building an index.
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -21,6 +20,7 @@ from typing import Any
 import psutil
 
 from pgmnemo.errors import DatabaseError
+from pgmnemo.posix import pwd
 from pgmnemo.server.folders import DATA
 
 SUPERUSER = "postgres"

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -46,7 +47,10 @@ async def serve(app: Any, host: str, port: int, seconds: float) -> None:
             timeout_graceful_shutdown=int(seconds) + 1, backlog=AT_ONCE,
         )  # fmt: skip
         shown = f"[{host}]" if ":" in host else host
-        tell("serving", url=f"http://{shown}:{listening.getsockname()[1]}")
+        url = f"http://{shown}:{listening.getsockname()[1]}"
+        tell("serving", url=url)
+        if sys.stdout.isatty():
+            print(f"open {url} in a browser; Ctrl-C stops the server", flush=True)
         await _Server(config).serve([listening])
         tell("stopped")
 

@@ -18,7 +18,7 @@ from runner.records import Retrieval
 from runner.runs.costs import SUFFIX, Timing
 from runner.runs.lines import Lines
 from runner.runs.raw import Kept
-from runner.runs.run import Arm
+from runner.runs.run import EMPTY, Arm
 from runner.systems import open_system
 from runner.systems.asking import Judge, components_of, faults
 from runner.systems.controls import ExactCosine, RandomOrder
@@ -163,9 +163,11 @@ def remarked(
     whole = [row for row in rows if row.scope not in joined]
     asked = Counter(row.arm for row in whole)
     short = Counter(row.arm for row in whole if len(row.ranking) < min(depth, row.size))
+    said = {name: _short(number, asked[name]) for name, number in short.items()}
+    said |= dict.fromkeys(silent(arms, rows), EMPTY)
     return tuple(
-        replace(arm, remarks=(*arm.remarks, _short(short[arm.name], asked[arm.name])))
-        if arm.role == "system" and short[arm.name] else arm
+        replace(arm, remarks=(*arm.remarks, said[arm.name]))
+        if arm.role == "system" and arm.name in said else arm
         for arm in arms
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -11,7 +12,7 @@ from cyclopts import Parameter
 from pgmnemo.places import SQL_FOLDER
 from runner.bench.options import RUN, Options
 from runner.bench.request import Request
-from runner.errors import SystemFault
+from runner.errors import EmptyAnswersError, SystemFault
 from runner.options import Quiet
 
 
@@ -58,7 +59,8 @@ def _dry(request: Request, quiet: bool, sql: Path) -> int:
 def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     """Print what each run ended in; 1 where repeated runs lie too far apart.
 
-    SystemFault, once all is printed, where a system that was asked for has no ranking.
+    Once all is printed, raises SystemFault where a system that was asked for has no ranking, and
+    EmptyAnswersError where every answer of one was empty.
     """
     from pgmnemo.progress import Progress
     from pgmnemo.terminal import say
@@ -67,6 +69,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     from runner.report import against_legs, legs_beside, summary
     from runner.runs.folder import is_local
     from runner.runs.reading import REPORT
+    from runner.runs.run import EMPTY
 
     progress = Progress(quiet=quiet)
     repeated = repeat(request, times, progress=progress, sql=sql)
@@ -82,7 +85,8 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
             say(f"legs of {name}: {legs}")
         say(f"artefacts: {outcome.folder}")
         if is_local(outcome.folder):
-            say("not kept: `python -m runner history add` moves that folder to results/ and logs it")
+            place = quote(str(outcome.folder))
+            say(f"not kept: `python -m runner history add {place}` moves that folder to results/ and logs it")
     if (stored := repeated.outcomes[-1].run.database) and stored.origin != "embedded":
         name, role = stored.database, stored.role
         progress.say(
@@ -98,5 +102,10 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
             raise SystemFault(
                 f"{' and '.join(failed)} failed and has no ranking beside {outcome.run.system}; mend what "
                 f"{outcome.folder / REPORT} says of it, or leave it out of --systems"
+            )
+        if empty := [arm.name for arm in outcome.run.arms if EMPTY in arm.remarks]:
+            raise EmptyAnswersError(
+                f"every answer of {' and '.join(empty)} was empty, so that its figures are 0 in "
+                f"{outcome.folder / REPORT}; see whether it stored the lessons that it was given"
             )
     return 0

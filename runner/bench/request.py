@@ -77,7 +77,7 @@ class Request(Options):
             known = ", ".join(suite.levels)
             raise UsageError(f"{self.suite} has no granularity {self.level!r}; choose one of: {known}")
         Construction(self.text, self.passages, self.max_chars).check()
-        if self.split:
+        if self.split and not suite.own:
             suite.split(self.split)
 
     def _check_systems(self) -> None:
@@ -242,7 +242,8 @@ def selected(choice: Choice, corpus: Corpus, edition: Edition) -> tuple[Asked, .
     """
     if SUITES[choice.suite].own:
         _check_types(corpus.path, choice.types, list(dict.fromkeys(one.type for one in corpus.questions)))
-    inside = SUITES[choice.suite].split(choice.split) if choice.split else None
+    suite = SUITES[choice.suite]
+    inside = suite.split(choice.split) if choice.split and not suite.own else None
     scored = [
         Asked(position, question)
         for position, question in enumerate(corpus.questions)

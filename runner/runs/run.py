@@ -67,6 +67,10 @@ class PassageCounts:
     distinct: int
 
 
+EMPTY = "every answer was empty"
+"""The remark on a system that found nothing for any question."""
+
+
 @dataclass(frozen=True, slots=True)
 class Arm:
     """One way to search, and what it is in words. The first arm of a run is the system under test.

@@ -6,9 +6,9 @@
 
 the shape that the wrappers of PrecisionMemBench have. A user is a scope of one run, new in every run, so that
 nothing needs to be emptied: `/reset` is sent only where the place allows it. Our neutral id goes along as
-`metadata.id` and `metadata.beliefId` and comes back as `id` (or in `metadata`). A service that cuts a lesson
-into several memories answers some of them; the best stands for the lesson, and the facts say so. The same
-memory twice, more than asked for, a score that is no number and scores that rise are faults.
+`metadata.id` and `metadata.beliefId` and comes back there, which decides, or as `id`. A service that cuts
+a lesson into several memories answers some of them; the best stands for the lesson, and the facts say so.
+The same memory twice, more than asked for, a score that is no number and scores that rise are faults.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ def _memories(answer: Any, where: str, limit: int) -> list[Match]:
 def _number(memory: Mapping[str, Any], where: str) -> int:
     metadata = memory.get("metadata")
     held = metadata if isinstance(metadata, dict) else {}
-    for name in (memory.get("id"), held.get("id"), held.get("beliefId")):
-        if isinstance(name, str | int) and str(name).isdigit():
+    for name in (held.get("beliefId"), held.get("id"), memory.get("id")):
+        if isinstance(name, str | int) and str(name).isdecimal():
             return int(name)
     raise SystemFault(f"{where} answered a memory without our id: {said(json.dumps(memory), SAID)}")
 

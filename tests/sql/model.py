@@ -63,12 +63,13 @@ class Model:
         now = replace(cleared(was, clear), content=content, active=True, embedded=embedded, **given)
         if now == was and not vector:
             return "unchanged"
-        self.kept[key] = now
+        revived = was.ended is not None and not same_text
+        self.kept[key] = replace(now, ended=None, reason=None) if revived else now
         if was.embedded and not embedded:
             return "unembedded"
         if now == was:
             return "unchanged"
-        return "updated" if was.active else "restored"
+        return "updated" if was.active and not revived else "restored"
 
     def append(self, content: str, vector: bool, given: Mapping[str, Any]) -> str:
         place = max([0, *(one.position for one in self.kept.values() if one.position is not None)]) + 1

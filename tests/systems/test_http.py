@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +62,30 @@ def test_a_service_that_keeps_the_contract_is_heard(service: Memories, place: Pl
     inside = [lesson.number for lesson in tiny if lesson.project == tiny.projects[1]]
     assert [match.number for match in matches] == inside[:3]
     assert "memories" not in facts
+
+
+@pytest.mark.parametrize("key", ["id", "beliefId"])
+def test_our_id_in_the_metadata_decides(service: Memories, place: Place, tiny: Any, key: str) -> None:
+    before, _ = asked(service, place, tiny)
+
+    def theirs(rows: Rows) -> Rows:
+        own = {} if key == "id" else {"id": 1}
+        return [{**row, "id": 7 - at, "metadata": {**own, key: row["id"]}} for at, row in enumerate(rows)]
+
+    service.search = theirs
+    assert [one.number for one in asked(service, place, tiny)[0]] == [one.number for one in before]
+
+
+def test_a_system_that_answers_nothing_is_told_in_the_report_and_by_the_exit_code(
+    service: Memories, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "42")
+    service.search = lambda rows: []
+    words = ["--system", "http", "--system-url", service.url, "--limit", "2", "--output", str(tmp_path)]
+    assert main(["sample", *words, "--quiet"]) == 5
+    assert "every answer of http was empty" in capsys.readouterr().err
+    [report] = tmp_path.glob("*/report.md")
+    assert "**Every answer of `http` was empty**" in report.read_text()
 
 
 def test_several_memories_of_one_lesson_count_as_their_best_and_the_facts_say_so(

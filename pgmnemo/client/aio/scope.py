@@ -569,6 +569,7 @@ class AsyncScope:
     ) -> list[Fact]:
         """The facts that hold `at` a time (`now`, the present), by what was known at another; with `history`
         all that ever held."""
+        requests.check_most(most)
         call = requests.facts(
             self.tenant_id, self.project_id, subject, relation, object, at=moment(at or now, "at"),
             known_at=moment(known_at, "known_at"), history=history, most=most,
@@ -619,7 +620,7 @@ class AsyncScope:
     ) -> list[Pair]:
         """Pairs of lessons that say nearly the same, by the cosine of their vectors or the words they
         share."""
-        requests.number(most, "most", 0, requests.INT4)
+        requests.check_most(most)
         pairs: list[Pair] = []
         after: int | None = 0
         while after is not None and len(pairs) < most:
@@ -807,7 +808,8 @@ class AsyncScope:
 
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """
-        requests.number(most, "most", 0, requests.INT4)
+        if most is not None:
+            requests.check_most(most)
         given = requests.listing(locals())
         async for lesson in self._lessons(self._call, most, newest=newest, **given):
             yield lesson

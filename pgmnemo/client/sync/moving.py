@@ -20,6 +20,7 @@ from pgmnemo.client.sync.channel import sent
 from pgmnemo.client.sync.waiting import Connection, run
 from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
 from pgmnemo.client.transferring import Ends, Part
+from pgmnemo.errors import PgmnemoError
 from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
@@ -81,15 +82,12 @@ def read(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Progress) 
     """Store what the lines of an export hold; a second time nothing changes."""
     header: Header = next(lines)
     reading = _Reading(scope, header, transferring.source(header, scope._memory._embedding), dry_run)
-    for batch in progress.track(transferring.batches(lines, BATCH), "batches of lines"):
-        lessons = [line for line in batch if isinstance(line, LessonLine)]
-        for project, some in transferring.by_project(lessons, scope.project_id, reading.origins).items():
-            reading.store(scope.project(project), some)
-        for line in batch:
-            if isinstance(line, LinkLine):
-                reading.link(line)
-            elif isinstance(line, SupersessionLine):
-                reading.supersede(line)
+    try:
+        for batch in progress.track(transferring.batches(lines, BATCH), "batches of lines"):
+            reading.take(batch)
+    except PgmnemoError as error:
+        error.add_note(f"{reading.outcomes.total():,} lessons before that are stored; import it again")
+        raise
     reading.forget()
     if header.language is not None and not dry_run:
         reading.keep_language(header.language)
@@ -106,6 +104,18 @@ class _Reading:
         self.links = 0
         self._to_forget: list[tuple[Scope, str]] = []
         self._forgotten: set[tuple[UUID | None, str]] = set()  # by an earlier import
+
+    def take(self, batch: list[Any]) -> None:
+        """Lessons first, project by project, then what is between them."""
+        lessons = [line for line in batch if isinstance(line, LessonLine)]
+        some = transferring.by_project(lessons, self.scope.project_id, self.origins)
+        for project, lines in some.items():
+            self.store(self.scope.project(project), lines)
+        for line in batch:
+            if isinstance(line, LinkLine):
+                self.link(line)
+            elif isinstance(line, SupersessionLine):
+                self.supersede(line)
 
     def store(self, inside: Scope, lines: list[LessonLine]) -> None:
         """Lessons of one project; those that are forgotten are stored only where they are not there."""

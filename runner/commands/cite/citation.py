@@ -6,6 +6,7 @@ Each is from the artefacts of a run that was held against itself.
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -20,11 +21,12 @@ from runner.naming import Name
 from runner.protocol.metrics.document import row
 from runner.protocol.metrics.score import score
 from runner.records import ALL, Json
-from runner.report.citation import CITABLE, citation, refusal, verdict_words, version
+from runner.report.citation import CITABLE, citation, refusal, share, verdict_words, version
 from runner.report.formats import CITED, figure, questions_of
 from runner.report.render import template
 from runner.runs.alike import asked, differences
 from runner.runs.canonical import compact
+from runner.runs.costs import SUFFIX
 from runner.runs.folder import is_local
 from runner.runs.history import withdrawn
 from runner.runs.raw import RAW, decode
@@ -33,6 +35,7 @@ from runner.runs.run import Run
 from runner.verification.checks import CHECKS
 from runner.verification.evidence import HOSTILE, Evidence, Found
 
+CHANCE = "random"
 QUICK = ("complete", "manifest", "history", "commit", "record", "report", "timings")
 """Checks that take a fraction of a second together: none of them looks at every ranking."""
 
@@ -74,11 +77,26 @@ def paragraph(after: Side, before: Side | None = None) -> str:
 
 def _text(after: Side, before: Side | None) -> str:
     pair = None if before is None else (before.figures, before.told)
-    text = markdown(citation(after.figures, after.told, pair) or "")
+    text = markdown("\n".join([citation(after.figures, after.told, pair) or "", *_beside(after)]))
     if before is None:
         return text
     run = before.told
     return markdown(f"{text}\nPrevious: {version(run)}, {verdict_words(run)}. Artefacts: {run.path}")
+
+
+def _beside(results: Side) -> list[str]:
+    """A line with the best of the other arms of the run and a random order; none where there are neither.
+
+    The system under test behind a reranker is none of the others.
+    """
+    run, scope = results.told, results.run.scopes[0].name
+    rows = {arm.name: (arm, row) for arm in run.arms if (row := results.figures.row(arm.name, scope, CITED))}
+    chance = rows.pop(CHANCE, None)
+    others = [one for name, one in rows.items() if name not in (run.system, f"{run.system}{SUFFIX}")]
+    best = max(others, key=lambda one: float(one[1]["value"]), default=None)
+    told = [f"{best[0].name} ({best[0].words}) {share(best[1]['value'])}"] if best else []
+    told += [f"chance (a random order) {share(chance[1]['value'])}"] if chance else []
+    return [f"Best of the others in the same run: {', '.join(told)}."] if told else []
 
 
 def _notes(results: Side) -> list[str]:
@@ -149,7 +167,8 @@ def demand_kept(results: Side) -> None:
     """RefusedError for a run in local/, which nobody else has."""
     if is_local(results.folder):
         raise RefusedError(
-            f"{results.folder} is not kept, so nobody could look it up: log it first, with history add"
+            f"{results.folder} is not kept, so nobody could look it up: keep it with `python -m runner "
+            f"history add {shlex.quote(str(results.folder))}`, and cite the folder that this prints"
         )
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from pgmnemo import escaping
 from pgmnemo.errors import UsageError
-from runner.commands.score.stating import VERDICT, WORDS, Stated, score
+from runner.commands.score.stating import VERDICT, WORDS, Stated, load, score
 from runner.markdown import show, table
-from runner.protocol.editions import current
 from runner.protocol.suites import SUITES
 from runner.records import ALL, Corpus, Json
 from runner.report.formats import Figures, count, figure, questions_of, shorten
@@ -33,6 +32,7 @@ def score_command(
     scope: str | None = None,
     data: Path | None = None,
     name: str = "",
+    split: str = "",
     json: bool = False,
 ) -> int:
     """Score rankings that somebody else made, with intervals; the verdict is *stated*.
@@ -47,15 +47,16 @@ def score_command(
         scope: where the questions were searched, if the file does not say (default: the first)
         data: the corpus file or its folder
         name: whose rankings these are
+        split: which judgements of a folder of BEIR count, such as dev (default: test)
         json: print JSON instead of tables
     """
     if (rankings is None) == (ids is None):
         raise UsageError("score takes --rankings FILE, or --ids DIR to write what may be ranked")
     if ids is not None:
-        print(*lines(write_ids(ids, suite, granularity=granularity, data=data), ids), sep="\n")
+        print(*lines(write_ids(ids, suite, granularity=granularity, data=data, split=split), ids), sep="\n")
         return 0
     assert rankings is not None
-    stated = score(rankings, suite, granularity=granularity, data=data, scope=scope, name=name)
+    stated = score(rankings, suite, granularity=granularity, data=data, scope=scope, name=name, split=split)
     if json:
         print(tabular(stated.document, TABLES), end="")
     else:
@@ -64,7 +65,7 @@ def score_command(
 
 
 def write_ids(
-    folder: Path, suite: str, *, granularity: str | None = None, data: Path | None = None
+    folder: Path, suite: str, *, granularity: str | None = None, data: Path | None = None, split: str = ""
 ) -> Corpus:
     """Write queries.jsonl (the questions that are scored) and documents.jsonl (the lessons) into a folder.
 
@@ -72,7 +73,7 @@ def write_ids(
     where one of the files is there already.
     """
     parts, folder = SUITES[suite], folder.expanduser()
-    corpus = parts.load(parts.locate(data, os.environ), granularity, edition=current())
+    corpus = load(parts, parts.locate(data, os.environ), granularity, split)
     there = next((name for name in (QUERIES, DOCUMENTS) if (folder / name).exists()), None)
     if there:
         raise UsageError(f"--ids: {folder / there} is there, and nothing is overwritten; name another folder")
@@ -90,7 +91,7 @@ def _write(path: Path, records: Iterable[Json]) -> None:
 
 def _queries(corpus: Corpus) -> Iterator[Json]:
     for one in corpus.questions:
-        if one.scored:
+        if one.gold:
             yield {"id": one.key, "project": one.project, "text": one.text, "as_of": _time(one.as_of)}
 
 
@@ -105,7 +106,7 @@ def _time(time: datetime | None) -> str | None:
 
 def lines(corpus: Corpus, folder: Path) -> Iterator[str]:
     """For people: what was written, and what a ranking is of."""
-    scored = sum(question.scored for question in corpus.questions)
+    scored = sum(bool(question.gold) for question in corpus.questions)
     yield f"{folder / QUERIES}: {scored:,} questions"
     yield f"{folder / DOCUMENTS}: {len(corpus.segments):,} lessons, one for each {corpus.granularity}"
     for scope in corpus.scopes:
@@ -156,6 +157,13 @@ def sentences(stated: Stated) -> Iterator[str]:
         yield f"{count(stated.cut)} rankings were deeper than {edition.retrieval.depth} and are cut there"
     if stated.uncited:
         yield f"{count(stated.uncited)} ranked questions cite no evidence, have no recall and are left out"
+    if stated.unmarked:
+        yield (
+            f"{count(stated.unmarked)} ranked questions cite what is no lesson at this level, "
+            "have no recall and are left out"
+        )
+    if stated.source.order:
+        yield stated.source.order
     first = stated.rows[0].arm
     for reading in (one for one in stated.document["readings"] if one["arm"] == first):
         value = figure(reading["metric"], reading["value"])

@@ -23,7 +23,7 @@ class Holding:
             self.members.setdefault(segment.project, set()).add(segment.id)
         self.everything = set().union(*self.members.values())
         self.missing: dict[tuple[str, str], int] = {}
-        self.cut, self.uncited = 0, set[str]()
+        self.cut, self.left_out = 0, set[Question]()
         self._ids = f"python -m runner score --suite {corpus.suite} --ids DIR"
 
     def rows(self, source: Rankings) -> tuple[Retrieval, ...]:
@@ -52,7 +52,7 @@ class Holding:
         return f" in scope {self.scope}" if self.scope else ""
 
     def _held(self, ranking: Ranking, scope: str) -> Retrieval | None:
-        """The retrieval; None for a question that cites no evidence."""
+        """The retrieval; None for a question without gold at this level, which no run asks either."""
         question, where = self.questions.get(ranking.question), ranking.where
         if question is None:
             raise RankingsError(
@@ -70,8 +70,8 @@ class Holding:
         blank = self._retrieval(question, ranking.arm, scope)
         self._check_claims(ranking, blank)
         self._check_ids(ranking, question, scope)
-        if not question.scored:
-            self.uncited.add(question.key)
+        if not question.gold:
+            self.left_out.add(question)
             return None
         self.cut += len(ranking.ids) > self.depth
         hits = tuple(map(Hit, ranking.ids[: self.depth]))
@@ -80,7 +80,7 @@ class Holding:
     def _check_claims(self, ranking: Ranking, own: Retrieval) -> None:
         for what, claimed in ranking.claims.items():
             known = list(own.gold) if what == "gold" else getattr(own, what)
-            if claimed != known:
+            if claimed != known and not (what == "gold" and _as_set(claimed) == set(known)):
                 raise RankingsError(
                     f"{ranking.where}: the {what} of question {own.question} is given as {claimed!r}, in the "
                     f"corpus it is {known!r}: these rankings are of another file or granularity"
@@ -108,7 +108,7 @@ class Holding:
 
     def _completed(self, found: set[tuple[str, str, str]]) -> Iterator[Retrieval]:
         """An empty ranking for each scored question that an arm does not answer in a scope of its own."""
-        scored = [question for question in self.corpus.questions if question.scored]
+        scored = [question for question in self.corpus.questions if question.gold]
         for arm, scope in dict.fromkeys((arm, scope) for arm, scope, _ in sorted(found)):
             absent = [question for question in scored if (arm, scope, question.key) not in found]
             if absent:
@@ -118,3 +118,8 @@ class Holding:
     def _retrieval(self, question: Question, arm: str, scope: str, hits: tuple[Hit, ...] = ()) -> Retrieval:
         size = len(self.corpus.segments) if self.scopes[scope] else len(self.members[question.project])
         return Retrieval(question.key, question.type, arm, scope, question.project, size, question.gold, hits)
+
+
+def _as_set(claimed: object) -> object:
+    """A list of ids as their set: neither their order nor an id that stands twice makes another gold."""
+    return {str(one) for one in claimed} if isinstance(claimed, list) else claimed

@@ -6,7 +6,7 @@ What the lines say is checked here; whether it is of the corpus, stating.py asks
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
@@ -19,6 +19,7 @@ from runner.runs.raw import KEYS
 from runner.runs.storage import demand_regular
 
 RAW, TREC = "raw", "trec"
+BY_SCORE, TIED = "by score", "tied"  # how the ranks of a question were ordered
 NAMELESS = "theirs"  # the arm of raw lines that name none
 CLAIMS = ("type", "project", "size", "gold")  # what a raw line may say of its question, and the corpus knows
 COLUMNS = "qid Q0 docid rank score tag"
@@ -26,7 +27,10 @@ COLUMNS = "qid Q0 docid rank score tag"
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The ids that an arm ranked for a question, best first; `scope` is empty where the file names none."""
+    """The ids that an arm ranked for a question, best first; `scope` is empty where the file names none.
+
+    `order` is BY_SCORE where ranks stand twice, TIED where ranks order equal scores, else empty.
+    """
 
     question: str
     arm: str
@@ -34,16 +38,18 @@ class Ranking:
     where: str
     scope: str = ""
     claims: Mapping[str, Any] = field(default_factory=dict)
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Rankings:
-    """What a file holds. `form` is `raw` or `trec`."""
+    """What a file holds. `form` is `raw` or `trec`; `order` says how equal ranks or scores are ordered."""
 
     file: str
     sha256: str
     form: str
     rankings: tuple[Ranking, ...]
+    order: str = ""
 
 
 def read_rankings(path: Path) -> Rankings:
@@ -61,8 +67,8 @@ def read_rankings(path: Path) -> Rankings:
     if not text.strip():
         raise RankingsError(f"{path.name} is empty: there is no ranking in it to score")
     form = RAW if text.lstrip()[0] in "{[" else TREC
-    found = _raw(text, path.name) if form == RAW else _trec(text, path.name)
-    return Rankings(path.name, source.sha256(), form, tuple(found))
+    found = tuple(_raw(text, path.name) if form == RAW else _trec(text, path.name))
+    return Rankings(path.name, source.sha256(), form, found, _order(found))
 
 
 def _text(data: bytes, file: str) -> str:
@@ -136,16 +142,28 @@ def _trec(text: str, file: str) -> Iterator[Ranking]:
             raise RankingsError(f"{where}: the rank {rank!r} is no whole number from 0 on")
         found.setdefault((tag, question), []).append((int(rank), _number(score, where), document, where))
     for (tag, question), ranks in found.items():
-        ranks.sort(key=lambda rank: rank[0])
-        of, where = f"the ranks of question {question}", ranks[0][3]
-        numbers = [rank for rank, *_ in ranks]
-        if numbers not in (list(range(len(ranks))), list(range(1, len(ranks) + 1))):
-            shown = ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
-            raise RankingsError(
-                f"{where}: {of} are no order ({shown}); give 1, 2, 3, … or 0, 1, 2, …, each once"
-            )
-        _check_fall([score for _, score, *_ in ranks], f"{where}: the scores of question {question}")
-        yield Ranking(question, tag, tuple(document for _, _, document, _ in ranks), where)
+        where, scores = ranks[0][3], [score for _, score, *_ in ranks]
+        order = TIED if len(set(scores)) < len(scores) else ""
+        if len({rank for rank, *_ in ranks}) == len(ranks):
+            ranks.sort(key=lambda rank: rank[0])
+            _check_fall([score for _, score, *_ in ranks], f"{where}: the scores of question {question}")
+        else:  # as BEIR writes 0 on every line
+            order = BY_SCORE
+            ranks.sort(key=lambda rank: (rank[1], rank[2]), reverse=True)
+        yield Ranking(question, tag, tuple(document for _, _, document, _ in ranks), where, order=order)
+
+
+def _order(rankings: Sequence[Ranking]) -> str:
+    """How lines of equal score or rank were ordered; empty where every order is that of the scores."""
+    by_score = sum(one.order == BY_SCORE for one in rankings)
+    tied = sum(one.order == TIED for one in rankings)
+    sentences = [
+        f"{by_score:,} rankings have a rank twice and are ordered by score, equal scores by id in descending "
+        "order, as trec_eval does" if by_score else "",
+        f"{tied:,} rankings have equal scores, which their ranks order; trec_eval orders them by id"
+        if tied else "",
+    ]  # fmt: skip
+    return "; ".join(filter(None, sentences))
 
 
 def _number(text: str, where: str) -> float:

@@ -16,7 +16,7 @@ from runner.protocol.metrics import metrics_for
 from runner.protocol.metrics.document import readings_of, row
 from runner.protocol.metrics.score import arrange
 from runner.protocol.metrics.score import score as score_rows
-from runner.protocol.suites import SUITES
+from runner.protocol.suites import SUITES, Suite
 from runner.records import ALL, Corpus, Json, Retrieval, View
 
 SCHEMA = "pgmnemo/stated/1"
@@ -28,8 +28,8 @@ WORDS = "rankings given by their author; nothing of how they were made was seen 
 class Stated:
     """Rankings of somebody else, complete: a question that they left out has an empty ranking.
 
-    `missing` counts these by arm and scope, `cut` the rankings that were deeper than the edition keeps, and
-    `uncited` the ranked questions that cite no evidence and have no recall.
+    `missing` counts these by arm and scope, `cut` the rankings that were deeper than the edition keeps,
+    `uncited` the ranked questions that cite no evidence, and `unmarked` those whose evidence is no lesson.
     """
 
     by: str
@@ -41,6 +41,7 @@ class Stated:
     missing: Mapping[tuple[str, str], int]
     cut: int
     uncited: int
+    unmarked: int
 
     @property
     def registered(self) -> str:
@@ -56,7 +57,7 @@ class Stated:
     @property
     def scored(self) -> int:
         """The questions that every figure over all of them is about."""
-        return sum(question.scored for question in self.corpus.questions)
+        return sum(bool(question.gold) for question in self.corpus.questions)
 
     @property
     def headline_view(self) -> str:
@@ -106,10 +107,19 @@ class Stated:
         pins, corpus = self.edition.suites.get(self.corpus.suite), self.corpus
         tables = [table for table in arrange(self.rows) if table.scope == corpus.scopes[0].name]
         for table in tables if pins else ():
-            uncited = len(corpus.questions) - self.scored
+            cited = sum(question.scored for question in corpus.questions)
+            uncited, unmarked = len(corpus.questions) - cited, cited - self.scored
             readings = pins.readings if pins else ()
-            # every question is in these rows, one without a marked lesson with an empty gold
-            yield from readings_of(table, list(table.arms), readings, corpus.granularity, uncited, 0)
+            yield from readings_of(table, list(table.arms), readings, corpus.granularity, uncited, unmarked)
+
+
+def load(parts: Suite, place: Path, granularity: str | None, split: str) -> Corpus:
+    """The corpus at `place` under the edition in force; UsageError for a split of a suite that has no own."""
+    if split and not parts.own:
+        raise UsageError(
+            f"--split names the judgements of a folder of BEIR, and {parts.name} is no such suite"
+        )
+    return parts.load(place, granularity, edition=current(), split=split)
 
 
 def score(
@@ -120,17 +130,18 @@ def score(
     data: Path | str | None = None,
     scope: str | None = None,
     name: str = "",
+    split: str = "",
 ) -> Stated:
     """Hold the rankings in a file against a suite's corpus, under the edition in force.
 
     `scope` says where the questions were searched, of a file that does not say it (default: the suite's first
-    scope), or which of a raw file's scopes to score. `name` says whose rankings they are. Raises UsageError,
+    scope), or which of a raw file's scopes to score. `name` says whose rankings they are, `split` which
+    judgements of a folder of BEIR count. Raises UsageError,
     CorpusError, or RankingsError with the line that is wrong.
     """
     edition, parts = current(), SUITES[suite]
-    corpus = parts.load(
-        parts.locate(None if data is None else Path(data), os.environ), granularity, edition=edition
-    )
+    place = parts.locate(None if data is None else Path(data), os.environ)
+    corpus = load(parts, place, granularity, split)
     if scope is not None and scope not in (known := [one.name for one in corpus.scopes]):
         raise UsageError(f"{suite} has no scope {scope!r}; choose one of: {', '.join(known)}")
     source = read_rankings(Path(rankings))
@@ -144,5 +155,6 @@ def score(
         rows=holding.rows(source),
         missing=holding.missing,
         cut=holding.cut,
-        uncited=len(holding.uncited),
+        uncited=sum(not question.scored for question in holding.left_out),
+        unmarked=sum(question.scored for question in holding.left_out),
     )

@@ -7,7 +7,7 @@ but one, and is an error where it has more: whichever of them were taken, it wou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -24,7 +24,10 @@ from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segmen
 ASSISTANT = "assistant"  # the speaker whose turns stand in no passage (§2.6)
 ONE = "memory"  # the project of a file that names none
 UNTYPED = "untyped"  # the type of a question that names none
-TAKEN = ("all", "projects", "segments", "questions", "scored", "turns", "edges", "abstention")
+TAKEN = (
+    "all", "projects", "segments", "questions", "scored", "answerable", "turns", "edges", "abstention",
+    "empty",
+)  # fmt: skip
 """Names under which the runner counts, which no type may have."""
 
 
@@ -40,7 +43,7 @@ class Place:
 def read(source: Source, level: str, write: Write) -> Corpus:
     """The corpus at `level` ("session" or "turn"); CorpusError names the entry that is wrong."""
     own = read_own(source)
-    reading = Reading(source.path.name, level, write)
+    reading = Reading(source.path.name, level, write, own.empty)
     segments = [segment for entry in own.sessions for segment in reading.segments(entry)]
     questions = [reading.question(entry, at) for at, entry in enumerate(own.questions, start=1)]
     if not any(question.scored for question in questions):
@@ -51,18 +54,23 @@ def read(source: Source, level: str, write: Write) -> Corpus:
     pool = (POOL,) if len(reading.latest) > 1 else ()
     kinds = list(dict.fromkeys(question.type for question in questions))
     turns = sum(len(entry.record["turns"]) for entry in own.sessions)
+    counts = {"turns": turns, **({"empty": len(own.empty)} if own.empty else {})}
     return made(
-        source, "file", level, tuple(segments), questions, kinds, {"turns": turns},
+        source, "file", level, tuple(segments), questions, kinds, counts,
         scopes=(SearchScope("project"), *pool), title=f"own data: {own.name}",
         clustered=len({question.project for question in questions if question.scored}) > 1,
     )  # fmt: skip
 
 
 class Reading:
-    """What is known of one file so far: every id, and each project with its latest time."""
+    """What is known of one file so far: every id, and each project with its latest time.
 
-    def __init__(self, file: str, level: str, write: Write) -> None:
+    `empty` are ids of documents without text, which are no lessons.
+    """
+
+    def __init__(self, file: str, level: str, write: Write, empty: Collection[str] = ()) -> None:
         self.file, self.level, self.write, self.times = file, level, write, Times(file)
+        self.empty = empty
         self.places: dict[str, Place] = {}
         self.latest: dict[str, datetime | None] = {}
         self._named: bool | None = None  # whether sessions name their projects
@@ -165,8 +173,11 @@ class Reading:
             )
         return next(iter(self.latest))
 
-    def _gold(self, cited: str, project: str, where: str) -> str:
+    def _gold(self, cited: str, project: str, where: str) -> str | None:
+        """The lesson that an id means at this level; None for a document without text."""
         place = self.places.get(cited)
+        if place is None and cited in self.empty:
+            return None
         if place is None:
             raise CorpusError(
                 f"{where} cites {cited!r}, which is the id of no session and no turn in {self.file}"

@@ -42,12 +42,15 @@ class Own:
     sessions: list[Entry]
     questions: list[Entry]
     kind: str = "session"  # what the file calls a session
+    empty: frozenset[str] = frozenset()  # ids of documents that are left out, since they have no text
 
 
 def read_own(source: Source) -> Own:
     """Every session and question, each of its schema; CorpusError says which is not, and why."""
     if is_beir(source):
         return _checked(_of_beir(source), source.path.name)
+    if source.split:
+        raise CorpusError(f"{source.path.name} is no folder of BEIR and has no splits; leave --split out")
     text, file = _text(source), source.path.name
     found = _lines(text, file) if _is_lines(text) else _whole(_parsed(text, file, 1), file)
     return _checked(found, file)
@@ -167,11 +170,13 @@ def _of_memini(document: Json, file: str) -> Own:
 def _of_beir(source: Source) -> Own:
     """Each document as a session of one turn; see beir_folder.py."""
     in_turns, in_questions = {"turns[0].text": "text", "id": "_id"}, {"id": "_id"}
+    found = [Entry(record, where, in_turns) for record, where in documents(source)]
     return Own(
         _stem(source.path.name),
-        [Entry(record, where, in_turns) for record, where in documents(source)],
+        [entry for entry in found if entry.record["turns"]],
         [Entry(record, where, in_questions) for record, where in questions(source)],
         "document",
+        frozenset(entry.record["id"] for entry in found if not entry.record["turns"]),
     )
 
 

@@ -35,11 +35,12 @@ DAMAGED = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 class Source:
     """One pass over the file at `path`: `items()` or `document()` once, then `sha256()`.
 
-    Where `path` is a folder, `within` opens a file of it, and `sha256()` is of the list of those opened.
+    Where `path` is a folder, `within` opens a file of it, and `sha256()` is of the list of those opened;
+    `split` names which of its sets of questions is read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, split: str = "") -> None:
+        self.path, self.split = path, split
         self.bytes = 0  # unpacked bytes read so far
         self._digest = sha256()
         self._stream = self._chunks()

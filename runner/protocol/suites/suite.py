@@ -122,7 +122,10 @@ class Suite:
 
     def chosen(self, path: Path, choice: Choice, edition: Edition) -> Corpus:
         """Read `path` as a run chose to have it cut, written and searched."""
-        corpus = self.load(path, choice.level, edition=edition, construction=Construction.of(choice))
+        split = choice.split if self.own else ""
+        corpus = self.load(
+            path, choice.level, edition=edition, construction=Construction.of(choice), split=split
+        )
         return replace(corpus, scopes=self._scopes(corpus, choice.scopes)) if choice.scopes else corpus
 
     def load(
@@ -132,8 +135,11 @@ class Suite:
         text: str = FULL,
         edition: Edition | None = None,
         construction: Construction | None = None,
+        split: str = "",
     ) -> Corpus:
         """Read `path`; UsageError for a level or a text that is not offered, CorpusError for a bad file.
+
+        `split` names the judgements of a user's folder of BEIR.
 
         A corpus whose hash is not registered loads all the same, if its shape is right: gates decide.
         """
@@ -143,7 +149,7 @@ class Suite:
             raise UsageError(f"{self.name} has no granularity {wanted!r}; choose one of: {known}")
         written = construction or Construction(text)
         written.check()
-        source = Source(path.absolute())  # no artefact names its folders, whichever way it was given
+        source = Source(path.absolute(), split)  # no artefact names its folders, whichever way it was given
         try:
             return self.read(source, wanted, lambda session: written.write(session, counted.passages))
         except CorpusError as error:

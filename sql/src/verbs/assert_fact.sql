@@ -55,7 +55,8 @@ BEGIN
         END IF;
         one.project_id := project_id;
         one.external_id := named;
-        one.content := coalesce(assert_fact.content, concat_ws(' ', subject, relation, object));
+        one.content := coalesce(assert_fact.content,
+                                concat_ws(' ', fact ->> 'subject', fact ->> 'relation', fact ->> 'object'));
         one.embedding := pgmnemo._embedding(embedding);
         one.metadata := coalesce(assert_fact.metadata, '{}') || jsonb_build_object('fact', fact);
         one.occurred_at := moment;
@@ -87,4 +88,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.assert_fact IS 'stores that subject, relation and object hold together from at on (NULL: now), as a lesson whose metadata has them under fact, and returns its key. unchanged where the same holds then already. single: the caller''s word that a subject has one object of this relation at a time: whatever else holds at that moment is superseded by the new one, and the new one by what holds later; superseded says how many were. source: the key of a lesson that it was learned from, linked to it as asserts. content: what recall finds it by, NULL: the three joined. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.assert_fact IS 'stores that subject, relation and object hold together from at on (NULL: now), as a lesson whose metadata has them under fact, and returns its key. Blanks around the three and runs of blanks do not count, capital letters do. unchanged where the same holds then already. single: the caller''s word that a subject has one object of this relation at a time: whatever else holds at that moment is superseded by the new one, and the new one by what holds later; superseded says how many were. source: the key of a lesson that it was learned from, linked to it as asserts. content: what recall finds it by, NULL: the three joined. tenant NULL: the session''s';

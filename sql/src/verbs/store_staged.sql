@@ -1,4 +1,5 @@
--- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever
+-- In the order in which they were copied, with one batch at a time in memory. Two sessions that load some of the same
+-- keys in different orders, in more than one batch each, may end in a deadlock, after which the loser repeats it. It reads the table with the rights of whoever
 -- calls: what somebody has put in its place must not run with more.
 CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 5000)
 RETURNS TABLE (outcome text, lessons bigint)
@@ -31,7 +32,7 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value';
     END IF;
     rest := (SELECT count(*) FROM pg_temp.lesson_staging);
-    FOR one IN SELECT i.* FROM pg_temp.lesson_staging i ORDER BY i.project_id, i.external_id COLLATE "C" LOOP
+    FOR one IN SELECT i.* FROM pg_temp.lesson_staging i ORDER BY i.ctid LOOP
         batch := batch || one;
         rest := rest - 1;
         bytes := bytes + pg_column_size(one);

@@ -1,4 +1,5 @@
--- A fact as the metadata of its lesson says it, checked.
+-- A fact as the metadata of its lesson says it, checked. Blanks around a name and runs of them make no other name;
+-- capital letters do.
 CREATE FUNCTION pgmnemo._fact(subject text, relation text, object text)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -15,7 +16,8 @@ BEGIN
               HINT = 'Name it in a few words; the content of the fact may say more.';
     END IF;
     RETURN jsonb_strip_nulls(jsonb_build_object(
-        'subject', pgmnemo._composed(subject), 'relation', pgmnemo._composed(relation),
-        'object', pgmnemo._composed(object)));
+        'subject', pgmnemo._composed(btrim(regexp_replace(subject, '\s+', ' ', 'g'))),
+        'relation', pgmnemo._composed(btrim(regexp_replace(relation, '\s+', ' ', 'g'))),
+        'object', pgmnemo._composed(btrim(regexp_replace(object, '\s+', ' ', 'g')))));
 END
 $$;

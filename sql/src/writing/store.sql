@@ -1,7 +1,8 @@
 -- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed: writers
 -- who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is passed
 -- over: an id that is taken, by a sequence that was set back, is an error. What the set leaves out of a lesson that is
--- there stays (pgmnemo._merged), read anew under the lock.
+-- there stays (pgmnemo._merged), read anew under the lock. A lesson that was superseded and gets another text is in
+-- force again: whoever stores a text wants it found.
 CREATE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[], clear text[] DEFAULT NULL,
                                only_new boolean DEFAULT false)
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
@@ -19,6 +20,7 @@ DECLARE
     outcomes text[];
     final pgmnemo.lesson_input[];
     embedded bigint[];
+    revived bigint[];
 BEGIN
     PERFORM pgmnemo._check_input(lessons);
     IF clear IS NOT NULL THEN
@@ -30,15 +32,18 @@ BEGIN
     END IF;
     space := pgmnemo._space(tenant, lessons);
 
-    WITH fresh AS (
+    WITH given AS MATERIALIZED (  -- ids follow the set, by which list and newest order, and inserts follow the keys
+        SELECT nextval('pgmnemo.lesson_id_seq') AS new_id, i.* FROM unnest((SELECT lessons)) i  -- a plan for any set
+    ), fresh AS (
         INSERT INTO pgmnemo.lesson (
-               tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
+               id, tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
                commit_sha, artifact_hash, verified_at, position, text_config)
-        SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
+        OVERRIDING SYSTEM VALUE
+        SELECT i.new_id, tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position,
                pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text
-          FROM unnest((SELECT lessons)) i  -- a plan for any set
+          FROM given i
          ORDER BY i.project_id, i.external_id COLLATE "C"
             ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
         RETURNING id
@@ -83,6 +88,9 @@ BEGIN
               FROM pgmnemo._store(tenant, lessons, clear) a;
             RETURN;
         END IF;
+        revived := ARRAY(SELECT m.id FROM pgmnemo._merged(tenant, lessons, gone) m
+                          WHERE m.id = ANY (changed) AND (m.was).superseded_at IS NOT NULL
+                            AND (m.given).content <> (m.was).content);
         PERFORM pgmnemo._clear_passages(tenant, final, gone);
         UPDATE pgmnemo.lesson l
            SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
@@ -94,6 +102,12 @@ BEGIN
           FROM unnest(final) i
          WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
         PERFORM pgmnemo._write_passages(tenant, changed, final, space);
+        IF cardinality(revived) > 0 THEN
+            PERFORM pgmnemo._undo_supersede(tenant, revived);
+            outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (revived) THEN 'restored' ELSE u.outcome END
+                                FROM unnest(changed, outcomes) WITH ORDINALITY AS u (id, outcome, place)
+                               ORDER BY place);
+        END IF;
         IF 'embedding' <> ALL (gone) AND cardinality(embedded) > 0 THEN
             embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._embedded(tenant, changed)));
             outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (embedded) THEN 'unembedded' ELSE u.outcome END

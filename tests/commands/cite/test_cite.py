@@ -16,7 +16,9 @@ from runner.commands.cite import cite
 from runner.errors import GateError, RefusedError
 from runner.protocol.editions import current
 from runner.records import Verdict
+from runner.runs.reading import Results
 from runner.runs.run import Arm
+from tests.helping import kept_run
 
 pytestmark = pytest.mark.usefixtures("believed")
 Make = Callable[..., Path]
@@ -33,6 +35,22 @@ def test_the_paragraph_is_the_protocols_word_for_word(results: Make) -> None:
         "recall_any@10 = 0.975 [0.956, 0.986] (v0.2.1).",
         "Verdict: deviation: embedder: minilm. Artefacts: benchmarks/locomo/results/v0.2.1_20261121_minilm/",
     ]
+
+
+def test_the_best_of_the_others_and_chance_follow_the_paragraph() -> None:
+    text = cite(kept_run("locomo")).text
+    line = next(line for line in text.splitlines() if line.startswith("Best of the others in the same run: "))
+    figures = Results(kept_run("locomo")).metrics["results"]
+    values = {
+        row["arm"]: row["value"]
+        for row in figures
+        if (row["scope"], row["view"], row["type"], row["metric"])
+        == ("conversation", "all", "all", "recall_any@10")
+    }
+    others = {arm: value for arm, value in values.items() if arm not in ("pgmnemo", "random", "ceiling")}
+    best = max(others, key=others.__getitem__)
+    assert f": {best} (" in line
+    assert f") {others[best]:.3f}, chance (a random order) {values['random']:.3f}." in line
 
 
 def test_a_comparable_previous_run_stands_beside_with_its_own_label(results: Make) -> None:
@@ -138,5 +156,5 @@ def test_a_run_that_is_not_kept_is_not_cited(results: Make) -> None:
     local = folder.parent.with_name("local") / folder.name
     local.parent.mkdir()
     folder.rename(local)
-    with pytest.raises(RefusedError, match="is not kept"):
+    with pytest.raises(RefusedError, match=r"is not kept.*`python -m runner history add \S+`"):
         cite(local)

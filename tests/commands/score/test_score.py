@@ -297,7 +297,6 @@ ENDINGS: dict[str, tuple[str, ...]] = {  # the file of rankings, then words afte
     "an unknown lesson": (ONE.replace("s01", "s99"), "--rankings", "FILE"),
     "a lesson of another project": (ONE.replace("garden/s01", "boat/s01"), "--rankings", "FILE"),
     "a lesson twice": (ONE + TWO.replace("s02", "s01"), "--rankings", "FILE"),
-    "ranks that are no order": (ONE + TWO.replace(" 2 ", " 4 "), "--rankings", "FILE"),
     "scores that rise": (ONE + TWO.replace("0.8", "8"), "--rankings", "FILE"),
     "a score that is not finite": (ONE.replace("0.9", "inf"), "--rankings", "FILE"),
     "a line of another form": ("garden/q01 garden/s01 1\n", "--rankings", "FILE"),
