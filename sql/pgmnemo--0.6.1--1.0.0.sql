@@ -1668,10 +1668,11 @@ BEGIN
         SELECT nextval('pgmnemo.lesson_id_seq') AS new_id, i.* FROM unnest((SELECT lessons)) i  -- a plan for any set
     ), fresh AS (
         INSERT INTO pgmnemo.lesson (
-               id, tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
-               commit_sha, artifact_hash, verified_at, position, text_config)
+               id, tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at,
+               expires_at, commit_sha, artifact_hash, verified_at, position, text_config)
         OVERRIDING SYSTEM VALUE
-        SELECT i.new_id, tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
+        SELECT i.new_id, tenant, i.project_id, i.external_id, i.role, i.topic, i.content,
+               coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position,
                pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text
@@ -3262,8 +3263,8 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, and nothing that is given differs: nothing is written); updated (same key, other attributes); unembedded (updated, and the vector of the old text is gone with it, for none was given for the new); restored (softly forgotten before, or superseded and given another text). What is NULL stays as it is';
 -- In the order in which they were copied, with one batch at a time in memory. Two sessions that load some of the same
--- keys in different orders, in more than one batch each, may end in a deadlock, after which the loser repeats it. It reads the table with the rights of whoever
--- calls: what somebody has put in its place must not run with more.
+-- keys in different orders, in more than one batch each, may end in a deadlock, after which the loser repeats it. It
+-- reads the table with the rights of whoever calls: what somebody has put in its place must not run with more.
 CREATE OR REPLACE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 5000)
 RETURNS TABLE (outcome text, lessons bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -36,10 +36,11 @@ BEGIN
         SELECT nextval('pgmnemo.lesson_id_seq') AS new_id, i.* FROM unnest((SELECT lessons)) i  -- a plan for any set
     ), fresh AS (
         INSERT INTO pgmnemo.lesson (
-               id, tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
-               commit_sha, artifact_hash, verified_at, position, text_config)
+               id, tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at,
+               expires_at, commit_sha, artifact_hash, verified_at, position, text_config)
         OVERRIDING SYSTEM VALUE
-        SELECT i.new_id, tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
+        SELECT i.new_id, tenant, i.project_id, i.external_id, i.role, i.topic, i.content,
+               coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position,
                pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text

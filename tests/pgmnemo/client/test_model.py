@@ -250,8 +250,7 @@ class Beside:
             outcomes: dict[str, int] = {}
             for start in range(0, len(items), size):
                 batch = {key: (text, given) for key, text, given in items[start : start + size]}
-                for key in sorted(batch):  # the extension's order, in which writers never wait in a circle
-                    text, given = batch[key]
+                for key, (text, given) in batch.items():
                     given = {**given, **({"occurred_at": given.get("occurred_at", now)} if now else {})}
                     outcome = model.store(key, text, self.vector, given)
                     outcomes[outcome] = outcomes.get(outcome, 0) + 1

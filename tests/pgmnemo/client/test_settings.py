@@ -38,7 +38,7 @@ def address(pool: Pool) -> str:
 def words(scope: Any) -> float:
     """How much the words of a question count for."""
     hit = next(hit for hit in scope.recall("kettle") if hit.key == "kettle")
-    return sum(share for name, share in hit.shares().items() if name in ("bm25", "passage_terms"))
+    return sum(share for name, share in hit.contributions.items() if name in ("bm25", "passage_terms"))
 
 
 def test_two_memories_of_other_settings_share_connections_in_transaction_mode(
@@ -78,7 +78,7 @@ def test_many_calls_at_once_keep_their_tenants_and_settings_apart(bounced: Any, 
                 scope = memory.tenant(names[number]).project("p")
                 hits = {hit.key: hit for hit in await scope.recall("kettle")}
                 assert hits["kettle"].text == f"The kettle of {number}."
-                told = hits["kettle"].shares().get("passage_terms", 0)
+                told = hits["kettle"].contributions["passage_terms"]
                 assert (told > 0) == (memory is plain)
                 await scope.add("said", role="user")
 
