@@ -804,15 +804,29 @@ AS $$
       FROM unnest(string_to_array(words, NULL)) WITH ORDINALITY AS u (c, place)
      CROSS JOIN LATERAL ascii(c) AS n
 $$;
--- Whether a text is a question by its form: a question mark of any script ends it, or a question word begins it.
+-- Whether a text asks by its form: a question mark of any script ends it, a word that asks or requests begins it, or,
+-- in Chinese and Japanese, stands in it.
 CREATE FUNCTION pgmnemo._asks(content text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT content ~ '[?\u037E\u055E\u061F\u1367\u203D\u2047-\u2049\u2CFA\u2CFB\u2E2E\uFF1F][^[:alnum:]]*$'
            OR content ~ '[\u0370-\u03FF].*;[^[:alnum:]]*$'
-           OR content ~* ('^[^[:alnum:]]*(?:what|who|whom|whose|which|where|when|why|how|'
-                          'wie|wer|welche[nr]?|wann|wo)\M')
+           OR content ~* ('^[^[:alnum:]]*(?:(?:please|bitte|und|and|so|also|et|y)[ ,]+)?'
+                          '(?:(?:what|who|where|when|how|why)(?:[''\u2019]?s|[''\u2019]?re)?|whom|whose|which|'
+                          'can|could|would|will|do|does|did|is|are|was|were|have|has|any idea|'
+                          'tell me|remind me|show me|give me|let me know|i forgot|i forget|i need to know|'
+                          'wie|wer|wen|wem|welche[nrms]?|wann|wo|warum|wieso|kannst|k\u00f6nntest|wei\u00dft|sag|sage|'
+                          'nenn|nenne|erinner|erinnere|zeig|zeige|ich habe vergessen|'
+                          'quel|quels|quelles?|qui|que|quoi|qu[''\u2019]|o\u00f9|quand|comment|pourquoi|'
+                          'combien|c[''\u2019]est quoi|'
+                          'est-ce|tu peux|peux-tu|pouvez-vous|dis-moi|rappelle|rappelle-moi|j[''\u2019]ai oubli\u00e9|'
+                          'qu\u00e9|qui\u00e9n|d\u00f3nde|cu\u00e1ndo|c\u00f3mo|cu\u00e1l(?:es)?|por qu\u00e9|dime|'
+                          'puedes|recu\u00e9rdame)\M')
+           OR content ~ ('[\u4ec0\u600e]\u4e48|[\u5417\u5462\u8c01\u54ea\u51e0]|'
+                         '\u591a\u5c11|'
+                         '\u4e3a\u4f55|\u544a\u8bc9\u6211|\u8bf7\u95ee|'
+                         '\u4f55|\u8ab0|\u3069\u3053|\u3044\u3064|\u3069\u3046|\u6559\u3048\u3066')
 $$;
 -- Whether a text is one short question and nothing else, but for a date in brackets and a lead-in (Ada: Hey, ...). It
 -- asks for what others tell. Its last character and its blanks are looked at first, which costs less than a pattern.
@@ -1641,14 +1655,15 @@ AS $$
                 WHEN word IN ('a', 'an') THEN 1
                 WHEN word = 'couple' THEN 2
                 WHEN word = 'few' THEN 3
-                WHEN word = 'half' THEN 0.5
+                WHEN word IN ('half a', 'half an') THEN 0.5
                 WHEN word IN ('fifteen', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'ninety', 'hundred')
                 THEN ('{"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90,'
                       ' "hundred": 100}'::jsonb ->> word)::float8
                 ELSE array_position('{one,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve}', word) END
 $$;
 -- What is told comes after what happened, so a memory fits longer after an interval than ahead of it. Powers are held
--- at a thousand halvings: PostgreSQL calls a smaller one an error.
+-- at a thousand halvings: PostgreSQL calls a smaller one an error. The end does not belong to an interval: midnight is
+-- of the next day.
 CREATE FUNCTION pgmnemo._temporal(happened timestamptz, since timestamptz[], until timestamptz[])
 RETURNS float8
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -1657,19 +1672,21 @@ AS $$
 DECLARE
     moment float8 := date_part('epoch', happened);
     halvings float8 := 'Infinity';
+    after float8;
 BEGIN
     IF happened IS NULL OR since IS NULL OR until IS NULL THEN
         RETURN 0;
     END IF;
     FOR place IN 1 .. cardinality(since) LOOP
-        halvings := least(halvings, greatest((moment - date_part('epoch', until[place])) / (7 * 86400),
-                                             (date_part('epoch', since[place]) - moment) / (2 * 86400), 0));
+        after := moment - date_part('epoch', until[place]);
+        halvings := least(halvings, greatest(CASE WHEN after >= 0 THEN greatest(after / (7 * 86400), 0.1) ELSE 0 END,
+                                             (date_part('epoch', since[place]) - moment) / (2 * 86400)));
     END LOOP;
     RETURN CASE WHEN halvings = 'Infinity' THEN 0 ELSE power(0.5::float8, least(halvings, 1000)) END;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._temporal(timestamptz, timestamptz[], timestamptz[]) IS 'how well a time fits the nearest of these intervals, 0 to 1: 1 within; 0.5 ^ (days / 7) after its end, 0.5 ^ (days / 2) ahead of its start; 0 without an interval or a time';
+COMMENT ON FUNCTION pgmnemo._temporal(timestamptz, timestamptz[], timestamptz[]) IS 'how well a time fits the nearest of these intervals, 0 to 1: 1 within; 0.5 ^ (days / 7), at most 0.5 ^ 0.1, from its end on, 0.5 ^ (days / 2) ahead of its start; 0 without an interval or a time';
 -- How a question in English names a time: tried in this order, what matched is taken out of the question.
 -- `names` says what the groups of the pattern hold; MONTH stands for the group of the months' names. What looks
 -- ahead (tonight, next week) and what has two readings (the winter of 2022) is left out: "on Monday" is read where the
@@ -1691,6 +1708,9 @@ AS $$
         ('date',    '([0-9]{1,2})\. ?(0?[1-9]|1[0-2])\. ?([0-9]{4})\M',                   '{day,month,year}'),
         ('date',    '(1[3-9]|2[0-9]|3[01])/(0?[1-9]|1[0-2])/([0-9]{4})\M',               '{day,month,year}'),
         ('date',    '(0?[1-9]|1[0-2])/(1[3-9]|2[0-9]|3[01])/([0-9]{4})\M',               '{month,day,year}'),
+        ('lastweek', '(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:of )?last week\M', '{weekday}'),
+        ('lastweek', 'last week,? (?:on )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('since',   'since MONTH\M(?! i\M)',                                           '{month}'),
         ('week',    '(first|second|third|fourth|last) week (?:of|in) MONTH\M\.?,?(?: (?:of )?([0-9]{4})\M)?',
                                                                                    '{week,month,year}'),
         ('date',    '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?',      '{day,month,year}'),
@@ -1706,7 +1726,7 @@ AS $$
         ('quarter', '(first|second|third|fourth|last) quarter of ([0-9]{4})\M',             '{quarter,year}'),
         ('season',  '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
-        ('ago',     '(\w+)(?: of|(?<=half) an?)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M',
+        ('ago',     '(half an?|\w+(?<!half))(?: of)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M',
                                                                                    '{count,unit}'),
         ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
                     '\M(?! before| after)', '{day}'),
@@ -1717,10 +1737,11 @@ AS $$
         ('span',    '(last|past|previous|this) (week|month|quarter|year)\M(?! of)',    '{which,unit}'),
         ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
                                                                                    '{weekday}'),
-        ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19[0-9][0-9])\M', '{year}'),
-        ('date',    '(20[0-9][0-9])\M',                                                  '{year}'),
+        ('date',    '(?:in|of|since|by|before|after|during|until|year|from|to|'
+                    'and|early|late|mid|for)[ -]((?:19|20)[0-9][0-9])\M', '{year}'),
         ('loose',   '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
                                                                                    '{weekday}'),
+        ('loose',   '(20[0-9][0-9])\M',                                                  '{year}'),
         ('loose',   '(recently|lately|the other day)\M',                           '{day}')
       ) AS p (kind, pattern, names)
 $$;
@@ -1741,9 +1762,16 @@ DECLARE
     since timestamp;
     slack interval;
 BEGIN
-    IF kind = 'date' THEN
+    IF kind = 'date' OR kind = 'loose' AND said ? 'year' THEN
         RETURN pgmnemo._calendar_span((said ->> 'year')::integer, pgmnemo._month(said ->> 'month'),
                                       (said ->> 'day')::integer, NULL, now);
+    ELSIF kind = 'since' THEN
+        RETURN tsrange(lower(m.days), now + interval '24 hours')
+          FROM pgmnemo._calendar_span(NULL, pgmnemo._month(said ->> 'month'), NULL, NULL, now) AS m (days);
+    ELSIF kind = 'lastweek' THEN
+        since := date_trunc('week', now) - interval '8 days'
+                 + array_position('{mon,tue,wed,thu,fri,sat,sun}', left(said ->> 'weekday', 3)) * interval '1 day';
+        RETURN tsrange(since, since + interval '1 day');
     ELSIF kind = 'feast' THEN
         RETURN pgmnemo._calendar_span((said ->> 'year')::integer, f.month, f.day, NULL, now)
           FROM (VALUES ('valentine', 2, 14), ('halloween', 10, 31), ('christmas eve', 12, 24), ('christmas', 12, 25),
@@ -1926,13 +1954,13 @@ VALUES
     ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u4e2a?\u6708', ' last \1 month '),
     ('([0-9]+) *\u4e2a?\u5e74(?:\u4e4b|\u4ee5)?\u524d', ' \1 year ago '),
     ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u5e74', ' last \1 year '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e001]', ' last monday '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e8c2]', ' last tuesday '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e093]', ' last wednesday '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u56db4]', ' last thursday '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e945]', ' last friday '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u516d6]', ' last saturday '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u65e5\u59297]', ' last sunday '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e001]', ' monday of last week '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e8c2]', ' tuesday of last week '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e093]', ' wednesday of last week '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u56db4]', ' thursday of last week '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e945]', ' friday of last week '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u516d6]', ' saturday of last week '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u65e5\u59297]', ' sunday of last week '),
     ('\u4e0a\u4e2a?\u5468\u672b|\u5148\u9031\u672b', ' last weekend '),
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)|\u5148\u9031', ' last week '),
     ('\u4e0a\u4e2a?\u6708|\u5148\u6708', ' last month '),
@@ -2012,7 +2040,7 @@ BEGIN
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
         IF way.kind = 'loose' THEN
             EXIT WHEN cardinality(since) > 0;
-            share := CASE WHEN way.names = '{day}' THEN loose_share ELSE 1 END;
+            share := CASE WHEN way.names IN ('{day}', '{year}') THEN loose_share ELSE 1 END;
         END IF;
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
@@ -6773,15 +6801,16 @@ BEGIN
              WHERE NOT pgmnemo._blank(words));
 END
 $$;
--- Whether a lesson restates an older one that fits about as well: it is newer, at most a twentieth of the score below
--- (about what another wording of the same statement makes), and a third of their words or more are the same.
+-- Whether a lesson restates an older one that fits about as well: it is newer, at most fifteen in a hundred of
+-- the score below (another wording of the same statement makes as much), and a quarter of their words or more are the
+-- same.
 CREATE FUNCTION pgmnemo._restates(score float8, happened timestamptz, lexemes tsvector,
                                   older_score float8, older_happened timestamptz, older_lexemes tsvector)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT CASE WHEN happened > older_happened AND score >= 0.95 * older_score
-                THEN coalesce(pgmnemo._words_shared(older_lexemes, lexemes) >= 1.0::float8 / 3, false)
+    SELECT CASE WHEN happened > older_happened AND score >= 0.85 * older_score
+                THEN coalesce(pgmnemo._words_shared(older_lexemes, lexemes) >= 0.25::float8, false)
                 ELSE false END
 $$;
 -- The scope of a recall: one project, or with NULL all of the tenant. Nothing in it depends on the search path, so it
@@ -8984,7 +9013,7 @@ importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
 duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
-a lesson that restates an older one that ranks up to three places before it (pgmnemo._restates: newer, within a twentieth of its score, a third of the words) comes just before that, unless the question names a time or duplicates is NULL;
+a lesson that restates an older one that ranks up to three places before it (pgmnemo._restates: newer, at least 0.85 of its score, a quarter of the words) comes just before that, unless the question names a time or duplicates is NULL;
 repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0; contributions: what each component from bm25 to graph in the order of the formula adds to the score (pgmnemo._contributions), together the score;
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
 Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last; where fewer than pool_depth (at least k) different texts are among them, of up to 3,200 more of each leg: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';

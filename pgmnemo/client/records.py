@@ -183,10 +183,10 @@ class Hit:
         told = [
             f"{self._cause(name)} {value:+.2f}"
             for name, value in self.shares().items()
-            if abs(value) >= 0.005
+            if value >= 0.005 or value <= -0.05
         ]
         if not told:
-            return "nothing of the question is in it: it is there because so few lessons are"
+            return "nothing of the question is in it: it fills the answer up"
         fit = "" if self.fit is None else f"fit {self.fit:.2f}: "
         last = "; it only repeats the question, so it ranks last" if self.repeats_question else ""
         return f"{fit}{', '.join(told)} = {self.score:.2f}{last}"

@@ -125,7 +125,8 @@ def cosines(lesson: Lesson, asked: Any, half: Callable[[Any], Any]) -> dict[str,
 def temporal(at: datetime | None, span: Span | None) -> float:
     if at is None or span is None:
         return 0.0
-    return float(0.5 ** max((at - span[1]) / (7 * DAY), (span[0] - at) / (2 * DAY), 0.0))
+    after = max((at - span[1]) / (7 * DAY), 0.1) if at >= span[1] else 0.0
+    return float(0.5 ** max(after, (span[0] - at) / (2 * DAY)))
 
 
 def background(lessons: Iterable[Lesson], half: Callable[[Any], Any]) -> Any:

@@ -1,11 +1,12 @@
--- Whether a lesson restates an older one that fits about as well: it is newer, at most a twentieth of the score below
--- (about what another wording of the same statement makes), and a third of their words or more are the same.
+-- Whether a lesson restates an older one that fits about as well: it is newer, at most fifteen in a hundred of
+-- the score below (another wording of the same statement makes as much), and a quarter of their words or more are the
+-- same.
 CREATE FUNCTION pgmnemo._restates(score float8, happened timestamptz, lexemes tsvector,
                                   older_score float8, older_happened timestamptz, older_lexemes tsvector)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT CASE WHEN happened > older_happened AND score >= 0.95 * older_score
-                THEN coalesce(pgmnemo._words_shared(older_lexemes, lexemes) >= 1.0::float8 / 3, false)
+    SELECT CASE WHEN happened > older_happened AND score >= 0.85 * older_score
+                THEN coalesce(pgmnemo._words_shared(older_lexemes, lexemes) >= 0.25::float8, false)
                 ELSE false END
 $$;

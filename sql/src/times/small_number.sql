@@ -8,7 +8,7 @@ AS $$
                 WHEN word IN ('a', 'an') THEN 1
                 WHEN word = 'couple' THEN 2
                 WHEN word = 'few' THEN 3
-                WHEN word = 'half' THEN 0.5
+                WHEN word IN ('half a', 'half an') THEN 0.5
                 WHEN word IN ('fifteen', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'ninety', 'hundred')
                 THEN ('{"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90,'
                       ' "hundred": 100}'::jsonb ->> word)::float8

@@ -1,5 +1,6 @@
 -- What is told comes after what happened, so a memory fits longer after an interval than ahead of it. Powers are held
--- at a thousand halvings: PostgreSQL calls a smaller one an error.
+-- at a thousand halvings: PostgreSQL calls a smaller one an error. The end does not belong to an interval: midnight is
+-- of the next day.
 CREATE FUNCTION pgmnemo._temporal(happened timestamptz, since timestamptz[], until timestamptz[])
 RETURNS float8
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -8,16 +9,18 @@ AS $$
 DECLARE
     moment float8 := date_part('epoch', happened);
     halvings float8 := 'Infinity';
+    after float8;
 BEGIN
     IF happened IS NULL OR since IS NULL OR until IS NULL THEN
         RETURN 0;
     END IF;
     FOR place IN 1 .. cardinality(since) LOOP
-        halvings := least(halvings, greatest((moment - date_part('epoch', until[place])) / (7 * 86400),
-                                             (date_part('epoch', since[place]) - moment) / (2 * 86400), 0));
+        after := moment - date_part('epoch', until[place]);
+        halvings := least(halvings, greatest(CASE WHEN after >= 0 THEN greatest(after / (7 * 86400), 0.1) ELSE 0 END,
+                                             (date_part('epoch', since[place]) - moment) / (2 * 86400)));
     END LOOP;
     RETURN CASE WHEN halvings = 'Infinity' THEN 0 ELSE power(0.5::float8, least(halvings, 1000)) END;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._temporal(timestamptz, timestamptz[], timestamptz[]) IS 'how well a time fits the nearest of these intervals, 0 to 1: 1 within; 0.5 ^ (days / 7) after its end, 0.5 ^ (days / 2) ahead of its start; 0 without an interval or a time';
+COMMENT ON FUNCTION pgmnemo._temporal(timestamptz, timestamptz[], timestamptz[]) IS 'how well a time fits the nearest of these intervals, 0 to 1: 1 within; 0.5 ^ (days / 7), at most 0.5 ^ 0.1, from its end on, 0.5 ^ (days / 2) ahead of its start; 0 without an interval or a time';

@@ -19,6 +19,9 @@ AS $$
         ('date',    '([0-9]{1,2})\. ?(0?[1-9]|1[0-2])\. ?([0-9]{4})\M',                   '{day,month,year}'),
         ('date',    '(1[3-9]|2[0-9]|3[01])/(0?[1-9]|1[0-2])/([0-9]{4})\M',               '{day,month,year}'),
         ('date',    '(0?[1-9]|1[0-2])/(1[3-9]|2[0-9]|3[01])/([0-9]{4})\M',               '{month,day,year}'),
+        ('lastweek', '(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:of )?last week\M', '{weekday}'),
+        ('lastweek', 'last week,? (?:on )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('since',   'since MONTH\M(?! i\M)',                                           '{month}'),
         ('week',    '(first|second|third|fourth|last) week (?:of|in) MONTH\M\.?,?(?: (?:of )?([0-9]{4})\M)?',
                                                                                    '{week,month,year}'),
         ('date',    '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?',      '{day,month,year}'),
@@ -34,7 +37,7 @@ AS $$
         ('quarter', '(first|second|third|fourth|last) quarter of ([0-9]{4})\M',             '{quarter,year}'),
         ('season',  '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
-        ('ago',     '(\w+)(?: of|(?<=half) an?)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M',
+        ('ago',     '(half an?|\w+(?<!half))(?: of)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M',
                                                                                    '{count,unit}'),
         ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
                     '\M(?! before| after)', '{day}'),
@@ -45,10 +48,11 @@ AS $$
         ('span',    '(last|past|previous|this) (week|month|quarter|year)\M(?! of)',    '{which,unit}'),
         ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
                                                                                    '{weekday}'),
-        ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19[0-9][0-9])\M', '{year}'),
-        ('date',    '(20[0-9][0-9])\M',                                                  '{year}'),
+        ('date',    '(?:in|of|since|by|before|after|during|until|year|from|to|'
+                    'and|early|late|mid|for)[ -]((?:19|20)[0-9][0-9])\M', '{year}'),
         ('loose',   '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
                                                                                    '{weekday}'),
+        ('loose',   '(20[0-9][0-9])\M',                                                  '{year}'),
         ('loose',   '(recently|lately|the other day)\M',                           '{day}')
       ) AS p (kind, pattern, names)
 $$;

@@ -60,7 +60,7 @@ BEGIN
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
         IF way.kind = 'loose' THEN
             EXIT WHEN cardinality(since) > 0;
-            share := CASE WHEN way.names = '{day}' THEN loose_share ELSE 1 END;
+            share := CASE WHEN way.names IN ('{day}', '{year}') THEN loose_share ELSE 1 END;
         END IF;
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);

@@ -96,6 +96,26 @@ def test_a_question_of_any_script_is_no_answer(scope: Any, question: str, asked:
     assert asked not in scope.context(question).text
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("whats the wifi password again", "The wifi password is blueberry42."),
+        ("can you tell me the wifi password please", "The wifi password is blueberry42."),
+        ("Remind me of the wifi password", "The wifi password is blueberry42."),
+        ("Sag mir bitte das WLAN-Passwort", "Das WLAN-Passwort ist Blaubeere42."),
+        ("wie war nochmal das WLAN-Passwort", "Das WLAN-Passwort ist Blaubeere42."),
+        ("C'est quoi le mot de passe du wifi", "Le mot de passe du wifi est myrtille42."),
+        ("告诉我无线网密码", "无线网密码是蓝莓42。"),
+        ("无线网密码是什么来着", "无线网密码是蓝莓42。"),
+    ],
+)  # fmt: skip
+def test_a_request_without_a_question_mark_is_no_answer_either(scope: Any, asked: str, answer: str) -> None:
+    scope.add(answer)
+    scope.add(asked, role="user")
+    assert [hit.text for hit in scope.recall(asked)] == [answer, asked]
+    assert asked not in scope.context(asked).text
+
+
 def test_a_statement_is_found_by_its_own_words(scope: Any) -> None:
     scope.add("Do I like tea?")
     scope.add("I like tea.")
@@ -108,6 +128,8 @@ def test_a_statement_is_found_by_its_own_words(scope: Any) -> None:
     ("older", "newer", "question"),
     [
         ("I drink coffee every morning.", "I have stopped drinking coffee.", "Do I drink coffee?"),
+        ("I live in Berlin.", "I live in Hamburg now.", "Where do I live?"),
+        ("The party is on Friday.", "The party is on Saturday instead of Friday.", "When is the party?"),
         ("The rent is 900 euros.", "The rent is 950 euros.", "How much is the rent?"),
         ("我喜欢喝咖啡。", "我不再喝咖啡了。", "我喝咖啡吗？"),  # noqa: RUF001
     ],
