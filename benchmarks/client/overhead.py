@@ -42,7 +42,7 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo import AsyncMemory, Memory
 from pgmnemo.client.naming import project_id, tenant_id
-from pgmnemo.client.records import PARTS
+from pgmnemo.client.records import CAUSE_OF
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS, K, WARM_UP, SEED, SAMPLES, LEVEL = 200, 10, 20, 42, 2_000, 95.0
@@ -50,7 +50,7 @@ PROCESSES = 10
 GIVEN, EMBEDDED, HELD = "given", "embedded", "held"
 COLUMNS = (
     "external_id, content, score, fit, in_project, said_by, topic, metadata, occurred_at, passage, hidden, "
-    f"lesson_id, {', '.join(PARTS)}"
+    f"lesson_id, {', '.join(CAUSE_OF)}"
 )
 RECALL = (
     f"SELECT {COLUMNS} FROM pgmnemo.recall(%b::uuid, embedding => %b::vector::real[], k => %b, "

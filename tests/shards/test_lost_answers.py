@@ -16,7 +16,7 @@ from tests.shards.cutting import Link, linked
 
 RECALL = "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron', k => 100) ORDER BY lesson_id"
 ON = "SELECT external_id FROM pgmnemo.lesson WHERE tenant_id = %s ORDER BY id"
-KEYS = sorted((f"k{n}",) for n in range(1, 51))
+KEYS = [(f"k{n}",) for n in range(1, 51)]
 
 
 @pytest.fixture
