@@ -70,7 +70,7 @@ def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]
 def name_others(place: Path | str, names: str, options: Options) -> None:
     """Name the files of a folder or an archive that are not of those names, and are not read."""
     top = Path(place).expanduser()
-    if options.first is None and (top.is_dir() or begins(top, b"PK\x03\x04")):
+    if options.first is None and (top.is_dir() or _is_archive(top)):
         with suppress(UsageError):
             for other in sources(place, rf"(?!{names}$).*", Options(skip_faults=True)):
                 options.left.add("other files", f"{other.where} is not read")
@@ -79,6 +79,12 @@ def name_others(place: Path | str, names: str, options: Options) -> None:
 def is_dsn(place: Path | str) -> bool:
     """Whether a place is an address of a database, and no path."""
     return isinstance(place, str) and ("://" in place or "=" in place) and not Path(place).exists()
+
+
+def _is_archive(path: Path) -> bool:
+    with suppress(OSError):
+        return path.is_file() and begins(path, b"PK\x03\x04")
+    return False
 
 
 def begins(path: Path, mark: bytes) -> bool:

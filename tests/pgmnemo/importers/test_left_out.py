@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 import zipfile
@@ -15,7 +16,7 @@ from pgmnemo.cli.commands import main
 from pgmnemo.client.records import Moved
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import RefusedError, UsageError
-from pgmnemo.importers import Options
+from pgmnemo.importers import Options, claude
 from pgmnemo.importers.importing import bring
 from pgmnemo.importers.markdown import _front
 from pgmnemo.progress import QUIET, Progress
@@ -191,3 +192,12 @@ def test_a_dry_run_makes_no_memory(tmp_path: Path, write: Write, capsys: pytest.
     assert main(["import", str(place), "--dry-run", "--memory", str(folder)]) == 0
     assert "1 inserted" in capsys.readouterr().out
     assert not folder.parent.exists()
+
+
+@pytest.mark.parametrize("kind", ["fifo", "nothing"])
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    place = tmp_path / "claude.json"
+    if kind == "fifo":
+        os.mkfifo(place)
+    with pytest.raises(UsageError, match="there is no file or folder"):
+        list(claude.read(place, options=Options()))
