@@ -269,7 +269,7 @@ class Sequences:
             return error
 
     def _note(self, method: str, given: Any, mine: Any) -> None:
-        """In what order items were first stored: those of one batch by their keys."""
+        """In what order items were first stored: those of one batch as it has them."""
         if isinstance(mine, Exception):
             return
         puts: dict[str, bool] = {}
@@ -279,7 +279,7 @@ class Sequences:
             puts = {
                 key_of(op.namespace, op.key): op.value is not None for op in given[0] if isinstance(op, PutOp)
             }
-        for key, stays in sorted(puts.items(), key=lambda one: one[0].encode()):
+        for key, stays in puts.items():
             if not stays:
                 self.order.pop(key, None)
             else:
