@@ -65,36 +65,9 @@ VALUES
     ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708 *([0-9]{1,2}) *[\u65e5\u53f7]', ' \1-\2-\3 '),
     ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708(?:\u4efd)?', ' \1-\2 '),
     ('([0-9]{4}) *\u5e74', ' \1 '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?12|\u5341\u4e8c)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in december '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?11|\u5341\u4e00)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in november '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?10|\u5341)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in october '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?9|\u4e5d)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in september '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?8|\u516b)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in august '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?7|\u4e03)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in july '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?6|\u516d)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in june '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?5|\u4e94)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in may '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?4|\u56db)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in april '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?3|\u4e09)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in march '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?2|\u4e8c)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in february '),
-    ('(?<![0-9\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
-     '(?:0?1|\u4e00)\u6708(?!\u524d|\u4efd?\u4e4b?\u524d)(?:\u4efd)?', ' in january '),
-    (' in (january|february|march|april|may|june|july|august|september|october|november|december) '
-     '([0-9]{1,2})[\u65e5\u53f7]', ' \1 \2 '),
     ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e00(?=\u4e2a?(?:\u5929|'
      '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '1'),
-    ('
-     ''(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])[\u4e8c\u4e24](?=\u4e2a?(?:\u5929|'
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])[\u4e8c\u4e24](?=\u4e2a?(?:\u5929|'
      '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '2'),
     ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e09(?=\u4e2a?(?:\u5929|'
      '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '3'),
@@ -120,6 +93,20 @@ VALUES
     ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u4e2a?\u6708', ' last \1 month '),
     ('([0-9]+) *\u4e2a?\u5e74(?:\u4e4b|\u4ee5)?\u524d', ' \1 year ago '),
     ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u5e74', ' last \1 year '),
+    ('(?<![0-9])(?:12|\u5341\u4e8c)\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in december '),
+    ('(?<![0-9])(?:11|\u5341\u4e00)\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in november '),
+    ('(?<![0-9])10\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in october '),
+    ('(?<![0-9])0?9\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in september '),
+    ('(?<![0-9])0?8\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in august '),
+    ('(?<![0-9])0?7\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in july '),
+    ('(?<![0-9])0?6\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in june '),
+    ('(?<![0-9])0?5\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in may '),
+    ('(?<![0-9])0?4\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in april '),
+    ('(?<![0-9])0?3\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in march '),
+    ('(?<![0-9])0?2\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in february '),
+    ('(?<![0-9])0?1\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in january '),
+    (' in (january|february|march|april|may|june|july|august|september|october|november|december) '
+     '([0-9]{1,2})[\u65e5\u53f7]', ' \1 \2 '),
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e001]', ' monday of last week '),
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e8c2]', ' tuesday of last week '),
     ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e093]', ' wednesday of last week '),

@@ -80,7 +80,10 @@ BEGIN
     IF changed IS NOT NULL THEN
         PERFORM pgmnemo._lock_tenant(tenant);
         embedded := pgmnemo._embedded(tenant, changed);
-        SELECT array_agg(m.given) INTO final
+        SELECT array_agg(m.given),
+               coalesce(array_agg(m.id) FILTER (WHERE (m.was).superseded_at IS NOT NULL
+                                                      AND (m.given).content <> (m.was).content), '{}')
+          INTO final, revived
           FROM pgmnemo._merged(tenant, lessons, gone) m WHERE m.id = ANY (changed);
         IF cardinality(final) IS DISTINCT FROM cardinality(changed) THEN  -- another session has deleted one: begin anew
             RETURN QUERY
@@ -89,9 +92,6 @@ BEGIN
               FROM pgmnemo._store(tenant, lessons, clear) a;
             RETURN;
         END IF;
-        revived := ARRAY(SELECT m.id FROM pgmnemo._merged(tenant, lessons, gone) m
-                          WHERE m.id = ANY (changed) AND (m.was).superseded_at IS NOT NULL
-                            AND (m.given).content <> (m.was).content);
         PERFORM pgmnemo._clear_passages(tenant, final, gone);
         UPDATE pgmnemo.lesson l
            SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
