@@ -67,12 +67,11 @@ MOST_TOKENS = 10_000_000  # of a context
 SIMILAR = 5  # lessons that `add` names where no number is given
 SIMILAR_FIT = 0.25  # least fit of a lesson that `add` names as similar to a text
 SIMILAR_TEXT = 2_000  # characters of a text that are looked for
-MOST_ANSWERS = 2**31 - 1
+MOST_ANSWERS = calls.INT4
 PAGE = 500  # lessons of a page of `list`
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, and no backslash that was meant
 DEEPEST = 300  # levels of metadata, which not every reader could follow further
 LONGEST = 10_000_000  # characters of JSON; the extension takes 1,000,000 bytes of its own form
-INT4 = 2**31 - 1
 FARTHEST = 1_000_000_000  # position, either way
 FIELDS = (
     "role", "topic", "importance", "metadata", "occurred_at", "expires_at", "commit_sha", "artifact_hash",

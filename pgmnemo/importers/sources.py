@@ -28,6 +28,7 @@ LINES = r".*\.(jsonl|ndjson)"
 CHUNK = 65_536  # characters that are read of a list at once
 RATIO, SMALL = 200, 10_000_000  # bytes that a packed byte may become, where they are more than SMALL
 LISTS = ("results", "memories", "conversations", "items")  # what holds the list where the file is an object
+ARCHIVE = b"PK\x03\x04"  # how a .zip begins
 READ = re.compile(r"(?:FROM|JOIN) (\w+)")
 SPACE = re.compile(r"[ \t\r\n]*")
 DAMAGED = (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile, sqlite3.Error)
@@ -56,7 +57,7 @@ def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]
             raise UsageError(f"there is no file or folder {called}; name one that is there")
         if top.is_dir():
             found = _folder(top, pattern, options)
-        elif begins(top, b"PK\x03\x04"):
+        elif begins(top, ARCHIVE):
             found = _archive(top, pattern, options)
         else:
             looked_at = options.first is not None and not pattern.fullmatch(top.name)
@@ -82,8 +83,9 @@ def is_dsn(place: Path | str) -> bool:
 
 
 def _is_archive(path: Path) -> bool:
+    """Return whether a place is a file, and no pipe, that begins as an archive does."""
     with suppress(OSError):
-        return path.is_file() and begins(path, b"PK\x03\x04")
+        return path.is_file() and begins(path, ARCHIVE)
     return False
 
 

@@ -69,7 +69,6 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     from runner.report import against_legs, legs_beside, summary
     from runner.runs.folder import is_local
     from runner.runs.reading import REPORT
-    from runner.runs.run import EMPTY
 
     progress = Progress(quiet=quiet)
     repeated = repeat(request, times, progress=progress, sql=sql)
@@ -103,7 +102,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
                 f"{' and '.join(failed)} failed and has no ranking beside {outcome.run.system}; mend what "
                 f"{outcome.folder / REPORT} says of it, or leave it out of --systems"
             )
-        if empty := [arm.name for arm in outcome.run.arms if EMPTY in arm.remarks]:
+        if empty := [arm.name for arm in outcome.run.arms if arm.is_silent]:
             raise EmptyAnswersError(
                 f"every answer of {' and '.join(empty)} was empty, so that its figures are 0 in "
                 f"{outcome.folder / REPORT}; see whether it stored the lessons that it was given"

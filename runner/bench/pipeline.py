@@ -36,6 +36,7 @@ from runner.runs.environment import code
 from runner.runs.folder import PLAN, RunFolder, both, interrupted, partial_folder, pin_plan, results_base
 from runner.runs.lines import Lines
 from runner.runs.raw import RAW, RawWriter, read_raw
+from runner.runs.run import EMPTY
 from runner.systems import System, absent, kind_of, open_system
 from runner.systems.asking import faults
 from runner.systems.pgmnemo import Pgmnemo
@@ -85,7 +86,7 @@ def run(
             depth = work.run.edition.retrieval.depth
             work.note(arms=remarked(work.run.arms, rows, depth, material.joined))
             for name in silent(work.run.arms, rows):
-                progress.say(f"{name}: every answer was empty")
+                progress.say(f"{name}: {EMPTY}")
             with work.watch.stage("score"):
                 metrics = metrics_of(work.run, rows)
             _check_again(work, Counter((row.arm, row.scope) for row in rows), folder)

@@ -96,6 +96,11 @@ class Arm:
     remarks: tuple[str, ...] = ()
     failed: str = ""
 
+    @property
+    def is_silent(self) -> bool:
+        """Return whether every answer of the arm was empty, as a remark says."""
+        return EMPTY in self.remarks
+
 
 STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")  # of which each takes its seconds
 

@@ -85,10 +85,8 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         if "neighbours" in components:
             idle["assistant_weight"] = "1"  # BM25 alone does not ask who speaks
         if release(self.place.version) >= release(COVERAGE):
-            idle |= {
-                "question_weight": "1",
-                "full_coverage": "0",
-            }  # nor what is a question, nor what is covered
+            # nor what is a question, nor what is covered
+            idle |= {"question_weight": "1", "full_coverage": "0"}
         modes = ("keyword", "vector") if self.engine.passages else ()
         return {
             "bm25": ({MODE: "keyword", **idle}, "the BM25 leg of the same extension alone"),
