@@ -6700,14 +6700,15 @@ BEGIN
 END
 $$;
 -- Every candidate with what comes to it from others and its score, by which it ranks; ties go by external id, then by
--- project. context: the greatest relevance among those of the same project and the same moment. In one query with
--- whoever calls it, so that nothing is made into records and taken apart again.
+-- project. context: the greatest relevance among those of the same project and the same moment; alone: the score with
+-- the lesson's own relevance in place of that, since what only shares a moment with an answer is none. In one query
+-- with whoever calls it, so that nothing is made into records and taken apart again.
 CREATE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], nears float8[], linked bigint[],
                                 graphs float8[], s pgmnemo.settings)
-RETURNS TABLE (score float8, own pgmnemo.candidate)
+RETURNS TABLE (score float8, alone float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT x.score, o.own
+    SELECT x.score, x.score - (s).context_weight * (d.around - d.relevance), o.own
       FROM (SELECT v.*,
                    CASE WHEN v.occurred_at IS NULL THEN v.relevance
                         ELSE max(v.relevance) OVER (PARTITION BY v.project_id, v.occurred_at) END AS around,
@@ -8112,7 +8113,7 @@ BEGIN
     first := coalesce(first_of[array_position(left_out, l.id)], l.id);
     ahead := CASE WHEN explain.duplicates IS NULL OR cardinality(asked.since) > 0 THEN 0 ELSE 3 END;
     WITH ranked AS MATERIALIZED (
-        SELECT r.score, r.own
+        SELECT r.score, r.alone, r.own
           FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
     ), best AS MATERIALIZED (
         SELECT (r.own).lesson_id, (r.own).repeats, r.score, o.lexemes, coalesce(o.occurred_at, o.stored_at) AS happened,
@@ -8131,7 +8132,7 @@ BEGIN
                  WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
                    AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened, o.lexemes)) m
     )
-    SELECT p.rank, p.all_of_them, r.score, r.own INTO found
+    SELECT p.rank, p.all_of_them, r.score, r.alone, r.own INTO found
       FROM ranked r JOIN placed p ON p.lesson_id = first WHERE (r.own).lesson_id = l.id;
     notes := CASE WHEN (found.own).repeats THEN '; it only repeats the question: behind all that does not' ELSE '' END
              || coalesce((SELECT format('; one hit with %s equal lessons, shown as %L', e.others, o.external_id)
@@ -8146,7 +8147,7 @@ BEGIN
                    || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END || notes),
         ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
         ('answer', 'fit', (SELECT CASE WHEN (found.own).repeats THEN '0' ELSE f.fit::text END
-                             FROM pgmnemo._fit(found.score, asked.ideal) f),
+                             FROM pgmnemo._fit(found.alone, asked.ideal) f),
          NULL, NULL,
          'of a score of ' || asked.ideal),
         ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
@@ -8951,7 +8952,7 @@ BEGIN
           FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
                        coalesce(others[g.place], 0) AS others, r.own
                   FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-                 CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
+                 CROSS JOIN LATERAL pgmnemo._fit(r.alone, asked.ideal) f
                  CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
                  WHERE (recall.floor IS NULL OR f.fit >= recall.floor AND NOT (r.own).repeats)
                    AND (r.own).lesson_id <> ALL (left_out)
@@ -8998,7 +8999,7 @@ neighbours: relevance of the candidates up to two positions before and after in 
 recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
-fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
+fit: the score, with the lesson''s own relevance in place of context, as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
 duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
 a lesson that restates an older one that ranks up to three places before it (pgmnemo._restates: newer, at least 0.85 of its score, a quarter of the words) comes just before that, unless the question names a time or duplicates is NULL;
 repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0; contributions: what each component from bm25 to graph in the order of the formula adds to the score (pgmnemo._contributions), together the score;
