@@ -11,12 +11,13 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
-    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions;
+    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
     ADD ATTRIBUTE brevity float8, ADD ATTRIBUTE repeated text[], ADD ATTRIBUTE common @extschema:vector@.halfvec,
-    ADD ATTRIBUTE commonness float8, ADD ATTRIBUTE collapse boolean;
+    ADD ATTRIBUTE commonness float8, ADD ATTRIBUTE collapse boolean,
+    ADD ATTRIBUTE configs regconfig[];
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8, ADD ATTRIBUTE mark bigint,
     ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE asks boolean;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
@@ -153,8 +154,8 @@ AS $$
                          '\u4e3a\u4f55|\u544a\u8bc9\u6211|\u8bf7\u95ee|'
                          '\u4f55|\u8ab0|\u3069\u3053|\u3044\u3064|\u3069\u3046|\u6559\u3048\u3066')
 $$;
--- Whether a text is one short question and nothing else, but for a date in brackets and a lead-in (Ada: Hey, ...). It
--- asks for what others tell. Its last character and its blanks are looked at first, which costs less than a pattern.
+-- Whether a text is one short question and nothing else, but for a lead-in (pgmnemo._without_lead_in). It asks for what
+-- others tell. Its last character and its blanks are looked at first, which costs less than a pattern.
 CREATE OR REPLACE FUNCTION pgmnemo._bare_question(content text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -162,13 +163,11 @@ AS $$
     SELECT octet_length(content) <= 800
        AND ascii(right(rtrim(content, E' \n'), 1)) IN (63, 59, 894, 1374, 1567, 4967, 65311)
        AND length(content) <= 200 AND length(content) - length(replace(content, ' ', '')) <= 24
-       AND content ~ ('^\s*(?:\[[^\]]*\]\s*)?'
-                      '(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
-                      '\s*[:,!\u060C\u3001\uFF01\uFF0C\uFF1A]+\s*){0,2}'
-                      '(?:[^.!?\u3002\uFF01\uFF1F\u061F\s]+\s*){1,12}[?;\u037E\u055E\u061F\u1367\uFF1F]\s*$')
+       AND pgmnemo._without_lead_in(content)
+           ~ '^(?:[^.!?\u3002\uFF01\uFF1F\u061F\s]+\s*){1,12}[?;\u037E\u055E\u061F\u1367\uFF1F]\s*$'
 $$;
 
-COMMENT ON FUNCTION pgmnemo._bare_question(text) IS 'true for one question of at most 12 words (of a script without blanks 200 characters), with a lead-in of two clauses of three words at most';
+COMMENT ON FUNCTION pgmnemo._bare_question(text) IS 'true for one question of at most 12 words (of a script without blanks 200 characters), but for a lead-in (pgmnemo._without_lead_in)';
 -- Whether a text has nothing but blanks, controls and invisible characters, whatever the locale takes for a blank.
 CREATE OR REPLACE FUNCTION pgmnemo._blank(words text)
 RETURNS boolean
@@ -633,8 +632,7 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo._recognized_config(text, regconfig) IS 'the text search configuration of the language that a text seems to be in, of its first 1,000 characters; the second argument where neither script nor stop words tell';
 -- Whether a lesson is the question itself: it is a question, and has no word of its own that the question lacks, but in
--- a lead-in (Tell me: ...; Sorry, once more: ...) of two clauses of three words at most. A lesson that states something
--- is an answer, whatever its words.
+-- a lead-in (pgmnemo._without_lead_in). A lesson that states something is an answer, whatever its words.
 CREATE OR REPLACE FUNCTION pgmnemo._repeats_question(content text, topic text, config text, lexemes tsvector, question text[])
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -643,8 +641,6 @@ AS $$
 DECLARE
     longest constant integer := 1000;  -- characters of a question that may be asked again
     most constant integer := 24;  -- lexemes of a lead-in
-    lead_in constant text := '^(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
-                             '\s*[:,.!\u060C\u3001\u3002\uFF01\uFF0C\uFF1A]+){1,2}';
     more tsvector;
 BEGIN
     IF topic IS NULL THEN
@@ -660,8 +656,8 @@ BEGIN
         more := ts_delete(pgmnemo._lexemes(pgmnemo._config(config), content), question);
     END IF;
     RETURN length(more) = 0
-           OR length(more) <= most AND content ~ lead_in
-              AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), regexp_replace(content, lead_in, '')),
+           OR length(more) <= most
+              AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), pgmnemo._without_lead_in(content)),
                                    question)) = 0;
 END
 $$;
@@ -761,15 +757,18 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._text_form(text) IS 'a text in NFKC and lower case whose blanks and punctuation are single blanks: two texts of one form are the same to a reader';
--- The same for lessons that say the same: one form of text, one topic, one speaker (nobody named is the user). Long
--- texts are the same only to the letter.
+-- The same for lessons that say the same: one form of text (of a question without its lead-in), one topic, one speaker
+-- (nobody named is the user). Long texts are the same only to the letter.
 CREATE OR REPLACE FUNCTION pgmnemo._text_key(content text, topic text, role text)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT pg_catalog.hashtextextended(
         pg_catalog.concat_ws(E'\n', CASE WHEN octet_length(content) <= 8000 AND length(content) <= 2000
-                                         THEN pgmnemo._text_form(content) ELSE content END,
+                                         THEN pgmnemo._text_form(CASE WHEN pgmnemo._bare_question(content)
+                                                                      THEN pgmnemo._without_lead_in(content)
+                                                                      ELSE content END)
+                                         ELSE content END,
                              topic, nullif(role, 'user')), 0)
 $$;
 -- What else compound tokens are asked for by, as words to add to a text: the parts of hosts, addresses, paths,
@@ -812,13 +811,31 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._token_parts(text) IS 'words to add to a text, so that its compound tokens are found by their parts, joined, and amounts without separators; linear in the text';
--- The same for lessons with the same lexemes, cheaply: only where two have one mark their texts are compared. Of long
--- vectors the length and the bytes are enough.
-CREATE OR REPLACE FUNCTION pgmnemo._words_mark(lexemes tsvector, token_count integer)
+-- A question without what leads to it: a date in brackets, and up to two clauses of three words at most (Ada: Hey, ...;
+-- Sorry, once more: ...). Where less than two fifths would remain, the clauses are the question itself.
+CREATE OR REPLACE FUNCTION pgmnemo._without_lead_in(content text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    rest text := regexp_replace(
+        content, '^\s*(?:\[[^\]]*\]\s*)?'
+                 '(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
+                 '\s*[:,.!\u060C\u3001\u3002\uFF01\uFF0C\uFF1A]+\s*){0,2}', '');
+BEGIN
+    RETURN CASE WHEN 5 * length(rest) >= 2 * length(content) THEN rest ELSE content END;
+END
+$$;
+-- The same for lessons with the same lexemes, and for one question with another lead-in, cheaply: only where two have
+-- one mark their texts are compared. Of long vectors the length and the bytes are enough.
+CREATE OR REPLACE FUNCTION pgmnemo._words_mark(content text, lexemes tsvector, token_count integer)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT CASE WHEN pg_column_size(lexemes) <= 2000 AND pg_column_compression(lexemes) IS NULL
+    SELECT CASE WHEN pgmnemo._bare_question(content)
+                THEN hashtextextended(pgmnemo._text_form(pgmnemo._without_lead_in(content)), 0)
+                WHEN pg_column_size(lexemes) <= 2000 AND pg_column_compression(lexemes) IS NULL
                 THEN hash_array_extended(tsvector_to_array(lexemes), 0)
                 ELSE token_count::bigint * 4294967296 + pg_column_size(lexemes) END
 $$;
@@ -1857,8 +1874,8 @@ DECLARE
 BEGIN
     asked.pivot := s.length_pivot;
     IF NOT pgmnemo._blank(words) THEN
-        SELECT q.lexemes, q.numbers INTO lexemes, numbers
-          FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q;
+        asked.configs := pgmnemo._tenant_configs(scope.tenant);
+        SELECT q.lexemes, q.numbers INTO lexemes, numbers FROM pgmnemo._question_words(words, asked.configs) q;
     END IF;
     word_count := cardinality(lexemes);
     WITH listed AS (
@@ -2051,7 +2068,8 @@ BEGIN
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
                        pgmnemo._bare_question(l.content) AS asks,
-                       CASE WHEN asked.collapse THEN pgmnemo._words_mark(l.lexemes, l.token_count) END AS mark,
+                       CASE WHEN asked.collapse
+                            THEN pgmnemo._words_mark(l.content, l.lexemes, l.token_count) END AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
                        AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
                        AS repeats
@@ -2129,7 +2147,7 @@ BEGIN
                    count(*) OVER (PARTITION BY w.mark) AS times
               FROM (SELECT DISTINCT unnest(ids) AS id) u
               JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = u.id
-             CROSS JOIN LATERAL (SELECT pgmnemo._words_mark(l.lexemes, l.token_count)) AS w (mark)) m;
+             CROSS JOIN LATERAL (SELECT pgmnemo._words_mark(l.content, l.lexemes, l.token_count)) AS w (mark)) m;
 END
 $$;
 
@@ -2359,20 +2377,25 @@ AS $$
                        d.repeats, d.asks)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;
--- Of which lexemes a lesson is that repeats the question: those of the question, in mode vector, too. NULL where
--- lessons rank by their score alone, or nothing is asked in words.
+-- Of which lexemes a lesson is that repeats the question: those of the question under every configuration that lessons
+-- were cut by, in mode vector, too. NULL where lessons rank by their score alone, or nothing is asked in words.
 CREATE OR REPLACE FUNCTION pgmnemo._repeated(scope pgmnemo.scope, asked pgmnemo.question, words text, mode text,
                                   duplicates boolean)
 RETURNS text[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    configs constant regconfig[] := coalesce(asked.configs, pgmnemo._tenant_configs(scope.tenant));
 BEGIN
-    IF duplicates IS NULL OR words IS NULL OR mode <> 'vector' THEN
-        RETURN CASE WHEN duplicates IS NOT NULL THEN nullif(asked.terms, '{}') END;
+    IF duplicates IS NULL OR words IS NULL OR mode <> 'vector' AND asked.configs IS NULL THEN
+        RETURN NULL;
+    ELSIF mode <> 'vector' AND cardinality(configs) = 1 THEN
+        RETURN nullif(asked.terms, '{}');
     END IF;
-    RETURN (SELECT q.lexemes FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q
-             WHERE NOT pgmnemo._blank(words));
+    RETURN (SELECT array_agg(DISTINCT w.lexeme)
+              FROM unnest(configs) AS c (config)
+             CROSS JOIN LATERAL unnest(tsvector_to_array(pgmnemo._lexemes(c.config, words))) AS w (lexeme));
 END
 $$;
 -- Whether a lesson restates an older one that fits about as well: it is newer, at most fifteen in a hundred of
@@ -3435,7 +3458,7 @@ AS $$ SELECT '1.0.0' $$;
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._against_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it); collapse: equal lessons are one hit';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._against_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it); collapse: equal lessons are one hit; configs: what lessons of the tenant were cut by (pgmnemo._tenant_configs), NULL: the question is blank';
 COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._composed), as role and topic are';
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';

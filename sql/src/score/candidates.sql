@@ -40,7 +40,8 @@ BEGIN
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
                        pgmnemo._bare_question(l.content) AS asks,
-                       CASE WHEN asked.collapse THEN pgmnemo._words_mark(l.lexemes, l.token_count) END AS mark,
+                       CASE WHEN asked.collapse
+                            THEN pgmnemo._words_mark(l.content, l.lexemes, l.token_count) END AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
                        AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
                        AS repeats
