@@ -1709,58 +1709,72 @@ COMMENT ON FUNCTION pgmnemo._temporal(timestamptz, timestamptz[], timestamptz[])
 -- ahead (tonight, next week) and what has two readings (the winter of 2022) is left out: "on Monday" is read where the
 -- question asks of the past. A date in figures is read where it has one reading: dots put the day first, a year ahead
 -- of it the month, and of slashes one part is above 12; of 5/8/2023 the year is left. What is loose counts only where
--- nothing else is named.
+-- nothing else is named. Each is tried only where the question is LIKE its hint, and names a month if it needs one:
+-- PostgreSQL keeps no more than 32 patterns compiled.
 CREATE FUNCTION pgmnemo._time_patterns()
-RETURNS TABLE (kind text, pattern text, names text[])
+RETURNS TABLE (kind text, hints text[], months boolean, pattern text, names text[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT p.kind,
+    SELECT p.kind, p.hints::text[], p.pattern LIKE '%MONTH%',
            '\m(' || replace(p.pattern, 'MONTH', '(january|february|march|april|may|june|july|august|september|october|'
                             'november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)') || ')',
            p.names::text[]
       FROM (VALUES
-        ('date',    '([0-9]{4})[-/.](0?[1-9]|1[0-2])[-/.]([0-9]{1,2})\M',                 '{year,month,day}'),
-        ('date',    '([0-9]{4})-(0?[1-9]|1[0-2])\M(?!-)',                             '{year,month}'),
-        ('date',    '([0-9]{1,2})\. ?(0?[1-9]|1[0-2])\. ?([0-9]{4})\M',                   '{day,month,year}'),
-        ('date',    '(1[3-9]|2[0-9]|3[01])/(0?[1-9]|1[0-2])/([0-9]{4})\M',               '{day,month,year}'),
-        ('date',    '(0?[1-9]|1[0-2])/(1[3-9]|2[0-9]|3[01])/([0-9]{4})\M',               '{month,day,year}'),
-        ('lastweek', '(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:of )?last week\M', '{weekday}'),
-        ('lastweek', 'last week,? (?:on )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
-        ('since',   'since MONTH\M(?! i\M)',                                           '{month}'),
-        ('week',    '(first|second|third|fourth|last) week (?:of|in) MONTH\M\.?,?(?: (?:of )?([0-9]{4})\M)?',
-                                                                                   '{week,month,year}'),
-        ('date',    '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?',      '{day,month,year}'),
-        ('date',    'MONTH\.? ([0-9]{1,2})(?:st|nd|rd|th)?\M(?:,? ([0-9]{4})\M)?',         '{month,day,year}'),
-        ('date',    'MONTH\.?,? (?:of )?([0-9]{4})\M',                                 '{month,year}'),
-        ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of)[ -]'
-                    'MONTH\M(?! i\M)',
-                                                                                   '{month}'),
-        ('feast',   '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
-                    '(?:,? (?:of |in )?([0-9]{4})\M)?',                               '{feast,year}'),
-        ('quarter', 'q([1-4])(?: of)? ([0-9]{4})\M',                                   '{quarter,year}'),
-        ('quarter', '(?:in|during|since) q([1-4])\M',                                    '{quarter}'),
-        ('quarter', '(first|second|third|fourth|last) quarter of ([0-9]{4})\M',             '{quarter,year}'),
-        ('season',  '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M',            '{season,year}'),
-        ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
-        ('ago',     '(half an?|\w+(?<!half))(?: of)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M',
-                                                                                   '{count,unit}'),
-        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
-                    '\M(?! before| after)', '{day}'),
-        ('past',    '(?:last|past|previous) (\w+)(?: of)? (day|week|month|quarter|year)s?\M(?! of)', '{count,unit}'),
-        ('past',    '(?:last|past|previous) (day)s?\M(?! of)',                        '{unit}'),
-        ('past',    '(?:(?:in|over|during|within) the (?:last|past)|this past) (week|month|quarter|year)\M',
-                                                                                   '{unit}'),
-        ('span',    '(last|past|previous|this) (week|month|quarter|year)\M(?! of)',    '{which,unit}'),
-        ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
-                                                                                   '{weekday}'),
-        ('date',    '(?:in|of|since|by|before|after|during|until|year|from|to|'
-                    'and|early|late|mid|for)[ -]((?:19|20)[0-9][0-9])\M', '{year}'),
-        ('loose',   '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
-                                                                                   '{weekday}'),
-        ('loose',   '(20[0-9][0-9])\M',                                                  '{year}'),
-        ('loose',   '(recently|lately|the other day)\M',                           '{day}')
-      ) AS p (kind, pattern, names)
+        ('date', '{%____-%-%,%____/%/%,%____.%.%}',
+         '([0-9]{4})[-/.](0?[1-9]|1[0-2])[-/.]([0-9]{1,2})\M', '{year,month,day}'),
+        ('date', '{%____-%}', '([0-9]{4})-(0?[1-9]|1[0-2])\M(?!-)', '{year,month}'),
+        ('date', '{%.%.%}', '([0-9]{1,2})\. ?(0?[1-9]|1[0-2])\. ?([0-9]{4})\M', '{day,month,year}'),
+        ('date', '{%/%/%}', '(1[3-9]|2[0-9]|3[01])/(0?[1-9]|1[0-2])/([0-9]{4})\M', '{day,month,year}'),
+        ('date', '{%/%/%}', '(0?[1-9]|1[0-2])/(1[3-9]|2[0-9]|3[01])/([0-9]{4})\M', '{month,day,year}'),
+        ('lastweek', '{%day%last week%}',
+         '(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:of )?last week\M', '{weekday}'),
+        ('lastweek', '{%last week%day%}',
+         'last week,? (?:on )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('since', '{%since %}', 'since MONTH\M(?! i\M)', '{month}'),
+        ('week', '{%week %}',
+         '(first|second|third|fourth|last) week (?:of|in) MONTH\M\.?,?(?: (?:of )?([0-9]{4})\M)?', '{week,month,year}'),
+        ('date', '{%0%,%1%,%2%,%3%,%4%,%5%,%6%,%7%,%8%,%9%}',
+         '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?', '{day,month,year}'),
+        ('date', '{%0%,%1%,%2%,%3%,%4%,%5%,%6%,%7%,%8%,%9%}',
+         'MONTH\.? ([0-9]{1,2})(?:st|nd|rd|th)?\M(?:,? ([0-9]{4})\M)?', '{month,day,year}'),
+        ('date', '{%0%,%1%,%2%,%3%,%4%,%5%,%6%,%7%,%8%,%9%}', 'MONTH\.?,? (?:of )?([0-9]{4})\M', '{month,year}'),
+        ('date', '{%}',
+         '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of)[ -]'
+         'MONTH\M(?! i\M)', '{month}'),
+        ('date', '{%in m%}', 'in m([0-9]{1,2})\M(?: ([0-9]{1,2})[RH])?', '{month,day}'),
+        ('feast', '{%valentine%,%christmas%,%halloween%,%new year%}',
+         '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
+         '(?:,? (?:of |in )?([0-9]{4})\M)?', '{feast,year}'),
+        ('quarter', '{%q_ %}', 'q([1-4])(?: of)? ([0-9]{4})\M', '{quarter,year}'),
+        ('quarter', '{% q_%}', '(?:in|during|since) q([1-4])\M', '{quarter}'),
+        ('quarter', '{%quarter of %}', '(first|second|third|fourth|last) quarter of ([0-9]{4})\M', '{quarter,year}'),
+        ('season', '{%spring %,%summer %,%autumn %,%fall %}',
+         '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M', '{season,year}'),
+        ('season', '{%last spring%,%last summer%,%last autumn%,%last fall%,%last winter%}',
+         'last (spring|summer|autumn|fall|winter)\M', '{season}'),
+        ('ago', '{% ago%,% back%,% earlier%}',
+         '(half an?|\w+(?<!half))(?: of)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
+        ('near', '{%today%,%yesterday%,%this %,%last %}',
+         '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
+         '\M(?! before| after)', '{day}'),
+        ('past', '{%last %,%past %,%previous %}',
+         '(?:last|past|previous) (\w+)(?: of)? (day|week|month|quarter|year)s?\M(?! of)', '{count,unit}'),
+        ('past', '{%last day%,%past day%,%previous day%}', '(?:last|past|previous) (day)s?\M(?! of)', '{unit}'),
+        ('past', '{%past %,%last %}',
+         '(?:(?:in|over|during|within) the (?:last|past)|this past) (week|month|quarter|year)\M', '{unit}'),
+        ('span', '{%last %,%past %,%previous %,%this %}',
+         '(last|past|previous|this) (week|month|quarter|year)\M(?! of)', '{which,unit}'),
+        ('weekday', '{%last %day%,%past %day%}',
+         '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('date', '{%19__%,%20__%}',
+         '(?:in|of|since|by|before|after|during|until|year|from|to|'
+         'and|early|late|mid|for)[ -]((?:19|20)[0-9][0-9])\M', '{year}'),
+        ('loose', '{% on %day%}',
+         '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('loose', '{%20__%}', '(20[0-9][0-9])\M', '{year}'),
+        ('loose', '{%recently%,%lately%,%other day%}', '(recently|lately|the other day)\M', '{day}')
+      ) AS p (kind, hints, pattern, names)
 $$;
 -- The interval of one expression, its words by name, counted from `now` in the zone that is asked in; NULL for a date
 -- that does not exist. A date without a year is the latest that is not after `now`; what is told only roughly is as
@@ -1849,138 +1863,76 @@ BEGIN
         ELSE tsrange(today, today + interval '1 day') END;
 END
 $$;
--- What names a time in German, French, Spanish, Chinese and Japanese, as English says it: tried in this order on small
--- letters. First the words of the calendar and the numbers before them, then how they are put together. Another
--- language is added here, and in the two tests of _times.
+-- How times are put together in German, French, Spanish, Chinese and Japanese, and how English says it: tried in this
+-- order on a question whose words are English already (pgmnemo._times_in_english), each only where the question is LIKE
+-- one of its hints, since PostgreSQL keeps no more than 32 patterns compiled. Another language is added here, to the
+-- words of that function, and to the two tests of _times.
 CREATE FUNCTION pgmnemo._time_words()
-RETURNS TABLE (pattern text, says text)
+RETURNS TABLE (hints text[], pattern text, says text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-VALUES
-    ('\m(?:januar|j\u00e4nner|janvier|enero)\M', 'january'),
-    ('\m(?:februar|f\u00e9vrier|fevrier|febrero)\M', 'february'),
-    ('\m(?:m\u00e4rz|maerz|mars|marzo)\M', 'march'),
-    ('\m(?:avril|abril)\M', 'april'),
-    ('\m(?:mai|mayo)\M', 'may'),
-    ('\m(?:juni|juin|junio)\M', 'june'),
-    ('\m(?:juli|juillet|julio)\M', 'july'),
-    ('\m(?:ao\u00fbt|aout|agosto)\M', 'august'),
-    ('\m(?:septembre|septiembre)\M', 'september'),
-    ('\m(?:oktober|octobre|octubre)\M', 'october'),
-    ('\m(?:novembre|noviembre)\M', 'november'),
-    ('\m(?:dezember|d\u00e9cembre|decembre|diciembre)\M', 'december'),
-    ('\m(?:montag|lundi|lunes)\M', 'monday'),
-    ('\m(?:dienstag|mardi|martes)\M', 'tuesday'),
-    ('\m(?:mittwoch|mercredi|mi\u00e9rcoles|miercoles)\M', 'wednesday'),
-    ('\m(?:donnerstag|jeudi|jueves)\M', 'thursday'),
-    ('\m(?:freitag|vendredi|viernes)\M', 'friday'),
-    ('\m(?:samstag|sonnabend|samedi|s\u00e1bado|sabado)\M', 'saturday'),
-    ('\m(?:sonntag|dimanche|domingo)\M', 'sunday'),
-    ('\m(?:tage?n?|jours?|d[\u00edi]as?)\M', 'day'),
-    ('\m(?:wochen?|semaines?|semanas?)\M', 'week'),
-    ('\m(?:monate?[ns]?|mois|mes(?:es)?)\M', 'month'),
-    ('\m(?:quartale?n?|trimestres?)\M', 'quarter'),
-    ('\m(?:jahre?[ns]?|ans?|ann[\u00e9e]es?|a[\u00f1n]os?)\M', 'year'),
-    ('\m(?:eine?[mnr]?|une?|una)(?= (?:derni|day|week|month|quarter|year))', '1'),
-    ('\m(?:zwei|deux|dos)(?= (?:derni|day|week|month|quarter|year))', '2'),
-    ('\m(?:drei|trois|tres)(?= (?:derni|day|week|month|quarter|year))', '3'),
-    ('\m(?:vier|quatre|cuatro)(?= (?:derni|day|week|month|quarter|year))', '4'),
-    ('\m(?:f\u00fcnf|cinq|cinco)(?= (?:derni|day|week|month|quarter|year))', '5'),
-    ('\m(?:sechs|six|seis)(?= (?:derni|day|week|month|quarter|year))', '6'),
-    ('\m(?:sieben|siete|sept)(?= (?:derni|day|week|month|quarter|year))', '7'),
-    ('\m(?:acht|huit|ocho)(?= (?:derni|day|week|month|quarter|year))', '8'),
-    ('\m(?:neun|nueve|neuf)(?= (?:derni|day|week|month|quarter|year))', '9'),
-    ('\m(?:zehn|dix|diez)(?= (?:derni|day|week|month|quarter|year))', '10'),
-    ('\m(?:vorgestern|avant-hier|anteayer|antier|antes de ayer)\M', 'day before yesterday'),
-    ('\m(?:letzte[sn]? wochenende|week-?end (?:dernier|pass\u00e9)|fin de week pasado)\M', 'last weekend'),
-    ('\m(?:gestern|ayer)\M', 'yesterday'),
-    ('\m(?:heute|aujourd[''\u2019]hui|hoy)\M', 'today'),
-    ('\m(?:vor|hace|il y a) ([0-9]+) (day|week|month|quarter|year)', '\1 \2 ago'),
-    ('\m(?:letzte|vorige|vergangene)[nrsm]? ([0-9]+ )?(day|week|month|quarter|year)', 'last \1\2'),
-    ('\m(?:letzte|vorige|vergangene)[nrsm]? (monday|tuesday|wednesday|thursday|friday|saturday|sunday)', 'last \1'),
-    ('([0-9]+) derni(?:\u00e9|\u00e8|e)re?s (day|week|month|quarter|year)', 'last \1 \2'),
-    ('\m[\u00fau]ltim[oa]s ([0-9]+) (day|week|month|quarter|year)', 'last \1 \2'),
-    ('\m(day|week|month|quarter|year) (?:derni(?:\u00e9|\u00e8|e)re?|pass[\u00e9e]e?|pasad[oa])\M', 'last \1'),
-    ('\m(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:dernier|pass[\u00e9e]|pasado)\M', 'last \1'),
-    ('\mpasad[oa] (monday|tuesday|wednesday|thursday|friday|saturday|sunday)', 'last \1'),
-    ('\m(?:diese[nrsm]?|cette|ce|est[ea]) (day|week|month|quarter|year)', 'this \1'),
-    ('\m([0-9]{1,2})(?:\.|er)? (?:de )?(?=january|february|march|april|may|june|july|august|september|'
-     'october|november|december)', '\1 '),
-    ('(january|february|march|april|may|june|july|august|september|october|november|'
-     'december) del? (?=[0-9]{4})', '\1 '),
-    ('\m(?:anfang|mitte|ende|d\u00e9but|debut|mi|fin|finales de|principios de)[ -](?=january|february|march|april|'
-     'may|june|july|august|september|october|november|december)', 'early '),
-    ('\m(?:im|en) (?=january|february|march|april|may|june|july|august|september|october|november|'
-     'december)', 'in '),
-    ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708 *([0-9]{1,2}) *[\u65e5\u53f7]', ' \1-\2-\3 '),
-    ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708(?:\u4efd)?', ' \1-\2 '),
-    ('([0-9]{4}) *\u5e74', ' \1 '),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e00(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '1'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])[\u4e8c\u4e24](?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '2'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e09(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '3'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u56db(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '4'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e94(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '5'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u516d(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '6'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e03(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '7'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u516b(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '8'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e5d(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '9'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u5341(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '10'),
-    ('([0-9]+) *\u4e2a?[\u5929\u65e5](?:\u4e4b|\u4ee5)?\u524d', ' \1 day ago '),
-    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?[\u5929\u65e5]', ' last \1 day '),
-    ('([0-9]+) *\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)(?:\u4e4b|\u4ee5)?\u524d', ' \1 week ago '),
-    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' last \1 week '),
-    ('([0-9]+) *\u4e2a?\u4e2a?\u6708(?:\u4e4b|\u4ee5)?\u524d', ' \1 month ago '),
-    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u4e2a?\u6708', ' last \1 month '),
-    ('([0-9]+) *\u4e2a?\u5e74(?:\u4e4b|\u4ee5)?\u524d', ' \1 year ago '),
-    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u5e74', ' last \1 year '),
-    ('(?<![0-9])(?:12|\u5341\u4e8c)\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in december '),
-    ('(?<![0-9])(?:11|\u5341\u4e00)\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in november '),
-    ('(?<![0-9])10\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in october '),
-    ('(?<![0-9])0?9\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in september '),
-    ('(?<![0-9])0?8\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in august '),
-    ('(?<![0-9])0?7\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in july '),
-    ('(?<![0-9])0?6\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in june '),
-    ('(?<![0-9])0?5\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in may '),
-    ('(?<![0-9])0?4\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in april '),
-    ('(?<![0-9])0?3\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in march '),
-    ('(?<![0-9])0?2\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in february '),
-    ('(?<![0-9])0?1\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in january '),
-    (' in (january|february|march|april|may|june|july|august|september|october|november|december) '
-     '([0-9]{1,2})[\u65e5\u53f7]', ' \1 \2 '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e001]', ' monday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e8c2]', ' tuesday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e093]', ' wednesday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u56db4]', ' thursday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e945]', ' friday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u516d6]', ' saturday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u65e5\u59297]', ' sunday of last week '),
-    ('\u4e0a\u4e2a?\u5468\u672b|\u5148\u9031\u672b', ' last weekend '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)|\u5148\u9031', ' last week '),
-    ('\u4e0a\u4e2a?\u6708|\u5148\u6708', ' last month '),
-    ('\u4e0a\u4e2a?\u5b63\u5ea6', ' last quarter '),
-    ('\u53bb\u5e74|\u6628\u5e74', ' last year '),
-    ('\u524d\u5e74|\u4e00\u6628\u5e74', ' 2 years ago '),
-    ('\u4eca\u5e74', ' this year '),
-    ('\u4eca\u9031', ' this week '),
-    ('\u4eca\u6708', ' this month '),
-    ('[\u8fd9\u672c]\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' this week '),
-    ('[\u8fd9\u672c]\u4e2a?\u6708', ' this month '),
-    ('\u4eca[\u5929\u65e5]', ' today '),
-    ('\u4e00\u6628\u65e5|\u304a\u3068\u3068\u3044', ' day before yesterday '),
-    ('\u5927\u524d\u5929', ' 3 days ago '),
-    ('\u6628[\u5929\u65e5]', ' yesterday '),
-    ('(?<!\u5927)\u524d[\u5929\u65e5]', ' day before yesterday ')
+    SELECT w.hints::text[],
+           replace(replace(replace(w.pattern, 'UNIT', 'day|week|month|quarter|year'),
+                           'DAY', 'monday|tuesday|wednesday|thursday|friday|saturday|sunday'),
+                   'MONTH', 'january|february|march|april|may|june|july|august|september|october|november|december'),
+           w.says
+      FROM (VALUES
+        ('{%avant-hier%,%antes de yesterday%}', '\m(?:avant-hier|antes de yesterday)\M', 'day before yesterday'),
+        ('{%aujourd_hui%}', '\maujourd.hui\M', 'today'),
+        ('{%wochenende%}', '\mletzte[sn]? wochenende\M', 'last weekend'),
+        ('{%week%end%}', '\mweek-?end (?:dernier|passe)\M', 'last weekend'),
+        ('{%fin de week%}', '\mfin de week pasado\M', 'last weekend'),
+        ('{%vor %,%hace %,%il y a %}', '\m(?:vor|hace|il y a) ([0-9]+) (UNIT)', '\1 \2 ago'),
+        ('{%letzte%,%vorige%,%vergangene%}', '\m(?:letzte|vorige|vergangene)[nrsm]? ([0-9]+ )?(UNIT)', 'last \1\2'),
+        ('{%letzte%day%,%vorige%day%,%vergangene%day%}', '\m(?:letzte|vorige|vergangene)[nrsm]? (DAY)', 'last \1'),
+        ('{%derni%}', '([0-9]+) derniere?s (UNIT)', 'last \1 \2'),
+        ('{%ultimos%,%ultimas%}', '\multim[oa]s ([0-9]+) (UNIT)', 'last \1 \2'),
+        ('{% derni%,% passe%,% pasad_%}', '\m(UNIT) (?:derniere?|passee?|pasad[oa])\M', 'last \1'),
+        ('{%day derni%,%day passe%,%day pasado%}', '\m(DAY) (?:dernier|passe|pasado)\M', 'last \1'),
+        ('{%pasad_ %day%}', '\mpasad[oa] (DAY)', 'last \1'),
+        ('{%diese%,%cette %,%ce %,%est_ %}', '\m(?:diese[nrsm]?|cette|ce|est[ea]) (UNIT)', 'this \1'),
+        ('{%0%,%1%,%2%,%3%,%4%,%5%,%6%,%7%,%8%,%9%}', '\m([0-9]{1,2})(?:\.|er)? (?:de )?(?=MONTH)', '\1 '),
+        ('{% de %,% del %}', '(MONTH) del? (?=[0-9]{4})', '\1 '),
+        ('{%anfang%,%mitte%,%ende%,%debut%,%mi_%,%fin%,%principios de%}',
+         '\m(?:anfang|mitte|ende|debut|mi|fin|finales de|principios de)[ -](?=MONTH)', 'early '),
+        ('{%im %,%en %}', '\m(?:im|en) (?=MONTH)', 'in '),
+        ('{%Y%M%}', '([0-9]{4}) *Y *([0-9]{1,2}) *M *([0-9]{1,2}) *[RH]', ' \1-\2-\3 '),
+        ('{%Y%M%}', '([0-9]{4}) *Y *([0-9]{1,2}) *MK?', ' \1-\2 '),
+        ('{%Y%}', '([0-9]{4}) *Y', ' \1 '),
+        ('{%D%F%,%R%F%}', '([0-9]+) *G?[DR]Z?F', ' \1 day ago '),
+        ('{%PU%,%VN%}', '(?:PU|VN)E?([0-9]+) *G?[DR]', ' last \1 day '),
+        ('{%W%F%,%XQ%F%}', '([0-9]+) *G?(?:XQ|W)Z?F', ' \1 week ago '),
+        ('{%PU%,%VN%}', '(?:PU|VN)E?([0-9]+) *G?(?:XQ|W)', ' last \1 week '),
+        ('{%M%F%}', '([0-9]+) *G?G?MZ?F', ' \1 month ago '),
+        ('{%PU%,%VN%}', '(?:PU|VN)E?([0-9]+) *G?G?M', ' last \1 month '),
+        ('{%Y%F%}', '([0-9]+) *G?YZ?F', ' \1 year ago '),
+        ('{%PU%,%VN%}', '(?:PU|VN)E?([0-9]+) *G?Y', ' last \1 year '),
+        ('{%M%}', '(?<![0-9])(1[0-2]|0?[1-9])M(?!K?Z?F)K?', ' in m\1 '),
+        ('{%S%1%}', 'SG?(?:XQ|W)1', ' monday of last week '),
+        ('{%S%2%}', 'SG?(?:XQ|W)2', ' tuesday of last week '),
+        ('{%S%3%}', 'SG?(?:XQ|W)3', ' wednesday of last week '),
+        ('{%S%4%}', 'SG?(?:XQ|W)4', ' thursday of last week '),
+        ('{%S%5%}', 'SG?(?:XQ|W)5', ' friday of last week '),
+        ('{%S%6%}', 'SG?(?:XQ|W)6', ' saturday of last week '),
+        ('{%S%7%,%S%R%,%S%D%}', 'SG?(?:XQ|W)[7DR]', ' sunday of last week '),
+        ('{%S%O%,%LWO%}', 'SG?WO|LWO', ' last weekend '),
+        ('{%S%,%LW%}', 'SG?(?:XQ|W)|LW', ' last week '),
+        ('{%S%M%,%LM%}', 'SG?M|LM', ' last month '),
+        ('{%S%J%}', 'SG?J', ' last quarter '),
+        ('{%UY%,%AY%}', '(?<!1)AY|UY', ' last year '),
+        ('{%FY%,%1AY%}', '1AY|FY', ' 2 years ago '),
+        ('{%CY%}', 'CY', ' this year '),
+        ('{%CW%}', 'CW', ' this week '),
+        ('{%CM%}', 'CM', ' this month '),
+        ('{%B%}', 'BG?(?:XQ|W)', ' this week '),
+        ('{%B%M%}', 'BG?M', ' this month '),
+        ('{%CD%,%CR%}', 'C[DR]', ' today '),
+        ('{%1AR%,%@++!%}', '1AR|@\+\+!', ' day before yesterday '),
+        ('{%IFD%}', 'IFD', ' 3 days ago '),
+        ('{%AD%,%AR%}', 'A[DR]', ' yesterday '),
+        ('{%FD%,%FR%}', '(?<!I)F[DR]', ' day before yesterday ')
+      ) AS w (hints, pattern, says)
 $$;
 -- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
 -- calendar of PostgreSQL would end within the intervals; such a moment has none. Each way of naming a time reads
@@ -2003,6 +1955,7 @@ DECLARE
         ' (im|en|mi|fin|anfang|mitte|ende|d\u00e9but|finales de|principios de) [jfmasoend]|'
         '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044';
     other boolean;
+    month_named boolean;
     way record;
     found text[];
     span tsrange;
@@ -2029,7 +1982,7 @@ BEGIN
                     '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
                     '\m(cette|ce|est[ea]) (semaine|mois|ann|semana|mes|a)|'
                     '([0-9](\.|er)? (de )?|\m(im|en|mi|fin|anfang|mitte|ende|d.but|de) )'
-                    '(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|'
+                    '(j.n|f.[bv]|m.[iry]|a[bpvgou]|jui|'
                     'jul|jun|ene|sep|o[kc]t|nov|d.[czi])') THEN
         remaining := pgmnemo._times_in_english(remaining);
     END IF;
@@ -2037,11 +1990,13 @@ BEGIN
                      'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                      'yesterday|'
                      'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
-                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|'
+                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|in m[0-9]|'
                      '(day|week|fortnight|month|year)s? (ago|back|earlier))') THEN
         RETURN;
     END IF;
-    FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
+    month_named := remaining ~ 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
+    FOR way IN SELECT w.* FROM pgmnemo._time_patterns() w
+                WHERE (month_named OR NOT w.months) AND remaining LIKE ANY (w.hints) LOOP
         IF way.kind = 'loose' THEN
             EXIT WHEN cardinality(since) > 0;
             share := CASE WHEN way.names IN ('{day}', '{year}') THEN loose_share ELSE 1 END;
@@ -2062,17 +2017,79 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish, Chinese or Japanese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
--- A question with the times of other languages put as English says them; good for reading times alone.
+-- A question with the times of other languages put as English says them; good for reading times alone. First each
+-- character of Chinese and Japanese that tells a time becomes a figure or a capital, which the small letters of the
+-- question lack, then each word that stands for itself becomes English, and numbers before a unit of time figures.
 CREATE FUNCTION pgmnemo._times_in_english(question text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    word record;
+    way record;
 BEGIN
-    FOR word IN SELECT * FROM pgmnemo._time_words() LOOP
-        question := regexp_replace(question, word.pattern, word.says, 'g');
+    IF question ~ '[\u4e00-\u9fff\u304a]' AND getdatabaseencoding() = 'UTF8' THEN
+        -- "two or three days ago" is no date
+        question := regexp_replace(question, '(?<![\u4e00\u4e8c\u4e24\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+                                             '[\u4e00\u4e8c\u4e24\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d]{2}'
+                                             '(?=\u4e2a?[\u5929\u65e5\u5468\u661f\u793c\u6708\u5e74])', '', 'g');
+        question := (
+            SELECT string_agg(coalesce(t.letter, c.letter), '' ORDER BY c.place)
+              FROM string_to_table(question, NULL) WITH ORDINALITY AS c (letter, place)
+              LEFT JOIN (VALUES
+                    ('0', '{38646,12295}'), ('1', '{19968}'), ('2', '{20108,20004}'), ('3', '{19977}'),
+                    ('4', '{22235}'), ('5', '{20116}'), ('6', '{20845}'), ('7', '{19971}'), ('8', '{20843}'),
+                    ('9', '{20061}'), ('T', '{21313}'), ('S', '{19978}'), ('W', '{21608,36913}'),
+                    ('X', '{26143,31036}'), ('Q', '{26399,25308}'), ('M', '{26376}'), ('Y', '{24180}'),
+                    ('D', '{22825}'), ('R', '{26085}'), ('H', '{21495}'), ('F', '{21069}'), ('Z', '{20043,20197}'),
+                    ('G', '{20010}'), ('P', '{36807}'), ('U', '{21435}'), ('V', '{26368}'), ('N', '{36817}'),
+                    ('E', '{30340}'), ('K', '{20221}'), ('O', '{26411}'), ('J', '{23395}'), ('', '{24230}'),
+                    ('A', '{26152}'), ('C', '{20170}'), ('L', '{20808}'), ('B', '{36825,26412}'), ('I', '{22823}'),
+                    ('@', '{12362}'), ('+', '{12392}'), ('!', '{12356}')
+                   ) AS t (letter, codes) ON ascii(c.letter) = ANY (t.codes::integer[]));
+        IF strpos(question, 'T') > 0 THEN  -- ten
+            question := regexp_replace(question, '([1-9])T([1-9])', '\1\2', 'g');
+            question := regexp_replace(question, 'T([1-9])', '1\1', 'g');
+            question := replace(regexp_replace(question, '([1-9])T', '\10', 'g'), 'T', '10');
+        END IF;
+    END IF;
+    question := (
+        WITH piece AS (
+            SELECT m.part[1] AS word, lead(m.part[1]) OVER (ORDER BY m.place) AS after,
+                   lead(m.part[1], 2) OVER (ORDER BY m.place) AS next, m.place
+              FROM regexp_matches(pgmnemo._folded(question), '\w+|\W+', 'g') WITH ORDINALITY AS m (part, place)
+        ), english (says, words) AS (
+            VALUES
+            ('january', '{januar,janner,janvier,enero}'), ('february', '{februar,fevrier,febrero}'),
+            ('march', '{marz,maerz,mars,marzo}'), ('april', '{avril,abril}'), ('may', '{mai,mayo}'),
+            ('june', '{juni,juin,junio}'), ('july', '{juli,juillet,julio}'), ('august', '{aout,agosto}'),
+            ('september', '{septembre,septiembre}'), ('october', '{oktober,octobre,octubre}'),
+            ('november', '{novembre,noviembre}'), ('december', '{dezember,decembre,diciembre}'),
+            ('monday', '{montag,lundi,lunes}'), ('tuesday', '{dienstag,mardi,martes}'),
+            ('wednesday', '{mittwoch,mercredi,miercoles}'), ('thursday', '{donnerstag,jeudi,jueves}'),
+            ('friday', '{freitag,vendredi,viernes}'), ('saturday', '{samstag,sonnabend,samedi,sabado}'),
+            ('sunday', '{sonntag,dimanche,domingo}'), ('day', '{tag,tage,tagen,jour,jours,dia,dias}'),
+            ('week', '{woche,wochen,semaine,semaines,semana,semanas}'),
+            ('month', '{monat,monate,monaten,monats,mois,mes,meses}'),
+            ('quarter', '{quartal,quartale,quartalen,trimestre,trimestres}'),
+            ('year', '{jahr,jahre,jahren,jahres,an,ans,annee,annees,ano,anos}'),
+            ('day before yesterday', '{vorgestern,anteayer,antier}'), ('yesterday', '{gestern,ayer}'),
+            ('today', '{heute,hoy}')
+        ), number (says, words) AS (
+            VALUES
+            ('1', '{ein,eine,einem,einen,einer,eines,un,une,una}'), ('2', '{zwei,deux,dos}'),
+            ('3', '{drei,trois,tres}'), ('4', '{vier,quatre,cuatro}'), ('5', '{funf,cinq,cinco}'),
+            ('6', '{sechs,six,seis}'), ('7', '{sieben,sept,siete}'), ('8', '{acht,huit,ocho}'),
+            ('9', '{neun,neuf,nueve}'), ('10', '{zehn,dix,diez}')
+        )
+        SELECT string_agg(coalesce(n.says, e.says, p.word), '' ORDER BY p.place)
+          FROM piece p
+          LEFT JOIN english e ON p.word = ANY (e.words::text[])
+          LEFT JOIN english u ON p.next = ANY (u.words::text[]) AND p.after = ' '
+          LEFT JOIN number n ON p.word = ANY (n.words::text[]) AND p.after = ' '
+               AND coalesce(u.says, p.next) ~ '^(?:derni|day|week|month|quarter|year)');
+    FOR way IN SELECT w.* FROM pgmnemo._time_words() w WHERE question LIKE ANY (w.hints) LOOP
+        question := regexp_replace(question, way.pattern, way.says, 'g');
     END LOOP;
     RETURN question;
 END

@@ -19,6 +19,7 @@ DECLARE
         ' (im|en|mi|fin|anfang|mitte|ende|d\u00e9but|finales de|principios de) [jfmasoend]|'
         '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044';
     other boolean;
+    month_named boolean;
     way record;
     found text[];
     span tsrange;
@@ -45,7 +46,7 @@ BEGIN
                     '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
                     '\m(cette|ce|est[ea]) (semaine|mois|ann|semana|mes|a)|'
                     '([0-9](\.|er)? (de )?|\m(im|en|mi|fin|anfang|mitte|ende|d.but|de) )'
-                    '(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|'
+                    '(j.n|f.[bv]|m.[iry]|a[bpvgou]|jui|'
                     'jul|jun|ene|sep|o[kc]t|nov|d.[czi])') THEN
         remaining := pgmnemo._times_in_english(remaining);
     END IF;
@@ -53,11 +54,13 @@ BEGIN
                      'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                      'yesterday|'
                      'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
-                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|'
+                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|in m[0-9]|'
                      '(day|week|fortnight|month|year)s? (ago|back|earlier))') THEN
         RETURN;
     END IF;
-    FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
+    month_named := remaining ~ 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
+    FOR way IN SELECT w.* FROM pgmnemo._time_patterns() w
+                WHERE (month_named OR NOT w.months) AND remaining LIKE ANY (w.hints) LOOP
         IF way.kind = 'loose' THEN
             EXIT WHEN cardinality(since) > 0;
             share := CASE WHEN way.names IN ('{day}', '{year}') THEN loose_share ELSE 1 END;
