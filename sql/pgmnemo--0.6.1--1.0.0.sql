@@ -20,7 +20,7 @@ ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center flo
     ADD ATTRIBUTE commonness float8, ADD ATTRIBUTE collapse boolean,
     ADD ATTRIBUTE configs regconfig[];
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8, ADD ATTRIBUTE mark bigint,
-    ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE asks boolean;
+    ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE share float8;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
@@ -2084,7 +2084,8 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   pgmnemo._center(asked, v.common), l.mark, l.repeats, l.asks)::pgmnemo.candidate
+                   pgmnemo._center(asked, v.common), l.mark, l.repeats,
+                   pgmnemo._share(l.repeats, l.role = 'assistant', l.asks, s))::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
@@ -2251,12 +2252,12 @@ RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_co
                temporal float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT pgmnemo._share(c, s) * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
-           pgmnemo._share(c, s) * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
-           pgmnemo._share(c, s) * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
-           pgmnemo._share(c, s) * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
-           pgmnemo._share(c, s) * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
-           pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal
+    SELECT (c).share * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
+           (c).share * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+           (c).share * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
+           (c).share * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
+           (c).share * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
+           (c).share * (s).temporal_weight * (c).temporal
 $$;
 -- By what the best passage of a lesson is told: the less the better.
 CREATE OR REPLACE FUNCTION pgmnemo._passage_worth(lexemes tsvector, embedding @extschema:vector@.halfvec, asked pgmnemo.question,
@@ -2396,7 +2397,7 @@ AS $$
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
                        d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
                        d.recency, d.importance, d.along, d.coverage, d.center, d.mark,
-                       d.repeats, d.asks)::pgmnemo.candidate) AS o (own)
+                       d.repeats, d.share)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;
 -- Of which lexemes a lesson is that repeats the question: those of the question under every configuration that lessons
@@ -2434,13 +2435,13 @@ AS $$
 $$;
 -- What an assistant says counts for less: much of it repeats what it was told. So does what only asks; and the question
 -- itself is worth nothing, and lends nothing to its neighbours.
-CREATE OR REPLACE FUNCTION pgmnemo._share(c pgmnemo.candidate, s pgmnemo.settings)
+CREATE OR REPLACE FUNCTION pgmnemo._share(repeats boolean, assistant boolean, asks boolean, s pgmnemo.settings)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT CASE WHEN (c).repeats THEN 0
-                ELSE CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END
-                     * CASE WHEN (c).asks THEN (s).question_weight ELSE 1 END END
+    SELECT CASE WHEN repeats THEN 0
+                ELSE CASE WHEN assistant THEN (s).assistant_weight ELSE 1 END
+                     * CASE WHEN asks THEN (s).question_weight ELSE 1 END END
 $$;
 -- Brings the names of a tenant that an older version has stored into their composed form. Where two keys of a project
 -- would become one, both lessons stay as they are, and a WARNING names them. Items of LangGraph, to which two forms are
@@ -3478,7 +3479,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT '1.0.0' $$;
 
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); share: what its own relevance counts with (pgmnemo._share)';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
 COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._against_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it); collapse: equal lessons are one hit; configs: what lessons of the tenant were cut by (pgmnemo._tenant_configs), NULL: the question is blank';
 COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._composed), as role and topic are';

@@ -93,10 +93,10 @@ CREATE TYPE pgmnemo.candidate AS (
     center         float8,
     mark           bigint,
     repeats        boolean,
-    asks           boolean
+    share          float8
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); share: what its own relevance counts with (pgmnemo._share)';
 -- A caller's filter, checked and typed (pgmnemo._filter).
 CREATE TYPE pgmnemo.filter AS (
     projects     uuid[],
@@ -6076,7 +6076,8 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   pgmnemo._center(asked, v.common), l.mark, l.repeats, l.asks)::pgmnemo.candidate
+                   pgmnemo._center(asked, v.common), l.mark, l.repeats,
+                   pgmnemo._share(l.repeats, l.role = 'assistant', l.asks, s))::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
@@ -6603,12 +6604,12 @@ RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_co
                temporal float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT pgmnemo._share(c, s) * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
-           pgmnemo._share(c, s) * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
-           pgmnemo._share(c, s) * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
-           pgmnemo._share(c, s) * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
-           pgmnemo._share(c, s) * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
-           pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal
+    SELECT (c).share * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
+           (c).share * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+           (c).share * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
+           (c).share * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
+           (c).share * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
+           (c).share * (s).temporal_weight * (c).temporal
 $$;
 -- By what the best passage of a lesson is told: the less the better.
 CREATE FUNCTION pgmnemo._passage_worth(lexemes tsvector, embedding @extschema:vector@.halfvec, asked pgmnemo.question,
@@ -6760,7 +6761,7 @@ AS $$
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
                        d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
                        d.recency, d.importance, d.along, d.coverage, d.center, d.mark,
-                       d.repeats, d.asks)::pgmnemo.candidate) AS o (own)
+                       d.repeats, d.share)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg. It becomes a part of each statement that asks, and most
@@ -6872,13 +6873,13 @@ $$;
 COMMENT ON FUNCTION pgmnemo._score IS 'the score by which recall ranks: the sum of a candidate''s contributions';
 -- What an assistant says counts for less: much of it repeats what it was told. So does what only asks; and the question
 -- itself is worth nothing, and lends nothing to its neighbours.
-CREATE FUNCTION pgmnemo._share(c pgmnemo.candidate, s pgmnemo.settings)
+CREATE FUNCTION pgmnemo._share(repeats boolean, assistant boolean, asks boolean, s pgmnemo.settings)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT CASE WHEN (c).repeats THEN 0
-                ELSE CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END
-                     * CASE WHEN (c).asks THEN (s).question_weight ELSE 1 END END
+    SELECT CASE WHEN repeats THEN 0
+                ELSE CASE WHEN assistant THEN (s).assistant_weight ELSE 1 END
+                     * CASE WHEN asks THEN (s).question_weight ELSE 1 END END
 $$;
 -- The lessons of one project that a call may answer with, where it holds few; else NULL.
 CREATE FUNCTION pgmnemo._small_project(scope pgmnemo.scope)

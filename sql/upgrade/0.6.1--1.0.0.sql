@@ -19,7 +19,7 @@ ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center flo
     ADD ATTRIBUTE commonness float8, ADD ATTRIBUTE collapse boolean,
     ADD ATTRIBUTE configs regconfig[];
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8, ADD ATTRIBUTE mark bigint,
-    ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE asks boolean;
+    ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE share float8;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');

@@ -20,6 +20,6 @@ AS $$
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
                        d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
                        d.recency, d.importance, d.along, d.coverage, d.center, d.mark,
-                       d.repeats, d.asks)::pgmnemo.candidate) AS o (own)
+                       d.repeats, d.share)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;
