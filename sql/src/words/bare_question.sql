@@ -5,7 +5,8 @@ RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT octet_length(content) <= 800
-       AND ascii(right(rtrim(content, E' \n'), 1)) IN (63, 59, 894, 1374, 1567, 4967, 65311)
+       AND CASE WHEN octet_length(right(rtrim(content, E' \n'), 1)) = 1 OR getdatabaseencoding() = 'UTF8'
+                THEN ascii(right(rtrim(content, E' \n'), 1)) IN (63, 59, 894, 1374, 1567, 4967, 65311) ELSE false END
        AND length(content) <= 200 AND length(content) - length(replace(content, ' ', '')) <= 24
        AND content ~ ('^\s*(?:\[[^\]]*\]\s*)?'
                       '(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
