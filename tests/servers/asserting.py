@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pgmnemo.server.doctor import OK, diagnose
+from pgmnemo.server.server_process import SUPERUSER
 from tests.servers.bench import TENANT, Database, Rows
 from tests.servers.notes import vectors
 
@@ -16,6 +17,7 @@ RECALL = f"""
 SELECT external_id, {", ".join(COMPONENTS)}
   FROM pgmnemo.recall($1, $2::real[], 20, $3::text, as_of => '2026-06-01Z', mode => $4)
 """
+GRAPHS = "SELECT count(*) FILTER (WHERE NOT pgmnemo._graph_stands(name)) FROM pgmnemo.vector_graph"
 RECUT = "SELECT next_after FROM pgmnemo.recut($1, after => $2)"
 MADE_ANEW = ("index", "language")
 """What doctor may name of derived data that came from elsewhere, with the verb that makes it anew."""
@@ -39,7 +41,8 @@ def mend(database: Database) -> list[str]:
 
 
 def is_sound(database: Database) -> None:
-    """Check that neither `check` nor doctor finds anything but the encoding."""
+    """Check that `check` finds nothing, doctor nothing but the encoding, and that every graph is of use."""
+    assert database.ask(GRAPHS, user=SUPERUSER) == [(0,)]
     assert database.ask("SELECT problem, item FROM pgmnemo.check($1)", TENANT) == []
     assert [what for what in wrong(database) if what != "encoding"] == []
 

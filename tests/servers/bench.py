@@ -19,6 +19,7 @@ from psycopg.conninfo import make_conninfo
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server.server_files import PIXELTABLE, installation, stage_extension, stage_server
 from pgmnemo.server.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server, identity
+from tests.helping import CURRENT
 from tests.servers.notes import WIDTH, Note, vectors, writable
 
 TENANT, PROJECT = UUID(int=42 << 64), UUID(int=43)
@@ -71,13 +72,16 @@ class Database:
         return replace(self, notes=other.notes)
 
     def load(self, width: int = WIDTH) -> Database:
-        """Store the notes in their order, with vectors of a width."""
+        """Store the notes in their order, with vectors of a width, which our own release puts into a graph."""
         known = [one + [0.0] * (width - WIDTH) for one in vectors([note.text for note in self.notes])]
         self.ask("SELECT pgmnemo.grant_tenant($1, current_user::text)", TENANT)
         with self.connect() as connection:
             for day, (note, vector) in enumerate(zip(self.notes, known, strict=True)):
                 values = (TENANT, PROJECT, note.key, note.text, vector, FIRST + timedelta(day))
                 connection.execute(STORE, values)
+            if connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,):
+                connection.execute("SET pgmnemo.exact_scan_limit = 0")
+                connection.execute("SELECT pgmnemo.index($1)", (TENANT,))
         return self
 
 
