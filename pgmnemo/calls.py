@@ -13,7 +13,7 @@ NumPy rows; those of passages need pgvector's types registered, or are one array
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from numbers import Integral, Real
@@ -76,6 +76,16 @@ class Call(Generic[Answer]):
             self.statement, self.parameters, lambda rows: make(decode(rows)), self.repeatable, self.shape,
             self.settings,
         )  # fmt: skip
+
+    def asking(self, form: Callable[[str], str]) -> Call[Answer]:
+        """Return the same call with its question in another form; a call without a question as it is."""
+        names = self.shape[1]
+        if "query_text" not in names:
+            return self
+        place = len(self.parameters) - len(names) + names.index("query_text")
+        parameters = list(self.parameters)
+        parameters[place] = form(str(parameters[place]))
+        return replace(self, parameters=tuple(parameters))
 
     def under(self, settings: Mapping[str, str]) -> Call[Answer]:
         """The same call of a named tenant with settings of pgmnemo that hold for its transaction alone.

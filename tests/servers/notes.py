@@ -1,4 +1,5 @@
 """A dozen notes of several languages, each with a question by words, as every server is asked them."""
+# ruff: noqa: RUF001
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ NOTES = (
     Note("ticket", "PROJ-137 is late because the build of the branch broke.", "ticket 137"),
     Note("amount", "The invoice of March was 1,250.00 EUR.", "1250"),
     Note("capitals", "CAFÉ MÜLLER is closed on Mondays.", "café müller"),
-    Note("german", "Die Häuser in der Straße wurden im Frühling gestrichen.", "gestrichenes Haus der Straßen"),
+    Note(
+        "german", "Die Häuser in der Straße wurden im Frühling gestrichen.", "gestrichenes Haus der Straßen"
+    ),
     Note("french", "Les élèves préparent le dîner à la cuisine.", "la préparation du dîner par un élève"),
     Note("apostrophe", "O’Brien signed the contract on Friday.", "O'Brien"),
     Note("turkish", "İSTANBUL'da IŞIK gösterisi çok kalabalıktı.", "istanbul ışık"),

@@ -42,7 +42,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-@pytest.mark.parametrize("major", (16, 18))
+@pytest.mark.parametrize("major", [16, 18])
 def test_what_would_part_the_extension_is_refused(
     bench: Bench, major: int, what: str, record_property: Say
 ) -> None:

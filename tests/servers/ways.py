@@ -25,7 +25,11 @@ Pair = tuple[Database, Database]
 OPERATING = Path(__file__).resolve().parents[2] / "docs/howto/operating.md"
 PUBLICATION, SWITCH, GIVEN_BACK = (
     re.compile(pattern, re.M | re.S)
-    for pattern in (r"-c '(CREATE PUBLICATION [^']+)'", r"<<'END'\n(SELECT.*?)^END", r"<<'END'\n(BEGIN.*?)^END")
+    for pattern in (
+        r"-c '(CREATE PUBLICATION [^']+)'",
+        r"<<'END'\n(SELECT.*?)^END",
+        r"<<'END'\n(BEGIN.*?)^END",
+    )
 )
 READY = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
 CAUGHT_UP = "SELECT confirmed_flush_lsn >= $1::pg_lsn FROM pg_replication_slots WHERE slot_name = 'upgrade'"
@@ -106,7 +110,9 @@ def dumped(
             bench.program(target, "pg_dump", "-Fc", "-f", str(dump), "-d", old.dsn())
             listed = bench.program(target, "pg_restore", "-l", str(dump)).decode()
             kept = bench.folder / "listed"
-            kept.write_text("".join(one for one in listed.splitlines(True) if " SCHEMA - pgmnemo " not in one))
+            kept.write_text(
+                "".join(one for one in listed.splitlines(True) if " SCHEMA - pgmnemo " not in one)
+            )
             bench.program(target, "pg_restore", "-e", "-L", str(kept), "-d", new.dsn(), str(dump))
         start = bench.server(target).installed("from_the_start", **options).holding(old)
         return new, start.load()
@@ -146,8 +152,8 @@ def upgraded(bench: Bench) -> Pair:
         bench.program(16, "pg_ctl", "stop", "-m", "fast", "-D", str(old.data))
     new, server = bench.cluster(18, "--no-data-checksums")
     bench.program(
-        18, "pg_upgrade", "-U", SUPERUSER, "-b", str(bench.home(16) / "bin"), "-B", str(bench.home(18) / "bin"),
-        "-d", str(old.data), "-D", str(new.data), "--socketdir", str(bench.folder),
+        18, "pg_upgrade", "-U", SUPERUSER, "-d", str(old.data), "-D", str(new.data),
+        "-b", str(bench.home(16) / "bin"), "-B", str(bench.home(18) / "bin"), "--socketdir", str(bench.folder),
     )  # fmt: skip
     bench.stack.enter_context(new.running())
     found = Database({**server.place, "dbname": "memory"}, made.notes)

@@ -34,8 +34,8 @@ def owner(examined: Examined) -> Iterator[Finding]:
     other = examined.target.ask(KEEPER)
     if other not in (None, name):
         told = (
-            f"the extension belongs to {other}, as pg_upgrade leaves it, and all that is in it to {name}, who "
-            "cannot update it"
+            f"the extension belongs to {other}, as pg_upgrade leaves it, and all that is in it to {name}, "
+            "who cannot update it"
         )
         mend = "give it back as a superuser (docs/howto/operating.md, By pg_upgrade)"
         yield Finding("owner", WARNING, told, mend)

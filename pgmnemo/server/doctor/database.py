@@ -37,8 +37,8 @@ def encoding(examined: Examined) -> Iterator[Finding]:
         told = "the encoding is SQL_ASCII: words with letters beyond ASCII are found by their vectors alone"
     else:
         told = (
-            f"the encoding is {name}: a text with a letter that it lacks is refused, and accents, capitals and "
-            "scripts without blanks are found by words only as they are written"
+            f"the encoding is {name}: a text with a letter that it lacks is refused, and accents, capitals "
+            "and scripts without blanks are found by words only as they are written"
         )
     if name != "UTF8":
         mend = "make a database with ENCODING 'UTF8', export each tenant and import it there"
