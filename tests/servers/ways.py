@@ -12,8 +12,10 @@ import pytest
 
 from pgmnemo.local import LocalServer, binaries, upgrade
 from pgmnemo.opened import PLAIN
-from pgmnemo.places import release
+from pgmnemo.places import SQL_FOLDER, release
 from pgmnemo.server.installing import install_into
+from pgmnemo.server.installing.statements import plain
+from pgmnemo.server.releases import scripts
 from pgmnemo.server.server_process import SUPERUSER
 from tests.helping import until
 from tests.servers.asserting import wrong
@@ -87,6 +89,22 @@ def plain_sql(encoding: str) -> Callable[[Bench], Pair]:
         dump = bench.program(18, "pg_dump", "-Fc", "-d", made.dsn())
         bench.program(18, "pg_restore", "-1", "-d", copy.dsn(), given=dump)
         return copy.holding(made), anew(bench, 18, encoding=encoding)
+
+    return make
+
+
+def plain_updated(version: str, encoding: str) -> Callable[[Bench], Pair]:
+    """Load an older release that is plain SQL, and update it as `mnemo init --dsn` does."""
+
+    def make(bench: Bench) -> Pair:
+        made = bench.server(18).database("plain_updated", encoding)
+        with made.connect() as connection, connection.transaction():
+            connection.execute("CREATE SCHEMA pgmnemo")
+            for path in scripts(SQL_FOLDER, version):
+                connection.execute(plain(path.read_text(encoding="utf-8"), "public").encode())
+        made.load()
+        install_into({**made.place, "user": OWNER})
+        return made, anew(bench, 18, encoding=encoding)
 
     return make
 
@@ -199,6 +217,7 @@ CELLS = (
       for major in MAJORS for language in LOCALES),
     Cell("pgvector", "in another schema", elsewhere),
     *(Cell("plain SQL", f"dumped and restored, {encoding}", plain_sql(encoding)) for encoding in CODECS),
+    *(Cell("plain SQL", f"from 0.6.1, {encoding}", plain_updated("0.6.1", encoding)) for encoding in CODECS),
     *(Cell("dump", f"{form}, {source} to {target}", dumped(form, source, target))
       for form in ("custom", "plain") for source, target in ((16, 16), (18, 18), (16, 18))),
     Cell("dump", "UTF8 to locale C", dumped("custom", 18, 18, ctype="C")),

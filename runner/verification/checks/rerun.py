@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from pgmnemo.errors import PgmnemoError
 from runner.records import Retrieval
-from runner.runs.canonical import compact
 from runner.runs.alike import postgres_major
+from runner.runs.canonical import compact
 from runner.runs.choice import OURS
 from runner.runs.costs import SUFFIX
 from runner.runs.manifest import USUAL
