@@ -1,4 +1,4 @@
-"""PostgreSQL 17, which comes by WebAssembly, answers as 18 does; arithmetic moves the last bits of a cosine."""
+"""PostgreSQL 17 by WebAssembly answers as 18 does; its arithmetic moves the last bits of a cosine."""
 
 from __future__ import annotations
 

@@ -170,8 +170,9 @@ def upgraded(bench: Bench) -> Pair:
         bench.program(16, "pg_ctl", "stop", "-m", "fast", "-D", str(old.data))
     new, server = bench.cluster(18, "--no-data-checksums")
     bench.program(
-        18, "pg_upgrade", "-U", SUPERUSER, "-d", str(old.data), "-D", str(new.data),
-        "-b", str(bench.home(16) / "bin"), "-B", str(bench.home(18) / "bin"), "--socketdir", str(bench.folder),
+        18, "pg_upgrade", "-U", SUPERUSER, "--socketdir", str(bench.folder),
+        "-d", str(old.data), "-D", str(new.data), "-b", str(bench.home(16) / "bin"),
+        "-B", str(bench.home(18) / "bin"),
     )  # fmt: skip
     bench.stack.enter_context(new.running())
     found = Database({**server.place, "dbname": "memory"}, made.notes)

@@ -19,7 +19,7 @@ ASK = "SELECT external_id, bm25 > 0 FROM pgmnemo.recall(%s, query_text => %s, mo
 
 @pytest.fixture
 def make_other(owner: Connection, database: Any) -> Iterator[Callable[..., Connection]]:
-    """Make a database in an encoding and a locale that is dropped after the test; a superuser's connection."""
+    """Make a database in an encoding and a locale; a superuser's connection. It is dropped after the test."""
     made: list[Connection] = []
 
     def make(encoding: str, ctype: str = "C") -> Connection:
