@@ -48,6 +48,8 @@ KINDS = {"str": str, "int": int, "float": float, "bool": bool}
 INT4, INT8 = 2**31 - 1, 2**63 - 1
 WIDE = {"after"}  # arguments that are bigint
 CLIENTS = {"external_id": "key", "content": "text", "query_text": "query"}  # names of the client's verbs
+WRITTEN = {"query_text", "embedder", "name"}  # texts that are no content, and that an encoding need not hold
+EMBEDDER = "pgmnemo.embedder"  # the setting whose value comes next
 # How an argument is written where its Python value alone does not tell PostgreSQL its type.
 CASTS = {
     "embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]",
@@ -77,15 +79,17 @@ class Call(Generic[Answer]):
             self.settings,
         )  # fmt: skip
 
-    def asking(self, form: Callable[[str], str]) -> Call[Answer]:
-        """Return the same call with its question in another form; a call without a question as it is."""
-        names = self.shape[1]
-        if "query_text" not in names:
+    def written(self, form: Callable[[str], str]) -> Call[Answer]:
+        """Return the same call with its question and its embedder's name in another form."""
+        if not isinstance(self.parameters, tuple):  # by their names: those of a statement that is no verb
             return self
-        place = len(self.parameters) - len(names) + names.index("query_text")
-        parameters = list(self.parameters)
-        parameters[place] = form(str(parameters[place]))
-        return replace(self, parameters=tuple(parameters))
+        names = ("",) * (len(self.parameters) - len(self.shape[1])) + self.shape[1]
+        given = zip(names, ("", *self.parameters), self.parameters, strict=False)
+        parameters = tuple(
+            form(one) if isinstance(one, str) and (name in WRITTEN or last == EMBEDDER) else one
+            for name, last, one in given
+        )
+        return replace(self, parameters=parameters)
 
     def under(self, settings: Mapping[str, str]) -> Call[Answer]:
         """The same call of a named tenant with settings of pgmnemo that hold for its transaction alone.

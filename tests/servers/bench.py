@@ -93,7 +93,12 @@ class Server:
     place: Mapping[str, str]
 
     def database(
-        self, name: str, encoding: str = "UTF8", ctype: str | None = None, vector: str = "public"
+        self,
+        name: str,
+        encoding: str = "UTF8",
+        ctype: str | None = None,
+        vector: str = "public",
+        builtin: str = "",
     ) -> Database:
         """Make a database with pgvector in a schema and without pgmnemo; another encoding has locale C."""
         ctype = ctype or ("C.UTF-8" if encoding == "UTF8" else "C")
@@ -101,7 +106,11 @@ class Server:
         root.run(
             f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)',
             f"CREATE DATABASE \"{name}\" OWNER {OWNER} TEMPLATE template0 ENCODING '{encoding}' "
-            f"LC_COLLATE 'C' LC_CTYPE '{ctype}'",
+            + (
+                f"BUILTIN_LOCALE '{builtin}' LOCALE_PROVIDER builtin LC_COLLATE 'C' LC_CTYPE 'C'"
+                if builtin
+                else f"LC_COLLATE 'C' LC_CTYPE '{ctype}'"
+            ),
             user=SUPERUSER,
         )
         made = Database({**self.place, "dbname": name}, writable(encoding))

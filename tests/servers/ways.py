@@ -72,6 +72,11 @@ def loaded(major: int, language: str = "", **options: str) -> Callable[[Bench], 
     return make
 
 
+def builtin(name: str) -> Callable[[Bench], Pair]:
+    """Load a database whose locale is PostgreSQL's own, and one of the C library's."""
+    return lambda bench: (bench.server(18).installed("builtin", builtin=name).load(), anew(bench, 18))
+
+
 def elsewhere(bench: Bench) -> Pair:
     """Load a database with pgvector in a schema of its own."""
     return bench.server(18).installed("elsewhere", vector="extensions").load(), anew(bench, 18)
@@ -216,6 +221,7 @@ CELLS = (
     *(Cell("loaded", f"{major}, locale C", loaded(major, ctype="C")) for major in MAJORS),
     *(Cell("loaded", f"{major}, locale {language}", loaded(major, language))
       for major in MAJORS for language in LOCALES),
+    *(Cell("loaded", f"18, builtin locale {name}", builtin(name)) for name in ("C.UTF-8", "PG_UNICODE_FAST")),
     Cell("pgvector", "in another schema", elsewhere),
     *(Cell("plain SQL", f"dumped and restored, {encoding}", plain_sql(encoding)) for encoding in CODECS),
     *(Cell("plain SQL", f"from 0.6.1, {encoding}", plain_updated("0.6.1", encoding)) for encoding in CODECS),

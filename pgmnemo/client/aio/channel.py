@@ -161,5 +161,5 @@ async def sent(connection: AsyncConnection[Any], call: Call[Answer], ours: bool 
     """The answer to a call over a connection; psycopg's errors pass through."""
     cursor = cursor_of(connection, ours)
     if (encoding := connection.info.parameter_status("server_encoding")) not in (None, "UTF8"):
-        call = call.asking(partial(written_in, encoding))
+        call = call.written(partial(written_in, encoding))
     return call.decode(await rows_of(cursor, call.statement.encode(), call.parameters or None))

@@ -160,5 +160,5 @@ def sent(connection: Connection[Any], call: Call[Answer], ours: bool = True) -> 
     """The answer to a call over a connection; psycopg's errors pass through."""
     cursor = cursor_of(connection, ours)
     if (encoding := connection.info.parameter_status("server_encoding")) not in (None, "UTF8"):
-        call = call.asking(partial(written_in, encoding))
+        call = call.written(partial(written_in, encoding))
     return call.decode(rows_of(cursor, call.statement.encode(), call.parameters or None))
