@@ -27,6 +27,7 @@ NOTES = (
     Note(
         "german", "Die Häuser in der Straße wurden im Frühling gestrichen.", "gestrichenes Haus der Straßen"
     ),
+    Note("quotes", "He said “Lisbon–Porto”, 5€ each… 🔥", "porto lisbon 5"),
     Note("french", "Les élèves préparent le dîner à la cuisine.", "la préparation du dîner par un élève"),
     Note("apostrophe", "O’Brien signed the contract on Friday.", "O'Brien"),
     Note("turkish", "İSTANBUL'da IŞIK gösterisi çok kalabalıktı.", "istanbul ışık"),
