@@ -1,9 +1,11 @@
 """What `fit` tells apart: questions asked of their own memory, and the same asked of one that knows nothing.
 
-    python benchmarks/floor.py [--corpus locomo] [--level turn] [--floor 0.4] [--embedder NAME] [--every N]
+    python benchmarks/floor.py [--corpus locomo] [--level turn] [--data FILE] [--floor 0.4] [--embedder NAME]
+                               [--every N]
 
-Every project is stored as the runner stores it. Each question is asked of its own project and of another, in
-every mode. The other holds none of its evidence, and nobody speaks in it who speaks in the question's own.
+Every project is stored as the runner stores it, a corpus of one project as two halves. Each question is asked
+of its own project and of another, in every mode. The other holds none of its evidence, and nobody speaks in
+it who speaks in the question's own.
 Questions that a corpus marks as unanswerable are asked of their own project alone. Prints, for each mode:
 
     AUC       how often the best row of an own question fits better than that of a foreign or unanswerable one
@@ -12,7 +14,7 @@ Questions that a corpus marks as unanswerable are asked of their own project alo
     kept      foreign and unanswerable questions of which the floor leaves a row
 
 with 95 % intervals: Wilson's, widened where questions share a conversation. They come from the column `fit`.
-Every tenth question is asked with the argument `floor`, too; the script ends if that leaves other rows.
+Every tenth question is asked with the argument `floor`, too; the script ends if that leaves out others.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from runner.systems import MODES, Place, open_system
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.pgmnemo.session import Connection
 
-K, FLOOR = 10, 0.4
+K, FLOOR = 10, 0.15
 OWN, FOREIGN, UNANSWERABLE = "own", "foreign", "unanswerable"
 UNANSWERED = ("adversarial", "abstention")  # types of questions
 PERSONAL = ("locomo", "realtalk")  # where a speaker is a person, who may speak in several conversations
@@ -111,6 +113,20 @@ def thinned(corpus: Corpus, every: int) -> Corpus:
     return replace(corpus, segments=segments, questions=questions)
 
 
+def halved(corpus: Corpus) -> Corpus:
+    """A corpus of one project as two: one with the first half of its lessons, and one with the second."""
+    if len(corpus.project_sizes()) != 1:
+        return corpus
+    segments = list(corpus.segments)
+    half = {one.id: f"half {1 + (2 * place >= len(segments))}" for place, one in enumerate(segments)}
+    asked = [(one, {half[identifier] for identifier in one.gold}) for one in corpus.questions]
+    return replace(
+        corpus,
+        segments=[replace(one, project=half[one.id]) for one in segments],
+        questions=tuple(replace(one, project=min(homes)) for one, homes in asked if len(homes) == 1),
+    )
+
+
 def kind_of(question: Question) -> str:
     """Whether the corpus says that its own project answers the question; empty where it names no lesson."""
     unanswerable = question.type in UNANSWERED or is_abstention(question.key)
@@ -124,7 +140,8 @@ def strangers(corpus: Corpus, path: Path) -> Mapping[str, str]:
     for head in corpus.heads:
         ids[head.project].add(head.id)
     for head in turns:
-        speakers[head.project].add(head.role)
+        if head.project in speakers:
+            speakers[head.project].add(head.role)
     drawn = {}
     for one in corpus.questions:
         known, gold = speakers[one.project], set(one.gold)
@@ -155,7 +172,10 @@ def told(
                 rows = recall(connection, **given)
                 if place % 10 == 0:
                     left = [row for row in rows if row[1] >= floor]
-                    assert recall(connection, **given, floor=floor) == left, one.key
+                    # and what follows, where some were left out
+                    kept = recall(connection, **given, floor=floor)
+                    assert kept[: len(left)] == left, one.key
+                    assert all(fit >= floor for _, fit in kept), one.key
                 evidence = [fit for key, fit in rows if key in gold and asked_as == OWN]
                 best = max((fit for _, fit in rows), default=0.0)
                 found[mode].append(Told(asked_as, one.project, best, evidence[0] if evidence else None))
@@ -194,17 +214,18 @@ def main() -> None:
     """Ask, and print a table for each floor."""
     given = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     given.add_argument("--corpus", default="sample")
+    given.add_argument("--data", type=Path, help="the file, of --corpus file")
     given.add_argument("--level", help="what a lesson is (default: the suite's own)")
     given.add_argument("--floor", type=float, nargs="+", default=[FLOOR], help="the first is also tried")
     given.add_argument("--embedder", default="minilm")
     given.add_argument("--every", type=int, default=1, metavar="N", help="takes each Nth project alone")
     options = given.parse_args()
-    path = SUITES[options.corpus].locate(None, os.environ)
-    corpus = thinned(SUITES[options.corpus].load(path, options.level), options.every)
+    path = SUITES[options.corpus].locate(options.data, os.environ)
+    corpus = halved(thinned(SUITES[options.corpus].load(path, options.level), options.every))
     found = told(corpus, vectors_of(corpus, options.embedder), strangers(corpus, path), options.floor[0])
     for floor in options.floor:
         rows = [row_of(mode, answers, floor, corpus.clustered) for mode, answers in found.items()]
-        print(f"\n{corpus.suite} {corpus.granularity}, {options.embedder}, floor {floor:g}\n")
+        print(f"\n{corpus.title or corpus.suite} {corpus.granularity}, {options.embedder}, floor {floor:g}\n")
         print(table(HEAD, rows))
 
 

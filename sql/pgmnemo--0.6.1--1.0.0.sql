@@ -11,14 +11,16 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
-    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions;
+    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked,
+    pgmnemo._time_patterns;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
     ADD ATTRIBUTE brevity float8, ADD ATTRIBUTE repeated text[], ADD ATTRIBUTE common @extschema:vector@.halfvec,
-    ADD ATTRIBUTE commonness float8, ADD ATTRIBUTE collapse boolean;
+    ADD ATTRIBUTE commonness float8, ADD ATTRIBUTE collapse boolean,
+    ADD ATTRIBUTE configs regconfig[];
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8, ADD ATTRIBUTE mark bigint,
-    ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE asks boolean;
+    ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE share float8;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
@@ -153,23 +155,21 @@ AS $$
                          '\u4e3a\u4f55|\u544a\u8bc9\u6211|\u8bf7\u95ee|'
                          '\u4f55|\u8ab0|\u3069\u3053|\u3044\u3064|\u3069\u3046|\u6559\u3048\u3066')
 $$;
--- Whether a text is one short question and nothing else, but for a date in brackets and a lead-in (Ada: Hey, ...). It
--- asks for what others tell. Its last character and its blanks are looked at first, which costs less than a pattern.
+-- Whether a text is one short question and nothing else, but for a lead-in (pgmnemo._without_lead_in). It asks for what
+-- others tell. Most texts hold no mark that could end one, and looking for it costs less than a pattern.
 CREATE OR REPLACE FUNCTION pgmnemo._bare_question(content text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT octet_length(content) <= 800
-       AND CASE WHEN octet_length(right(rtrim(content, E' \n'), 1)) = 1 OR getdatabaseencoding() = 'UTF8'
-                THEN ascii(right(rtrim(content, E' \n'), 1)) IN (63, 59, 894, 1374, 1567, 4967, 65311) ELSE false END
+       AND (strpos(content, '?') > 0 OR strpos(content, ';') > 0 OR octet_length(content) <> length(content))
+       AND content ~ '[?;\u037E\u055E\u061F\u1367\uFF1F]\s*$'
        AND length(content) <= 200 AND length(content) - length(replace(content, ' ', '')) <= 24
-       AND content ~ ('^\s*(?:\[[^\]]*\]\s*)?'
-                      '(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
-                      '\s*[:,!\u060C\u3001\uFF01\uFF0C\uFF1A]+\s*){0,2}'
-                      '(?:[^.!?\u3002\uFF01\uFF1F\u061F\s]+\s*){1,12}[?;\u037E\u055E\u061F\u1367\uFF1F]\s*$')
+       AND pgmnemo._without_lead_in(content)
+           ~ '^(?:[^.!?\u3002\uFF01\uFF1F\u061F\s]+\s*){1,12}[?;\u037E\u055E\u061F\u1367\uFF1F]\s*$'
 $$;
 
-COMMENT ON FUNCTION pgmnemo._bare_question(text) IS 'true for one question of at most 12 words (of a script without blanks 200 characters), with a lead-in of two clauses of three words at most';
+COMMENT ON FUNCTION pgmnemo._bare_question(text) IS 'true for one question of at most 12 words (of a script without blanks 200 characters), but for a lead-in (pgmnemo._without_lead_in)';
 -- Whether a text has nothing but blanks, controls and invisible characters, whatever the locale takes for a blank.
 CREATE OR REPLACE FUNCTION pgmnemo._blank(words text)
 RETURNS boolean
@@ -711,8 +711,7 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo._recognized_config(text, regconfig) IS 'the text search configuration of the language that a text seems to be in, of its first 1,000 characters; the second argument where neither script nor stop words tell';
 -- Whether a lesson is the question itself: it is a question, and has no word of its own that the question lacks, but in
--- a lead-in (Tell me: ...; Sorry, once more: ...) of two clauses of three words at most. A lesson that states something
--- is an answer, whatever its words.
+-- a lead-in (pgmnemo._without_lead_in). A lesson that states something is an answer, whatever its words.
 CREATE OR REPLACE FUNCTION pgmnemo._repeats_question(content text, topic text, config text, lexemes tsvector, question text[])
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -721,8 +720,6 @@ AS $$
 DECLARE
     longest constant integer := 1000;  -- characters of a question that may be asked again
     most constant integer := 24;  -- lexemes of a lead-in
-    lead_in constant text := '^(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
-                             '\s*[:,.!\u060C\u3001\u3002\uFF01\uFF0C\uFF1A]+){1,2}';
     more tsvector;
 BEGIN
     IF topic IS NULL THEN
@@ -738,8 +735,8 @@ BEGIN
         more := ts_delete(pgmnemo._lexemes(pgmnemo._config(config), content), question);
     END IF;
     RETURN length(more) = 0
-           OR length(more) <= most AND content ~ lead_in
-              AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), regexp_replace(content, lead_in, '')),
+           OR length(more) <= most
+              AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), pgmnemo._without_lead_in(content)),
                                    question)) = 0;
 END
 $$;
@@ -839,15 +836,18 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._text_form(text) IS 'a text in NFKC and lower case whose blanks and punctuation are single blanks: two texts of one form are the same to a reader';
--- The same for lessons that say the same: one form of text, one topic, one speaker (nobody named is the user). Long
--- texts are the same only to the letter.
+-- The same for lessons that say the same: one form of text (of a question without its lead-in), one topic, one speaker
+-- (nobody named is the user). Long texts are the same only to the letter.
 CREATE OR REPLACE FUNCTION pgmnemo._text_key(content text, topic text, role text)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT pg_catalog.hashtextextended(
         pg_catalog.concat_ws(E'\n', CASE WHEN octet_length(content) <= 8000 AND length(content) <= 2000
-                                         THEN pgmnemo._text_form(content) ELSE content END,
+                                         THEN pgmnemo._text_form(CASE WHEN pgmnemo._bare_question(content)
+                                                                      THEN pgmnemo._without_lead_in(content)
+                                                                      ELSE content END)
+                                         ELSE content END,
                              topic, nullif(role, 'user')), 0)
 $$;
 -- What else compound tokens are asked for by, as words to add to a text: the parts of hosts, addresses, paths,
@@ -890,13 +890,31 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._token_parts(text) IS 'words to add to a text, so that its compound tokens are found by their parts, joined, and amounts without separators; linear in the text';
--- The same for lessons with the same lexemes, cheaply: only where two have one mark their texts are compared. Of long
--- vectors the length and the bytes are enough.
-CREATE OR REPLACE FUNCTION pgmnemo._words_mark(lexemes tsvector, token_count integer)
+-- A question without what leads to it: a date in brackets, and up to two clauses of three words at most (Ada: Hey, ...;
+-- Sorry, once more: ...). Where less than two fifths would remain, the clauses are the question itself.
+CREATE OR REPLACE FUNCTION pgmnemo._without_lead_in(content text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    rest text := regexp_replace(
+        content, '^\s*(?:\[[^\]]*\]\s*)?'
+                 '(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
+                 '\s*[:,.!\u060C\u3001\u3002\uFF01\uFF0C\uFF1A]+\s*){0,2}', '');
+BEGIN
+    RETURN CASE WHEN 5 * length(rest) >= 2 * length(content) THEN rest ELSE content END;
+END
+$$;
+-- The same for lessons with the same lexemes, and for one question with another lead-in, cheaply: only where two have
+-- one mark their texts are compared. Of long vectors the length and the bytes are enough.
+CREATE OR REPLACE FUNCTION pgmnemo._words_mark(content text, lexemes tsvector, token_count integer)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT CASE WHEN pg_column_size(lexemes) <= 2000 AND pg_column_compression(lexemes) IS NULL
+    SELECT CASE WHEN pgmnemo._bare_question(content)
+                THEN hashtextextended(pgmnemo._text_form(pgmnemo._without_lead_in(content)), 0)
+                WHEN pg_column_size(lexemes) <= 2000 AND pg_column_compression(lexemes) IS NULL
                 THEN hash_array_extended(tsvector_to_array(lexemes), 0)
                 ELSE token_count::bigint * 4294967296 + pg_column_size(lexemes) END
 $$;
@@ -967,58 +985,72 @@ COMMENT ON FUNCTION pgmnemo._temporal(timestamptz, timestamptz[], timestamptz[])
 -- ahead (tonight, next week) and what has two readings (the winter of 2022) is left out: "on Monday" is read where the
 -- question asks of the past. A date in figures is read where it has one reading: dots put the day first, a year ahead
 -- of it the month, and of slashes one part is above 12; of 5/8/2023 the year is left. What is loose counts only where
--- nothing else is named.
+-- nothing else is named. Each is tried only where the question is LIKE its hint, and names a month if it needs one:
+-- PostgreSQL keeps no more than 32 patterns compiled.
 CREATE OR REPLACE FUNCTION pgmnemo._time_patterns()
-RETURNS TABLE (kind text, pattern text, names text[])
+RETURNS TABLE (kind text, hints text[], months boolean, pattern text, names text[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT p.kind,
+    SELECT p.kind, p.hints::text[], p.pattern LIKE '%MONTH%',
            '\m(' || replace(p.pattern, 'MONTH', '(january|february|march|april|may|june|july|august|september|october|'
                             'november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)') || ')',
            p.names::text[]
       FROM (VALUES
-        ('date',    '([0-9]{4})[-/.](0?[1-9]|1[0-2])[-/.]([0-9]{1,2})\M',                 '{year,month,day}'),
-        ('date',    '([0-9]{4})-(0?[1-9]|1[0-2])\M(?!-)',                             '{year,month}'),
-        ('date',    '([0-9]{1,2})\. ?(0?[1-9]|1[0-2])\. ?([0-9]{4})\M',                   '{day,month,year}'),
-        ('date',    '(1[3-9]|2[0-9]|3[01])/(0?[1-9]|1[0-2])/([0-9]{4})\M',               '{day,month,year}'),
-        ('date',    '(0?[1-9]|1[0-2])/(1[3-9]|2[0-9]|3[01])/([0-9]{4})\M',               '{month,day,year}'),
-        ('lastweek', '(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:of )?last week\M', '{weekday}'),
-        ('lastweek', 'last week,? (?:on )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
-        ('since',   'since MONTH\M(?! i\M)',                                           '{month}'),
-        ('week',    '(first|second|third|fourth|last) week (?:of|in) MONTH\M\.?,?(?: (?:of )?([0-9]{4})\M)?',
-                                                                                   '{week,month,year}'),
-        ('date',    '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?',      '{day,month,year}'),
-        ('date',    'MONTH\.? ([0-9]{1,2})(?:st|nd|rd|th)?\M(?:,? ([0-9]{4})\M)?',         '{month,day,year}'),
-        ('date',    'MONTH\.?,? (?:of )?([0-9]{4})\M',                                 '{month,year}'),
-        ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of)[ -]'
-                    'MONTH\M(?! i\M)',
-                                                                                   '{month}'),
-        ('feast',   '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
-                    '(?:,? (?:of |in )?([0-9]{4})\M)?',                               '{feast,year}'),
-        ('quarter', 'q([1-4])(?: of)? ([0-9]{4})\M',                                   '{quarter,year}'),
-        ('quarter', '(?:in|during|since) q([1-4])\M',                                    '{quarter}'),
-        ('quarter', '(first|second|third|fourth|last) quarter of ([0-9]{4})\M',             '{quarter,year}'),
-        ('season',  '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M',            '{season,year}'),
-        ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
-        ('ago',     '(half an?|\w+(?<!half))(?: of)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M',
-                                                                                   '{count,unit}'),
-        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
-                    '\M(?! before| after)', '{day}'),
-        ('past',    '(?:last|past|previous) (\w+)(?: of)? (day|week|month|quarter|year)s?\M(?! of)', '{count,unit}'),
-        ('past',    '(?:last|past|previous) (day)s?\M(?! of)',                        '{unit}'),
-        ('past',    '(?:(?:in|over|during|within) the (?:last|past)|this past) (week|month|quarter|year)\M',
-                                                                                   '{unit}'),
-        ('span',    '(last|past|previous|this) (week|month|quarter|year)\M(?! of)',    '{which,unit}'),
-        ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
-                                                                                   '{weekday}'),
-        ('date',    '(?:in|of|since|by|before|after|during|until|year|from|to|'
-                    'and|early|late|mid|for)[ -]((?:19|20)[0-9][0-9])\M', '{year}'),
-        ('loose',   '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
-                                                                                   '{weekday}'),
-        ('loose',   '(20[0-9][0-9])\M',                                                  '{year}'),
-        ('loose',   '(recently|lately|the other day)\M',                           '{day}')
-      ) AS p (kind, pattern, names)
+        ('date', '{%____-%-%,%____/%/%,%____.%.%}',
+         '([0-9]{4})[-/.](0?[1-9]|1[0-2])[-/.]([0-9]{1,2})\M', '{year,month,day}'),
+        ('date', '{%____-%}', '([0-9]{4})-(0?[1-9]|1[0-2])\M(?!-)', '{year,month}'),
+        ('date', '{%.%.%}', '([0-9]{1,2})\. ?(0?[1-9]|1[0-2])\. ?([0-9]{4})\M', '{day,month,year}'),
+        ('date', '{%/%/%}', '(1[3-9]|2[0-9]|3[01])/(0?[1-9]|1[0-2])/([0-9]{4})\M', '{day,month,year}'),
+        ('date', '{%/%/%}', '(0?[1-9]|1[0-2])/(1[3-9]|2[0-9]|3[01])/([0-9]{4})\M', '{month,day,year}'),
+        ('lastweek', '{%day%last week%}',
+         '(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:of )?last week\M', '{weekday}'),
+        ('lastweek', '{%last week%day%}',
+         'last week,? (?:on )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('since', '{%since %}', 'since MONTH\M(?! i\M)', '{month}'),
+        ('week', '{%week %}',
+         '(first|second|third|fourth|last) week (?:of|in) MONTH\M\.?,?(?: (?:of )?([0-9]{4})\M)?', '{week,month,year}'),
+        ('date', '{%0%,%1%,%2%,%3%,%4%,%5%,%6%,%7%,%8%,%9%}',
+         '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?', '{day,month,year}'),
+        ('date', '{%0%,%1%,%2%,%3%,%4%,%5%,%6%,%7%,%8%,%9%}',
+         'MONTH\.? ([0-9]{1,2})(?:st|nd|rd|th)?\M(?:,? ([0-9]{4})\M)?', '{month,day,year}'),
+        ('date', '{%0%,%1%,%2%,%3%,%4%,%5%,%6%,%7%,%8%,%9%}', 'MONTH\.?,? (?:of )?([0-9]{4})\M', '{month,year}'),
+        ('date', '{%}',
+         '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of)[ -]'
+         'MONTH\M(?! i\M)', '{month}'),
+        ('date', '{%in m%}', 'in m([0-9]{1,2})\M(?: ([0-9]{1,2})[RH])?', '{month,day}'),
+        ('feast', '{%valentine%,%christmas%,%halloween%,%new year%}',
+         '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
+         '(?:,? (?:of |in )?([0-9]{4})\M)?', '{feast,year}'),
+        ('quarter', '{%q_ %}', 'q([1-4])(?: of)? ([0-9]{4})\M', '{quarter,year}'),
+        ('quarter', '{% q_%}', '(?:in|during|since) q([1-4])\M', '{quarter}'),
+        ('quarter', '{%quarter of %}', '(first|second|third|fourth|last) quarter of ([0-9]{4})\M', '{quarter,year}'),
+        ('season', '{%spring %,%summer %,%autumn %,%fall %}',
+         '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M', '{season,year}'),
+        ('season', '{%last spring%,%last summer%,%last autumn%,%last fall%,%last winter%}',
+         'last (spring|summer|autumn|fall|winter)\M', '{season}'),
+        ('ago', '{% ago%,% back%,% earlier%}',
+         '(half an?|\w+(?<!half))(?: of)? (day|week|fortnight|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
+        ('near', '{%today%,%yesterday%,%this %,%last %}',
+         '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
+         '\M(?! before| after)', '{day}'),
+        ('past', '{%last %,%past %,%previous %}',
+         '(?:last|past|previous) (\w+)(?: of)? (day|week|month|quarter|year)s?\M(?! of)', '{count,unit}'),
+        ('past', '{%last day%,%past day%,%previous day%}', '(?:last|past|previous) (day)s?\M(?! of)', '{unit}'),
+        ('past', '{%past %,%last %}',
+         '(?:(?:in|over|during|within) the (?:last|past)|this past) (week|month|quarter|year)\M', '{unit}'),
+        ('span', '{%last %,%past %,%previous %,%this %}',
+         '(last|past|previous|this) (week|month|quarter|year)\M(?! of)', '{which,unit}'),
+        ('weekday', '{%last %day%,%past %day%}',
+         '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('date', '{%19__%,%20__%}',
+         '(?:in|of|since|by|before|after|during|until|year|from|to|'
+         'and|early|late|mid|for)[ -]((?:19|20)[0-9][0-9])\M', '{year}'),
+        ('loose', '{% on %day%}',
+         '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('loose', '{%20__%}', '(20[0-9][0-9])\M', '{year}'),
+        ('loose', '{%recently%,%lately%,%other day%}', '(recently|lately|the other day)\M', '{day}')
+      ) AS p (kind, hints, pattern, names)
 $$;
 -- The interval of one expression, its words by name, counted from `now` in the zone that is asked in; NULL for a date
 -- that does not exist. A date without a year is the latest that is not after `now`; what is told only roughly is as
@@ -1107,138 +1139,76 @@ BEGIN
         ELSE tsrange(today, today + interval '1 day') END;
 END
 $$;
--- What names a time in German, French, Spanish, Chinese and Japanese, as English says it: tried in this order on small
--- letters. First the words of the calendar and the numbers before them, then how they are put together. Another
--- language is added here, and in the two tests of _times.
+-- How times are put together in German, French, Spanish, Chinese and Japanese, and how English says it: tried in this
+-- order on a question whose words are English already (pgmnemo._times_in_english), each only where the question is LIKE
+-- one of its hints, since PostgreSQL keeps no more than 32 patterns compiled. Another language is added here, to the
+-- words of that function, and to the two tests of _times.
 CREATE OR REPLACE FUNCTION pgmnemo._time_words()
-RETURNS TABLE (pattern text, says text)
+RETURNS TABLE (hints text[], pattern text, says text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-VALUES
-    ('\m(?:januar|j\u00e4nner|janvier|enero)\M', 'january'),
-    ('\m(?:februar|f\u00e9vrier|fevrier|febrero)\M', 'february'),
-    ('\m(?:m\u00e4rz|maerz|mars|marzo)\M', 'march'),
-    ('\m(?:avril|abril)\M', 'april'),
-    ('\m(?:mai|mayo)\M', 'may'),
-    ('\m(?:juni|juin|junio)\M', 'june'),
-    ('\m(?:juli|juillet|julio)\M', 'july'),
-    ('\m(?:ao\u00fbt|aout|agosto)\M', 'august'),
-    ('\m(?:septembre|septiembre)\M', 'september'),
-    ('\m(?:oktober|octobre|octubre)\M', 'october'),
-    ('\m(?:novembre|noviembre)\M', 'november'),
-    ('\m(?:dezember|d\u00e9cembre|decembre|diciembre)\M', 'december'),
-    ('\m(?:montag|lundi|lunes)\M', 'monday'),
-    ('\m(?:dienstag|mardi|martes)\M', 'tuesday'),
-    ('\m(?:mittwoch|mercredi|mi\u00e9rcoles|miercoles)\M', 'wednesday'),
-    ('\m(?:donnerstag|jeudi|jueves)\M', 'thursday'),
-    ('\m(?:freitag|vendredi|viernes)\M', 'friday'),
-    ('\m(?:samstag|sonnabend|samedi|s\u00e1bado|sabado)\M', 'saturday'),
-    ('\m(?:sonntag|dimanche|domingo)\M', 'sunday'),
-    ('\m(?:tage?n?|jours?|d[\u00edi]as?)\M', 'day'),
-    ('\m(?:wochen?|semaines?|semanas?)\M', 'week'),
-    ('\m(?:monate?[ns]?|mois|mes(?:es)?)\M', 'month'),
-    ('\m(?:quartale?n?|trimestres?)\M', 'quarter'),
-    ('\m(?:jahre?[ns]?|ans?|ann[\u00e9e]es?|a[\u00f1n]os?)\M', 'year'),
-    ('\m(?:eine?[mnr]?|une?|una)(?= (?:derni|day|week|month|quarter|year))', '1'),
-    ('\m(?:zwei|deux|dos)(?= (?:derni|day|week|month|quarter|year))', '2'),
-    ('\m(?:drei|trois|tres)(?= (?:derni|day|week|month|quarter|year))', '3'),
-    ('\m(?:vier|quatre|cuatro)(?= (?:derni|day|week|month|quarter|year))', '4'),
-    ('\m(?:f\u00fcnf|cinq|cinco)(?= (?:derni|day|week|month|quarter|year))', '5'),
-    ('\m(?:sechs|six|seis)(?= (?:derni|day|week|month|quarter|year))', '6'),
-    ('\m(?:sieben|siete|sept)(?= (?:derni|day|week|month|quarter|year))', '7'),
-    ('\m(?:acht|huit|ocho)(?= (?:derni|day|week|month|quarter|year))', '8'),
-    ('\m(?:neun|nueve|neuf)(?= (?:derni|day|week|month|quarter|year))', '9'),
-    ('\m(?:zehn|dix|diez)(?= (?:derni|day|week|month|quarter|year))', '10'),
-    ('\m(?:vorgestern|avant-hier|anteayer|antier|antes de ayer)\M', 'day before yesterday'),
-    ('\m(?:letzte[sn]? wochenende|week-?end (?:dernier|pass\u00e9)|fin de week pasado)\M', 'last weekend'),
-    ('\m(?:gestern|ayer)\M', 'yesterday'),
-    ('\m(?:heute|aujourd[''\u2019]hui|hoy)\M', 'today'),
-    ('\m(?:vor|hace|il y a) ([0-9]+) (day|week|month|quarter|year)', '\1 \2 ago'),
-    ('\m(?:letzte|vorige|vergangene)[nrsm]? ([0-9]+ )?(day|week|month|quarter|year)', 'last \1\2'),
-    ('\m(?:letzte|vorige|vergangene)[nrsm]? (monday|tuesday|wednesday|thursday|friday|saturday|sunday)', 'last \1'),
-    ('([0-9]+) derni(?:\u00e9|\u00e8|e)re?s (day|week|month|quarter|year)', 'last \1 \2'),
-    ('\m[\u00fau]ltim[oa]s ([0-9]+) (day|week|month|quarter|year)', 'last \1 \2'),
-    ('\m(day|week|month|quarter|year) (?:derni(?:\u00e9|\u00e8|e)re?|pass[\u00e9e]e?|pasad[oa])\M', 'last \1'),
-    ('\m(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:dernier|pass[\u00e9e]|pasado)\M', 'last \1'),
-    ('\mpasad[oa] (monday|tuesday|wednesday|thursday|friday|saturday|sunday)', 'last \1'),
-    ('\m(?:diese[nrsm]?|cette|ce|est[ea]) (day|week|month|quarter|year)', 'this \1'),
-    ('\m([0-9]{1,2})(?:\.|er)? (?:de )?(?=january|february|march|april|may|june|july|august|september|'
-     'october|november|december)', '\1 '),
-    ('(january|february|march|april|may|june|july|august|september|october|november|'
-     'december) del? (?=[0-9]{4})', '\1 '),
-    ('\m(?:anfang|mitte|ende|d\u00e9but|debut|mi|fin|finales de|principios de)[ -](?=january|february|march|april|'
-     'may|june|july|august|september|october|november|december)', 'early '),
-    ('\m(?:im|en) (?=january|february|march|april|may|june|july|august|september|october|november|'
-     'december)', 'in '),
-    ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708 *([0-9]{1,2}) *[\u65e5\u53f7]', ' \1-\2-\3 '),
-    ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708(?:\u4efd)?', ' \1-\2 '),
-    ('([0-9]{4}) *\u5e74', ' \1 '),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e00(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '1'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])[\u4e8c\u4e24](?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '2'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e09(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '3'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u56db(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '4'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e94(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '5'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u516d(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '6'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e03(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '7'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u516b(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '8'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e5d(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '9'),
-    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u5341(?=\u4e2a?(?:\u5929|'
-     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '10'),
-    ('([0-9]+) *\u4e2a?[\u5929\u65e5](?:\u4e4b|\u4ee5)?\u524d', ' \1 day ago '),
-    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?[\u5929\u65e5]', ' last \1 day '),
-    ('([0-9]+) *\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)(?:\u4e4b|\u4ee5)?\u524d', ' \1 week ago '),
-    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' last \1 week '),
-    ('([0-9]+) *\u4e2a?\u4e2a?\u6708(?:\u4e4b|\u4ee5)?\u524d', ' \1 month ago '),
-    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u4e2a?\u6708', ' last \1 month '),
-    ('([0-9]+) *\u4e2a?\u5e74(?:\u4e4b|\u4ee5)?\u524d', ' \1 year ago '),
-    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u5e74', ' last \1 year '),
-    ('(?<![0-9])(?:12|\u5341\u4e8c)\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in december '),
-    ('(?<![0-9])(?:11|\u5341\u4e00)\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in november '),
-    ('(?<![0-9])10\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in october '),
-    ('(?<![0-9])0?9\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in september '),
-    ('(?<![0-9])0?8\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in august '),
-    ('(?<![0-9])0?7\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in july '),
-    ('(?<![0-9])0?6\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in june '),
-    ('(?<![0-9])0?5\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in may '),
-    ('(?<![0-9])0?4\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in april '),
-    ('(?<![0-9])0?3\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in march '),
-    ('(?<![0-9])0?2\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in february '),
-    ('(?<![0-9])0?1\u6708(?!\u4efd?\u4e4b?\u524d)\u4efd?', ' in january '),
-    (' in (january|february|march|april|may|june|july|august|september|october|november|december) '
-     '([0-9]{1,2})[\u65e5\u53f7]', ' \1 \2 '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e001]', ' monday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e8c2]', ' tuesday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e093]', ' wednesday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u56db4]', ' thursday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e945]', ' friday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u516d6]', ' saturday of last week '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u65e5\u59297]', ' sunday of last week '),
-    ('\u4e0a\u4e2a?\u5468\u672b|\u5148\u9031\u672b', ' last weekend '),
-    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)|\u5148\u9031', ' last week '),
-    ('\u4e0a\u4e2a?\u6708|\u5148\u6708', ' last month '),
-    ('\u4e0a\u4e2a?\u5b63\u5ea6', ' last quarter '),
-    ('\u53bb\u5e74|\u6628\u5e74', ' last year '),
-    ('\u524d\u5e74|\u4e00\u6628\u5e74', ' 2 years ago '),
-    ('\u4eca\u5e74', ' this year '),
-    ('\u4eca\u9031', ' this week '),
-    ('\u4eca\u6708', ' this month '),
-    ('[\u8fd9\u672c]\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' this week '),
-    ('[\u8fd9\u672c]\u4e2a?\u6708', ' this month '),
-    ('\u4eca[\u5929\u65e5]', ' today '),
-    ('\u4e00\u6628\u65e5|\u304a\u3068\u3068\u3044', ' day before yesterday '),
-    ('\u5927\u524d\u5929', ' 3 days ago '),
-    ('\u6628[\u5929\u65e5]', ' yesterday '),
-    ('(?<!\u5927)\u524d[\u5929\u65e5]', ' day before yesterday ')
+    SELECT w.hints::text[],
+           replace(replace(replace(w.pattern, 'UNIT', 'day|week|month|quarter|year'),
+                           'DAY', 'monday|tuesday|wednesday|thursday|friday|saturday|sunday'),
+                   'MONTH', 'january|february|march|april|may|june|july|august|september|october|november|december'),
+           w.says
+      FROM (VALUES
+        ('{%avant-hier%,%antes de yesterday%}', '\m(?:avant-hier|antes de yesterday)\M', 'day before yesterday'),
+        ('{%aujourd_hui%}', '\maujourd.hui\M', 'today'),
+        ('{%wochenende%}', '\mletzte[sn]? wochenende\M', 'last weekend'),
+        ('{%week%end%}', '\mweek-?end (?:dernier|passe)\M', 'last weekend'),
+        ('{%fin de week%}', '\mfin de week pasado\M', 'last weekend'),
+        ('{%vor %,%hace %,%il y a %}', '\m(?:vor|hace|il y a) ([0-9]+) (UNIT)', '\1 \2 ago'),
+        ('{%letzte%,%vorige%,%vergangene%}', '\m(?:letzte|vorige|vergangene)[nrsm]? ([0-9]+ )?(UNIT)', 'last \1\2'),
+        ('{%letzte%day%,%vorige%day%,%vergangene%day%}', '\m(?:letzte|vorige|vergangene)[nrsm]? (DAY)', 'last \1'),
+        ('{%derni%}', '([0-9]+) derniere?s (UNIT)', 'last \1 \2'),
+        ('{%ultimos%,%ultimas%}', '\multim[oa]s ([0-9]+) (UNIT)', 'last \1 \2'),
+        ('{% derni%,% passe%,% pasad_%}', '\m(UNIT) (?:derniere?|passee?|pasad[oa])\M', 'last \1'),
+        ('{%day derni%,%day passe%,%day pasado%}', '\m(DAY) (?:dernier|passe|pasado)\M', 'last \1'),
+        ('{%pasad_ %day%}', '\mpasad[oa] (DAY)', 'last \1'),
+        ('{%diese%,%cette %,%ce %,%est_ %}', '\m(?:diese[nrsm]?|cette|ce|est[ea]) (UNIT)', 'this \1'),
+        ('{%0%,%1%,%2%,%3%,%4%,%5%,%6%,%7%,%8%,%9%}', '\m([0-9]{1,2})(?:\.|er)? (?:de )?(?=MONTH)', '\1 '),
+        ('{% de %,% del %}', '(MONTH) del? (?=[0-9]{4})', '\1 '),
+        ('{%anfang%,%mitte%,%ende%,%debut%,%mi_%,%fin%,%principios de%}',
+         '\m(?:anfang|mitte|ende|debut|mi|fin|finales de|principios de)[ -](?=MONTH)', 'early '),
+        ('{%im %,%en %}', '\m(?:im|en) (?=MONTH)', 'in '),
+        ('{%Y%M%}', '([0-9]{4}) *Y *([0-9]{1,2}) *M *([0-9]{1,2}) *[RH]', ' \1-\2-\3 '),
+        ('{%Y%M%}', '([0-9]{4}) *Y *([0-9]{1,2}) *MK?', ' \1-\2 '),
+        ('{%Y%}', '([0-9]{4}) *Y', ' \1 '),
+        ('{%D%F%,%R%F%}', '([0-9]+) *G?[DR]Z?F', ' \1 day ago '),
+        ('{%PU%,%VN%}', '(?:PU|VN)E?([0-9]+) *G?[DR]', ' last \1 day '),
+        ('{%W%F%,%XQ%F%}', '([0-9]+) *G?(?:XQ|W)Z?F', ' \1 week ago '),
+        ('{%PU%,%VN%}', '(?:PU|VN)E?([0-9]+) *G?(?:XQ|W)', ' last \1 week '),
+        ('{%M%F%}', '([0-9]+) *G?G?MZ?F', ' \1 month ago '),
+        ('{%PU%,%VN%}', '(?:PU|VN)E?([0-9]+) *G?G?M', ' last \1 month '),
+        ('{%Y%F%}', '([0-9]+) *G?YZ?F', ' \1 year ago '),
+        ('{%PU%,%VN%}', '(?:PU|VN)E?([0-9]+) *G?Y', ' last \1 year '),
+        ('{%M%}', '(?<![0-9])(1[0-2]|0?[1-9])M(?!K?Z?F)K?', ' in m\1 '),
+        ('{%S%1%}', 'SG?(?:XQ|W)1', ' monday of last week '),
+        ('{%S%2%}', 'SG?(?:XQ|W)2', ' tuesday of last week '),
+        ('{%S%3%}', 'SG?(?:XQ|W)3', ' wednesday of last week '),
+        ('{%S%4%}', 'SG?(?:XQ|W)4', ' thursday of last week '),
+        ('{%S%5%}', 'SG?(?:XQ|W)5', ' friday of last week '),
+        ('{%S%6%}', 'SG?(?:XQ|W)6', ' saturday of last week '),
+        ('{%S%7%,%S%R%,%S%D%}', 'SG?(?:XQ|W)[7DR]', ' sunday of last week '),
+        ('{%S%O%,%LWO%}', 'SG?WO|LWO', ' last weekend '),
+        ('{%S%,%LW%}', 'SG?(?:XQ|W)|LW', ' last week '),
+        ('{%S%M%,%LM%}', 'SG?M|LM', ' last month '),
+        ('{%S%J%}', 'SG?J', ' last quarter '),
+        ('{%UY%,%AY%}', '(?<!1)AY|UY', ' last year '),
+        ('{%FY%,%1AY%}', '1AY|FY', ' 2 years ago '),
+        ('{%CY%}', 'CY', ' this year '),
+        ('{%CW%}', 'CW', ' this week '),
+        ('{%CM%}', 'CM', ' this month '),
+        ('{%B%}', 'BG?(?:XQ|W)', ' this week '),
+        ('{%B%M%}', 'BG?M', ' this month '),
+        ('{%CD%,%CR%}', 'C[DR]', ' today '),
+        ('{%1AR%,%@++!%}', '1AR|@\+\+!', ' day before yesterday '),
+        ('{%IFD%}', 'IFD', ' 3 days ago '),
+        ('{%AD%,%AR%}', 'A[DR]', ' yesterday '),
+        ('{%FD%,%FR%}', '(?<!I)F[DR]', ' day before yesterday ')
+      ) AS w (hints, pattern, says)
 $$;
 -- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
 -- calendar of PostgreSQL would end within the intervals; such a moment has none. Each way of naming a time reads
@@ -1255,12 +1225,16 @@ DECLARE
     remaining text := ' ' || lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");
     now timestamp := as_of AT TIME ZONE zone;
     loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
+    far_words constant text :=  -- of Chinese and Japanese
+        '[\u5e74\u6708\u65e5\u5929\u5468\u9031\u661f\u793c\u524d\u6628\u4eca\u53bb\u4e0a\u5148\u672c\u8fd9]|'
+        '\u304a\u3068\u3068\u3044';
     other_words constant text :=  -- looked for in every question, so without a look at where words begin
         'gestern|heute|vor [^ ]+ [tmwj]|letzte|vorige|vergangen|diese[nrsm]? [wmjqt]|hier|aujourd|il y a|derni|passe|'
         'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9](\.|er)? [jfmasond]|[0-9] de |'
         ' (im|en|mi|fin|anfang|mitte|ende|d\u00e9but|finales de|principios de) [jfmasoend]|'
-        '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044';
+        || far_words;
     other boolean;
+    month_named boolean;
     way record;
     found text[];
     span tsrange;
@@ -1280,14 +1254,15 @@ BEGIN
        AND remaining ~ '\m(que|qui|quoi|qu|quand|quel|quelle|est|les|le|la|je|j|nous|elle)\M' THEN
         remaining := regexp_replace(remaining, '(?<!avant-)\mhier\M', 'yesterday', 'g');  -- in German it is "here"
     END IF;
-    IF other AND remaining ~ ('\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|'
-                    '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044|weekend|week-end|wochenende|fin de semana|'
+    IF other AND remaining ~ (far_words || '|'
+                    '\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|'
+                    'weekend|week-end|wochenende|fin de semana|'
                     '\m(vor|hace|il y a) [^ ]+ (tag|woche|monat|jahr|jour|semaine|mois|an|d.a|semana|mes|a.o)|'
                     '\m(letzte|vorige|vergangene|diese)[nrsm]? [^ ]|\mpasad[oa]\M|.ltim[oa]s |'
                     '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
                     '\m(cette|ce|est[ea]) (semaine|mois|ann|semana|mes|a)|'
                     '([0-9](\.|er)? (de )?|\m(im|en|mi|fin|anfang|mitte|ende|d.but|de) )'
-                    '(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|'
+                    '(j.n|f.[bv]|m.[iry]|a[bpvgou]|jui|'
                     'jul|jun|ene|sep|o[kc]t|nov|d.[czi])') THEN
         remaining := pgmnemo._times_in_english(remaining);
     END IF;
@@ -1295,11 +1270,13 @@ BEGIN
                      'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                      'yesterday|'
                      'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
-                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|'
+                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|in m[0-9]|'
                      '(day|week|fortnight|month|year)s? (ago|back|earlier))') THEN
         RETURN;
     END IF;
-    FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
+    month_named := remaining ~ 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
+    FOR way IN SELECT w.* FROM pgmnemo._time_patterns() w
+                WHERE (month_named OR NOT w.months) AND remaining LIKE ANY (w.hints) LOOP
         IF way.kind = 'loose' THEN
             EXIT WHEN cardinality(since) > 0;
             share := CASE WHEN way.names IN ('{day}', '{year}') THEN loose_share ELSE 1 END;
@@ -1320,17 +1297,79 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish, Chinese or Japanese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
--- A question with the times of other languages put as English says them; good for reading times alone.
+-- A question with the times of other languages put as English says them; good for reading times alone. First each
+-- character of Chinese and Japanese that tells a time becomes a figure or a capital, which the small letters of the
+-- question lack, then each word that stands for itself becomes English, and numbers before a unit of time figures.
 CREATE OR REPLACE FUNCTION pgmnemo._times_in_english(question text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    word record;
+    way record;
 BEGIN
-    FOR word IN SELECT * FROM pgmnemo._time_words() LOOP
-        question := regexp_replace(question, word.pattern, word.says, 'g');
+    IF question ~ '[\u4e00-\u9fff\u304a]' AND getdatabaseencoding() = 'UTF8' THEN
+        -- "two or three days ago" is no date
+        question := regexp_replace(question, '(?<![\u4e00\u4e8c\u4e24\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])'
+                                             '[\u4e00\u4e8c\u4e24\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d]{2}'
+                                             '(?=\u4e2a?[\u5929\u65e5\u5468\u661f\u793c\u6708\u5e74])', '', 'g');
+        question := (
+            SELECT string_agg(coalesce(t.letter, c.letter), '' ORDER BY c.place)
+              FROM string_to_table(question, NULL) WITH ORDINALITY AS c (letter, place)
+              LEFT JOIN (VALUES
+                    ('0', '{38646,12295}'), ('1', '{19968}'), ('2', '{20108,20004}'), ('3', '{19977}'),
+                    ('4', '{22235}'), ('5', '{20116}'), ('6', '{20845}'), ('7', '{19971}'), ('8', '{20843}'),
+                    ('9', '{20061}'), ('T', '{21313}'), ('S', '{19978}'), ('W', '{21608,36913}'),
+                    ('X', '{26143,31036}'), ('Q', '{26399,25308}'), ('M', '{26376}'), ('Y', '{24180}'),
+                    ('D', '{22825}'), ('R', '{26085}'), ('H', '{21495}'), ('F', '{21069}'), ('Z', '{20043,20197}'),
+                    ('G', '{20010}'), ('P', '{36807}'), ('U', '{21435}'), ('V', '{26368}'), ('N', '{36817}'),
+                    ('E', '{30340}'), ('K', '{20221}'), ('O', '{26411}'), ('J', '{23395}'), ('', '{24230}'),
+                    ('A', '{26152}'), ('C', '{20170}'), ('L', '{20808}'), ('B', '{36825,26412}'), ('I', '{22823}'),
+                    ('@', '{12362}'), ('+', '{12392}'), ('!', '{12356}')
+                   ) AS t (letter, codes) ON ascii(c.letter) = ANY (t.codes::integer[]));
+        IF strpos(question, 'T') > 0 THEN  -- ten
+            question := regexp_replace(question, '([1-9])T([1-9])', '\1\2', 'g');
+            question := regexp_replace(question, 'T([1-9])', '1\1', 'g');
+            question := replace(regexp_replace(question, '([1-9])T', '\10', 'g'), 'T', '10');
+        END IF;
+    END IF;
+    question := (
+        WITH piece AS (
+            SELECT m.part[1] AS word, lead(m.part[1]) OVER (ORDER BY m.place) AS after,
+                   lead(m.part[1], 2) OVER (ORDER BY m.place) AS next, m.place
+              FROM regexp_matches(pgmnemo._folded(question), '\w+|\W+', 'g') WITH ORDINALITY AS m (part, place)
+        ), english (says, words) AS (
+            VALUES
+            ('january', '{januar,janner,janvier,enero}'), ('february', '{februar,fevrier,febrero}'),
+            ('march', '{marz,maerz,mars,marzo}'), ('april', '{avril,abril}'), ('may', '{mai,mayo}'),
+            ('june', '{juni,juin,junio}'), ('july', '{juli,juillet,julio}'), ('august', '{aout,agosto}'),
+            ('september', '{septembre,septiembre}'), ('october', '{oktober,octobre,octubre}'),
+            ('november', '{novembre,noviembre}'), ('december', '{dezember,decembre,diciembre}'),
+            ('monday', '{montag,lundi,lunes}'), ('tuesday', '{dienstag,mardi,martes}'),
+            ('wednesday', '{mittwoch,mercredi,miercoles}'), ('thursday', '{donnerstag,jeudi,jueves}'),
+            ('friday', '{freitag,vendredi,viernes}'), ('saturday', '{samstag,sonnabend,samedi,sabado}'),
+            ('sunday', '{sonntag,dimanche,domingo}'), ('day', '{tag,tage,tagen,jour,jours,dia,dias}'),
+            ('week', '{woche,wochen,semaine,semaines,semana,semanas}'),
+            ('month', '{monat,monate,monaten,monats,mois,mes,meses}'),
+            ('quarter', '{quartal,quartale,quartalen,trimestre,trimestres}'),
+            ('year', '{jahr,jahre,jahren,jahres,an,ans,annee,annees,ano,anos}'),
+            ('day before yesterday', '{vorgestern,anteayer,antier}'), ('yesterday', '{gestern,ayer}'),
+            ('today', '{heute,hoy}')
+        ), number (says, words) AS (
+            VALUES
+            ('1', '{ein,eine,einem,einen,einer,eines,un,une,una}'), ('2', '{zwei,deux,dos}'),
+            ('3', '{drei,trois,tres}'), ('4', '{vier,quatre,cuatro}'), ('5', '{funf,cinq,cinco}'),
+            ('6', '{sechs,six,seis}'), ('7', '{sieben,sept,siete}'), ('8', '{acht,huit,ocho}'),
+            ('9', '{neun,neuf,nueve}'), ('10', '{zehn,dix,diez}')
+        )
+        SELECT string_agg(coalesce(n.says, e.says, p.word), '' ORDER BY p.place)
+          FROM piece p
+          LEFT JOIN english e ON p.word = ANY (e.words::text[])
+          LEFT JOIN english u ON p.next = ANY (u.words::text[]) AND p.after = ' '
+          LEFT JOIN number n ON p.word = ANY (n.words::text[]) AND p.after = ' '
+               AND coalesce(u.says, p.next) ~ '^(?:derni|day|week|month|quarter|year)');
+    FOR way IN SELECT w.* FROM pgmnemo._time_words() w WHERE question LIKE ANY (w.hints) LOOP
+        question := regexp_replace(question, way.pattern, way.says, 'g');
     END LOOP;
     RETURN question;
 END
@@ -1959,8 +1998,8 @@ DECLARE
 BEGIN
     asked.pivot := s.length_pivot;
     IF NOT pgmnemo._blank(words) THEN
-        SELECT q.lexemes, q.numbers INTO lexemes, numbers
-          FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q;
+        asked.configs := pgmnemo._tenant_configs(scope.tenant);
+        SELECT q.lexemes, q.numbers INTO lexemes, numbers FROM pgmnemo._question_words(words, asked.configs) q;
     END IF;
     word_count := cardinality(lexemes);
     WITH listed AS (
@@ -2183,13 +2222,15 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   pgmnemo._center(asked, v.common), l.mark, l.repeats, l.asks)::pgmnemo.candidate
+                   pgmnemo._center(asked, v.common), l.mark, l.repeats,
+                   pgmnemo._share(l.repeats, l.role = 'assistant', l.asks, s))::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
                        pgmnemo._bare_question(l.content) AS asks,
-                       CASE WHEN asked.collapse THEN pgmnemo._words_mark(l.lexemes, l.token_count) END AS mark,
+                       CASE WHEN asked.collapse
+                            THEN pgmnemo._words_mark(l.content, l.lexemes, l.token_count) END AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
                        AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
                        AS repeats
@@ -2267,7 +2308,7 @@ BEGIN
                    count(*) OVER (PARTITION BY w.mark) AS times
               FROM (SELECT DISTINCT unnest(ids) AS id) u
               JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = u.id
-             CROSS JOIN LATERAL (SELECT pgmnemo._words_mark(l.lexemes, l.token_count)) AS w (mark)) m;
+             CROSS JOIN LATERAL (SELECT pgmnemo._words_mark(l.content, l.lexemes, l.token_count)) AS w (mark)) m;
 END
 $$;
 
@@ -2349,12 +2390,12 @@ RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_co
                temporal float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT pgmnemo._share(c, s) * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
-           pgmnemo._share(c, s) * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
-           pgmnemo._share(c, s) * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
-           pgmnemo._share(c, s) * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
-           pgmnemo._share(c, s) * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
-           pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal
+    SELECT (c).share * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
+           (c).share * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+           (c).share * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
+           (c).share * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
+           (c).share * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
+           (c).share * (s).temporal_weight * (c).temporal
 $$;
 -- By what the best passage of a lesson is told: the less the better.
 CREATE OR REPLACE FUNCTION pgmnemo._passage_worth(lexemes tsvector, embedding @extschema:vector@.halfvec, asked pgmnemo.question,
@@ -2473,14 +2514,15 @@ BEGIN
 END
 $$;
 -- Every candidate with what comes to it from others and its score, by which it ranks; ties go by external id, then by
--- project. context: the greatest relevance among those of the same project and the same moment. In one query with
--- whoever calls it, so that nothing is made into records and taken apart again.
+-- project. context: the greatest relevance among those of the same project and the same moment; alone: the score with
+-- the lesson's own relevance in place of that, since what only shares a moment with an answer is none. In one query
+-- with whoever calls it, so that nothing is made into records and taken apart again.
 CREATE OR REPLACE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], nears float8[], linked bigint[],
                                 graphs float8[], s pgmnemo.settings)
-RETURNS TABLE (score float8, own pgmnemo.candidate)
+RETURNS TABLE (score float8, alone float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT x.score, o.own
+    SELECT x.score, x.score - (s).context_weight * (d.around - d.relevance), o.own
       FROM (SELECT v.*,
                    CASE WHEN v.occurred_at IS NULL THEN v.relevance
                         ELSE max(v.relevance) OVER (PARTITION BY v.project_id, v.occurred_at) END AS around,
@@ -2493,23 +2535,28 @@ AS $$
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
                        d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
                        d.recency, d.importance, d.along, d.coverage, d.center, d.mark,
-                       d.repeats, d.asks)::pgmnemo.candidate) AS o (own)
+                       d.repeats, d.share)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;
--- Of which lexemes a lesson is that repeats the question: those of the question, in mode vector, too. NULL where
--- lessons rank by their score alone, or nothing is asked in words.
+-- Of which lexemes a lesson is that repeats the question: those of the question under every configuration that lessons
+-- were cut by, in mode vector, too. NULL where lessons rank by their score alone, or nothing is asked in words.
 CREATE OR REPLACE FUNCTION pgmnemo._repeated(scope pgmnemo.scope, asked pgmnemo.question, words text, mode text,
                                   duplicates boolean)
 RETURNS text[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    configs constant regconfig[] := coalesce(asked.configs, pgmnemo._tenant_configs(scope.tenant));
 BEGIN
-    IF duplicates IS NULL OR words IS NULL OR mode <> 'vector' THEN
-        RETURN CASE WHEN duplicates IS NOT NULL THEN nullif(asked.terms, '{}') END;
+    IF duplicates IS NULL OR words IS NULL OR mode <> 'vector' AND asked.configs IS NULL THEN
+        RETURN NULL;
+    ELSIF mode <> 'vector' AND cardinality(configs) = 1 THEN
+        RETURN nullif(asked.terms, '{}');
     END IF;
-    RETURN (SELECT q.lexemes FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q
-             WHERE NOT pgmnemo._blank(words));
+    RETURN (SELECT array_agg(DISTINCT w.lexeme)
+              FROM unnest(configs) AS c (config)
+             CROSS JOIN LATERAL unnest(tsvector_to_array(pgmnemo._lexemes(c.config, words))) AS w (lexeme));
 END
 $$;
 -- Whether a lesson restates an older one that fits about as well: it is newer, at most fifteen in a hundred of
@@ -2526,13 +2573,13 @@ AS $$
 $$;
 -- What an assistant says counts for less: much of it repeats what it was told. So does what only asks; and the question
 -- itself is worth nothing, and lends nothing to its neighbours.
-CREATE OR REPLACE FUNCTION pgmnemo._share(c pgmnemo.candidate, s pgmnemo.settings)
+CREATE OR REPLACE FUNCTION pgmnemo._share(repeats boolean, assistant boolean, asks boolean, s pgmnemo.settings)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT CASE WHEN (c).repeats THEN 0
-                ELSE CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END
-                     * CASE WHEN (c).asks THEN (s).question_weight ELSE 1 END END
+    SELECT CASE WHEN repeats THEN 0
+                ELSE CASE WHEN assistant THEN (s).assistant_weight ELSE 1 END
+                     * CASE WHEN asks THEN (s).question_weight ELSE 1 END END
 $$;
 -- Brings the names of a tenant that an older version has stored into their composed form. Where two keys of a project
 -- would become one, both lessons stay as they are, and a WARNING names them. Items of LangGraph, to which two forms are
@@ -2890,7 +2937,7 @@ BEGIN
     first := coalesce(first_of[array_position(left_out, l.id)], l.id);
     ahead := CASE WHEN explain.duplicates IS NULL OR cardinality(asked.since) > 0 THEN 0 ELSE 3 END;
     WITH ranked AS MATERIALIZED (
-        SELECT r.score, r.own
+        SELECT r.score, r.alone, r.own
           FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
     ), best AS MATERIALIZED (
         SELECT (r.own).lesson_id, (r.own).repeats, r.score, o.lexemes, coalesce(o.occurred_at, o.stored_at) AS happened,
@@ -2909,7 +2956,7 @@ BEGIN
                  WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
                    AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened, o.lexemes)) m
     )
-    SELECT p.rank, p.all_of_them, r.score, r.own INTO found
+    SELECT p.rank, p.all_of_them, r.score, r.alone, r.own INTO found
       FROM ranked r JOIN placed p ON p.lesson_id = first WHERE (r.own).lesson_id = l.id;
     notes := CASE WHEN (found.own).repeats THEN '; it only repeats the question: behind all that does not' ELSE '' END
              || coalesce((SELECT format('; one hit with %s equal lessons, shown as %L', e.others, o.external_id)
@@ -2924,7 +2971,7 @@ BEGIN
                    || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END || notes),
         ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
         ('answer', 'fit', (SELECT CASE WHEN (found.own).repeats THEN '0' ELSE f.fit::text END
-                             FROM pgmnemo._fit(found.score, asked.ideal) f),
+                             FROM pgmnemo._fit(found.alone, asked.ideal) f),
          NULL, NULL,
          'of a score of ' || asked.ideal),
         ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
@@ -3164,7 +3211,7 @@ BEGIN
           FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
                        coalesce(others[g.place], 0) AS others, r.own
                   FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-                 CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
+                 CROSS JOIN LATERAL pgmnemo._fit(r.alone, asked.ideal) f
                  CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
                  WHERE (recall.floor IS NULL OR f.fit >= recall.floor AND NOT (r.own).repeats)
                    AND (r.own).lesson_id <> ALL (left_out)
@@ -3211,7 +3258,7 @@ neighbours: relevance of the candidates up to two positions before and after in 
 recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
-fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
+fit: the score, with the lesson''s own relevance in place of context, as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
 duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
 a lesson that restates an older one that ranks up to three places before it (pgmnemo._restates: newer, at least 0.85 of its score, a quarter of the words) comes just before that, unless the question names a time or duplicates is NULL;
 repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0; contributions: what each component from bm25 to graph in the order of the formula adds to the score (pgmnemo._contributions), together the score;
@@ -3570,9 +3617,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT '1.0.0' $$;
 
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); share: what its own relevance counts with (pgmnemo._share)';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._against_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it); collapse: equal lessons are one hit';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._against_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it); collapse: equal lessons are one hit; configs: what lessons of the tenant were cut by (pgmnemo._tenant_configs), NULL: the question is blank';
 COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._composed), as role and topic are';
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';

@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -380,6 +380,8 @@ def levels(value: Any) -> int:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return moment(value, "a time in it").isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, UUID):
         return str(value)
     raise TypeError(f"{type(value).__name__} is no type of JSON")

@@ -10,14 +10,16 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
-    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions;
+    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked,
+    pgmnemo._time_patterns;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
     ADD ATTRIBUTE brevity float8, ADD ATTRIBUTE repeated text[], ADD ATTRIBUTE common @extschema:vector@.halfvec,
-    ADD ATTRIBUTE commonness float8, ADD ATTRIBUTE collapse boolean;
+    ADD ATTRIBUTE commonness float8, ADD ATTRIBUTE collapse boolean,
+    ADD ATTRIBUTE configs regconfig[];
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8, ADD ATTRIBUTE mark bigint,
-    ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE asks boolean;
+    ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE share float8;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');

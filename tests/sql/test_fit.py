@@ -113,6 +113,24 @@ def test_the_order_of_fits_is_that_of_scores(filled: Any, unit: Any, mode: str) 
         assert len(ratios) == 1, "one scale for all rows"
 
 
+def test_what_shares_a_moment_with_an_answer_fits_by_itself(tenant: Any, unit: Any) -> None:
+    """Notes of one day without a time are lifted by the best of the day, and no floor may take them for answers."""
+    tenant.store("answer", "The walrus sleeps", occurred_at=NOW, embedding=unit(1, 0.2))
+    tenant.store("beside", "An oak was felled", occurred_at=NOW, embedding=unit(0, 1, 3))
+    for number in range(6):
+        tenant.store(
+            f"e{number}",
+            f"Rain on day {number}",
+            occurred_at=NOW - number * DAY - DAY,
+            embedding=unit(0, 0, 1),
+        )
+    asked = {"question": "Where does the walrus sleep?", "vector": unit(1)}
+    rows = {row["external_id"]: row for row in tenant.recall(*asked.values(), as_of=NOW)}
+    assert list(rows)[:2] == ["answer", "beside"]
+    assert rows["beside"]["fit"] < 0.15 < 0.4 < rows["answer"]["fit"]
+    assert list(fits(tenant, *asked.values(), floor=0.15)) == ["answer"]
+
+
 def test_it_ends_at_nought_and_at_one(tenant: Any, unit: Any) -> None:
     tenant.store("best", "walrus " * 40, occurred_at=NOW, embedding=unit(1))
     tenant.store("next", "walrus", occurred_at=NOW)

@@ -109,10 +109,12 @@ OTHERS = [
     ("我昨天买了什么?", "2024-05-14/2024-05-15"),
     ("我前天买了什么?", "2024-05-13/2024-05-14"),
     ("两天前天气怎么样?", "2024-05-13/2024-05-14"), ("十一月谁来了?", "2023-11-01/2023-12-01"),
-    ("三天前天气怎么样?", "2024-05-12/2024-05-13"),
+    ("三天前天气怎么样?", "2024-05-12/2024-05-13"), ("九月十五日谁来了?", "2023-09-15/2023-09-16"),
+    ("2023年二月二十八号谁来了?", "2023-02-28/2023-03-01"), ("十天前天气怎么样?", "2024-05-04/2024-05-07"),
+    ("Was war im August?", "2023-08-01/2023-09-01"),
 ]  # fmt: skip
 UNNAMED = [
-    "Was habe ich hier gesehen?", "Was liegt vor dem Haus?", "¿Qué hace Ana?", "我喜欢什么?",
+    "Was habe ich hier gesehen?", "Was liegt vor dem Haus?", "¿Qué hace Ana?", "我喜欢什么?", "两三天前谁来了?",
     "the mayo in the fridge",
     "", "Where does she live?", "May I ask her?", "They march on", "the last of the past glories",
     "a long time ago", "on 5/8/2023x", "the day 99999", "year 0001", "29 February", "in room 1950",

@@ -4,15 +4,15 @@
 WITH settings AS MATERIALIZED (
     SELECT pgmnemo._scope(%(tenant)s, %(project)s, 'off') AS scope, s,
            jsonb_populate_record(s, %(ones)s::jsonb) AS unit,
-           jsonb_populate_record(s, '{"assistant_weight": 0, "question_weight": 1}') AS deaf
+           jsonb_populate_record(s, '{"assistant_weight": 0}') AS deaf
       FROM (SELECT pgmnemo._settings() AS s OFFSET 0) g
 ), held AS MATERIALIZED (
     SELECT c.lesson_id, c.external_id, row_number() OVER (ORDER BY c.external_id COLLATE "C") AS place,
            c AS silent, jsonb_populate_record(c, '{"temporal": 1}') AS loud,
-           pgmnemo._share(c, g.deaf) AS share
+           pgmnemo._share(false, c.assistant, false, g.deaf) AS share
       FROM settings g
      CROSS JOIN unnest(pgmnemo._candidates(
-            g.scope, ARRAY(SELECT l.id FROM pgmnemo.lesson l WHERE l.tenant_id = %(tenant)s AND l.project_id = %(project)s), '{}', pgmnemo._ask(g.scope, NULL, NULL, now(), g.s), g.s, false, now())) c
+            g.scope, ARRAY(SELECT l.id FROM pgmnemo.lesson l WHERE l.tenant_id = %(tenant)s AND l.project_id = %(project)s), '{}', pgmnemo._ask(g.scope, NULL, NULL, now(), g.s), g.unit, false, now())) c
 ), everybody AS MATERIALIZED (
     SELECT array_agg(h.silent ORDER BY h.place) AS silent FROM held h
 )

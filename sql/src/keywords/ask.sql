@@ -23,8 +23,8 @@ DECLARE
 BEGIN
     asked.pivot := s.length_pivot;
     IF NOT pgmnemo._blank(words) THEN
-        SELECT q.lexemes, q.numbers INTO lexemes, numbers
-          FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q;
+        asked.configs := pgmnemo._tenant_configs(scope.tenant);
+        SELECT q.lexemes, q.numbers INTO lexemes, numbers FROM pgmnemo._question_words(words, asked.configs) q;
     END IF;
     word_count := cardinality(lexemes);
     WITH listed AS (

@@ -34,13 +34,15 @@ BEGIN
                    pgmnemo._importance(l.importance), 0,
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
-                   pgmnemo._center(asked, v.common), l.mark, l.repeats, l.asks)::pgmnemo.candidate
+                   pgmnemo._center(asked, v.common), l.mark, l.repeats,
+                   pgmnemo._share(l.repeats, l.role = 'assistant', l.asks, s))::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
                        pgmnemo._bare_question(l.content) AS asks,
-                       CASE WHEN asked.collapse THEN pgmnemo._words_mark(l.lexemes, l.token_count) END AS mark,
+                       CASE WHEN asked.collapse
+                            THEN pgmnemo._words_mark(l.content, l.lexemes, l.token_count) END AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
                        AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
                        AS repeats

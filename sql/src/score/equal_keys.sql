@@ -13,7 +13,7 @@ BEGIN
                    count(*) OVER (PARTITION BY w.mark) AS times
               FROM (SELECT DISTINCT unnest(ids) AS id) u
               JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = u.id
-             CROSS JOIN LATERAL (SELECT pgmnemo._words_mark(l.lexemes, l.token_count)) AS w (mark)) m;
+             CROSS JOIN LATERAL (SELECT pgmnemo._words_mark(l.content, l.lexemes, l.token_count)) AS w (mark)) m;
 END
 $$;
 

@@ -6,10 +6,10 @@ RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_co
                temporal float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT pgmnemo._share(c, s) * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
-           pgmnemo._share(c, s) * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
-           pgmnemo._share(c, s) * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
-           pgmnemo._share(c, s) * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
-           pgmnemo._share(c, s) * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
-           pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal
+    SELECT (c).share * (c).coverage * (s).bm25_weight * coalesce((c).bm25, 0),
+           (c).share * (c).coverage * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+           (c).share * (s).passage_cosine_weight * pgmnemo._nearness((c).passage_cosine, (c).center),
+           (c).share * (s).pair_cosine_weight * pgmnemo._nearness((c).pair_cosine, (c).center),
+           (c).share * (s).cosine_weight * pgmnemo._nearness((c).cosine, (c).center),
+           (c).share * (s).temporal_weight * (c).temporal
 $$;

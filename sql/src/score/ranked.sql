@@ -1,12 +1,13 @@
 -- Every candidate with what comes to it from others and its score, by which it ranks; ties go by external id, then by
--- project. context: the greatest relevance among those of the same project and the same moment. In one query with
--- whoever calls it, so that nothing is made into records and taken apart again.
+-- project. context: the greatest relevance among those of the same project and the same moment; alone: the score with
+-- the lesson's own relevance in place of that, since what only shares a moment with an answer is none. In one query
+-- with whoever calls it, so that nothing is made into records and taken apart again.
 CREATE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], nears float8[], linked bigint[],
                                 graphs float8[], s pgmnemo.settings)
-RETURNS TABLE (score float8, own pgmnemo.candidate)
+RETURNS TABLE (score float8, alone float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT x.score, o.own
+    SELECT x.score, x.score - (s).context_weight * (d.around - d.relevance), o.own
       FROM (SELECT v.*,
                    CASE WHEN v.occurred_at IS NULL THEN v.relevance
                         ELSE max(v.relevance) OVER (PARTITION BY v.project_id, v.occurred_at) END AS around,
@@ -19,6 +20,6 @@ AS $$
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
                        d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
                        d.recency, d.importance, d.along, d.coverage, d.center, d.mark,
-                       d.repeats, d.asks)::pgmnemo.candidate) AS o (own)
+                       d.repeats, d.share)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(d.relevance, o.own, s) x
 $$;

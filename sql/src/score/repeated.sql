@@ -1,16 +1,21 @@
--- Of which lexemes a lesson is that repeats the question: those of the question, in mode vector, too. NULL where
--- lessons rank by their score alone, or nothing is asked in words.
+-- Of which lexemes a lesson is that repeats the question: those of the question under every configuration that lessons
+-- were cut by, in mode vector, too. NULL where lessons rank by their score alone, or nothing is asked in words.
 CREATE FUNCTION pgmnemo._repeated(scope pgmnemo.scope, asked pgmnemo.question, words text, mode text,
                                   duplicates boolean)
 RETURNS text[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    configs constant regconfig[] := coalesce(asked.configs, pgmnemo._tenant_configs(scope.tenant));
 BEGIN
-    IF duplicates IS NULL OR words IS NULL OR mode <> 'vector' THEN
-        RETURN CASE WHEN duplicates IS NOT NULL THEN nullif(asked.terms, '{}') END;
+    IF duplicates IS NULL OR words IS NULL OR mode <> 'vector' AND asked.configs IS NULL THEN
+        RETURN NULL;
+    ELSIF mode <> 'vector' AND cardinality(configs) = 1 THEN
+        RETURN nullif(asked.terms, '{}');
     END IF;
-    RETURN (SELECT q.lexemes FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q
-             WHERE NOT pgmnemo._blank(words));
+    RETURN (SELECT array_agg(DISTINCT w.lexeme)
+              FROM unnest(configs) AS c (config)
+             CROSS JOIN LATERAL unnest(tsvector_to_array(pgmnemo._lexemes(c.config, words))) AS w (lexeme));
 END
 $$;

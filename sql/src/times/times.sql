@@ -13,12 +13,16 @@ DECLARE
     remaining text := ' ' || lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");
     now timestamp := as_of AT TIME ZONE zone;
     loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
+    far_words constant text :=  -- of Chinese and Japanese
+        '[\u5e74\u6708\u65e5\u5929\u5468\u9031\u661f\u793c\u524d\u6628\u4eca\u53bb\u4e0a\u5148\u672c\u8fd9]|'
+        '\u304a\u3068\u3068\u3044';
     other_words constant text :=  -- looked for in every question, so without a look at where words begin
         'gestern|heute|vor [^ ]+ [tmwj]|letzte|vorige|vergangen|diese[nrsm]? [wmjqt]|hier|aujourd|il y a|derni|passe|'
         'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9](\.|er)? [jfmasond]|[0-9] de |'
         ' (im|en|mi|fin|anfang|mitte|ende|d\u00e9but|finales de|principios de) [jfmasoend]|'
-        '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044';
+        || far_words;
     other boolean;
+    month_named boolean;
     way record;
     found text[];
     span tsrange;
@@ -38,14 +42,15 @@ BEGIN
        AND remaining ~ '\m(que|qui|quoi|qu|quand|quel|quelle|est|les|le|la|je|j|nous|elle)\M' THEN
         remaining := regexp_replace(remaining, '(?<!avant-)\mhier\M', 'yesterday', 'g');  -- in German it is "here"
     END IF;
-    IF other AND remaining ~ ('\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|'
-                    '[\u4e00-\u9fff]|\u304a\u3068\u3068\u3044|weekend|week-end|wochenende|fin de semana|'
+    IF other AND remaining ~ (far_words || '|'
+                    '\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|'
+                    'weekend|week-end|wochenende|fin de semana|'
                     '\m(vor|hace|il y a) [^ ]+ (tag|woche|monat|jahr|jour|semaine|mois|an|d.a|semana|mes|a.o)|'
                     '\m(letzte|vorige|vergangene|diese)[nrsm]? [^ ]|\mpasad[oa]\M|.ltim[oa]s |'
                     '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
                     '\m(cette|ce|est[ea]) (semaine|mois|ann|semana|mes|a)|'
                     '([0-9](\.|er)? (de )?|\m(im|en|mi|fin|anfang|mitte|ende|d.but|de) )'
-                    '(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|'
+                    '(j.n|f.[bv]|m.[iry]|a[bpvgou]|jui|'
                     'jul|jun|ene|sep|o[kc]t|nov|d.[czi])') THEN
         remaining := pgmnemo._times_in_english(remaining);
     END IF;
@@ -53,11 +58,13 @@ BEGIN
                      'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                      'yesterday|'
                      'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
-                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|'
+                     '(last|past|previous|this) \w|(in|during|since) q[1-4]|in m[0-9]|'
                      '(day|week|fortnight|month|year)s? (ago|back|earlier))') THEN
         RETURN;
     END IF;
-    FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
+    month_named := remaining ~ 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
+    FOR way IN SELECT w.* FROM pgmnemo._time_patterns() w
+                WHERE (month_named OR NOT w.months) AND remaining LIKE ANY (w.hints) LOOP
         IF way.kind = 'loose' THEN
             EXIT WHEN cardinality(since) > 0;
             share := CASE WHEN way.names IN ('{day}', '{year}') THEN loose_share ELSE 1 END;

@@ -22,7 +22,7 @@ CREATE TYPE pgmnemo.candidate AS (
     center         float8,
     mark           bigint,
     repeats        boolean,
-    asks           boolean
+    share          float8
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); asks: it is a question and nothing else (pgmnemo._bare_question)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so; coverage: the share that the words count with (pgmnemo._coverage); center: the cosine that it would have if question and lesson were unrelated (pgmnemo._center); mark: pgmnemo._words_mark, NULL where equal lessons are hits of their own; repeats: it is the question itself (pgmnemo._repeats_question); share: what its own relevance counts with (pgmnemo._share)';

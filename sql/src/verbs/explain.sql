@@ -78,7 +78,7 @@ BEGIN
     first := coalesce(first_of[array_position(left_out, l.id)], l.id);
     ahead := CASE WHEN explain.duplicates IS NULL OR cardinality(asked.since) > 0 THEN 0 ELSE 3 END;
     WITH ranked AS MATERIALIZED (
-        SELECT r.score, r.own
+        SELECT r.score, r.alone, r.own
           FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
     ), best AS MATERIALIZED (
         SELECT (r.own).lesson_id, (r.own).repeats, r.score, o.lexemes, coalesce(o.occurred_at, o.stored_at) AS happened,
@@ -97,7 +97,7 @@ BEGIN
                  WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
                    AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened, o.lexemes)) m
     )
-    SELECT p.rank, p.all_of_them, r.score, r.own INTO found
+    SELECT p.rank, p.all_of_them, r.score, r.alone, r.own INTO found
       FROM ranked r JOIN placed p ON p.lesson_id = first WHERE (r.own).lesson_id = l.id;
     notes := CASE WHEN (found.own).repeats THEN '; it only repeats the question: behind all that does not' ELSE '' END
              || coalesce((SELECT format('; one hit with %s equal lessons, shown as %L', e.others, o.external_id)
@@ -112,7 +112,7 @@ BEGIN
                    || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END || notes),
         ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
         ('answer', 'fit', (SELECT CASE WHEN (found.own).repeats THEN '0' ELSE f.fit::text END
-                             FROM pgmnemo._fit(found.score, asked.ideal) f),
+                             FROM pgmnemo._fit(found.alone, asked.ideal) f),
          NULL, NULL,
          'of a score of ' || asked.ideal),
         ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,

@@ -103,7 +103,7 @@ BEGIN
           FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
                        coalesce(others[g.place], 0) AS others, r.own
                   FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-                 CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
+                 CROSS JOIN LATERAL pgmnemo._fit(r.alone, asked.ideal) f
                  CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
                  WHERE (recall.floor IS NULL OR f.fit >= recall.floor AND NOT (r.own).repeats)
                    AND (r.own).lesson_id <> ALL (left_out)
@@ -150,7 +150,7 @@ neighbours: relevance of the candidates up to two positions before and after in 
 recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
-fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
+fit: the score, with the lesson''s own relevance in place of context, as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
 duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
 a lesson that restates an older one that ranks up to three places before it (pgmnemo._restates: newer, at least 0.85 of its score, a quarter of the words) comes just before that, unless the question names a time or duplicates is NULL;
 repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0; contributions: what each component from bm25 to graph in the order of the formula adds to the score (pgmnemo._contributions), together the score;

@@ -1,6 +1,5 @@
 -- Whether a lesson is the question itself: it is a question, and has no word of its own that the question lacks, but in
--- a lead-in (Tell me: ...; Sorry, once more: ...) of two clauses of three words at most. A lesson that states something
--- is an answer, whatever its words.
+-- a lead-in (pgmnemo._without_lead_in). A lesson that states something is an answer, whatever its words.
 CREATE FUNCTION pgmnemo._repeats_question(content text, topic text, config text, lexemes tsvector, question text[])
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -9,8 +8,6 @@ AS $$
 DECLARE
     longest constant integer := 1000;  -- characters of a question that may be asked again
     most constant integer := 24;  -- lexemes of a lead-in
-    lead_in constant text := '^(?:[^[:alnum:]]*[[:alnum:]''\u2019]{1,12}(?:\s+[[:alnum:]''\u2019]{1,12}){0,2}'
-                             '\s*[:,.!\u060C\u3001\u3002\uFF01\uFF0C\uFF1A]+){1,2}';
     more tsvector;
 BEGIN
     IF topic IS NULL THEN
@@ -26,8 +23,8 @@ BEGIN
         more := ts_delete(pgmnemo._lexemes(pgmnemo._config(config), content), question);
     END IF;
     RETURN length(more) = 0
-           OR length(more) <= most AND content ~ lead_in
-              AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), regexp_replace(content, lead_in, '')),
+           OR length(more) <= most
+              AND length(ts_delete(pgmnemo._lexemes(pgmnemo._config(config), pgmnemo._without_lead_in(content)),
                                    question)) = 0;
 END
 $$;

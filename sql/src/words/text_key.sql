@@ -1,11 +1,14 @@
--- The same for lessons that say the same: one form of text, one topic, one speaker (nobody named is the user). Long
--- texts are the same only to the letter.
+-- The same for lessons that say the same: one form of text (of a question without its lead-in), one topic, one speaker
+-- (nobody named is the user). Long texts are the same only to the letter.
 CREATE FUNCTION pgmnemo._text_key(content text, topic text, role text)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT pg_catalog.hashtextextended(
         pg_catalog.concat_ws(E'\n', CASE WHEN octet_length(content) <= 8000 AND length(content) <= 2000
-                                         THEN pgmnemo._text_form(content) ELSE content END,
+                                         THEN pgmnemo._text_form(CASE WHEN pgmnemo._bare_question(content)
+                                                                      THEN pgmnemo._without_lead_in(content)
+                                                                      ELSE content END)
+                                         ELSE content END,
                              topic, nullif(role, 'user')), 0)
 $$;

@@ -1,10 +1,12 @@
--- The same for lessons with the same lexemes, cheaply: only where two have one mark their texts are compared. Of long
--- vectors the length and the bytes are enough.
-CREATE FUNCTION pgmnemo._words_mark(lexemes tsvector, token_count integer)
+-- The same for lessons with the same lexemes, and for one question with another lead-in, cheaply: only where two have
+-- one mark their texts are compared. Of long vectors the length and the bytes are enough.
+CREATE FUNCTION pgmnemo._words_mark(content text, lexemes tsvector, token_count integer)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT CASE WHEN pg_column_size(lexemes) <= 2000 AND pg_column_compression(lexemes) IS NULL
+    SELECT CASE WHEN pgmnemo._bare_question(content)
+                THEN hashtextextended(pgmnemo._text_form(pgmnemo._without_lead_in(content)), 0)
+                WHEN pg_column_size(lexemes) <= 2000 AND pg_column_compression(lexemes) IS NULL
                 THEN hash_array_extended(tsvector_to_array(lexemes), 0)
                 ELSE token_count::bigint * 4294967296 + pg_column_size(lexemes) END
 $$;

@@ -96,6 +96,27 @@ def test_a_question_of_any_script_is_no_answer(scope: Any, question: str, asked:
     assert asked not in scope.context(question).text
 
 
+def test_one_question_with_other_lead_ins_is_one_hit(scope: Any) -> None:
+    asked = ("Which tea is mine?", "Hey! Which tea is mine?", "Sorry, once more: which tea is mine?")
+    others = ("Is the tea hers, or is it his?", "Is the tea Ben's, or is it his?", "We drank tea at noon.")
+    for text in (*asked, *others):
+        scope.add(text)
+    hits = scope.recall("tea cups", k=10)
+    assert len(hits) == 4
+    assert {hit.equal_lessons for hit in hits if hit.text in asked} == {2}
+
+
+def test_a_question_of_another_language_than_it_was_taken_for_is_no_answer(scope: Any) -> None:
+    """ "wann" and "hat" are words that one language drops, and the other takes for words."""
+    question, answer = "Wann hat Anke Geburtstag?", "Anke wird am 23. Juni vierzig."
+    scope.add(question, key="english", language="english")
+    scope.add(question, key="german", language="german")
+    scope.add(answer, key="answer", language="german")
+    hits = scope.recall(question)
+    assert keys(hits)[0] == "answer"
+    assert all(hit.repeats_question for hit in hits[1:])
+
+
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [

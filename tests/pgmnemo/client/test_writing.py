@@ -40,6 +40,11 @@ def test_a_time_of_another_zone_is_the_same_moment(scope: Any) -> None:
     assert scope.get("k").at == DAY
 
 
+def test_days_and_times_in_metadata_are_kept_as_iso_texts(scope: Any) -> None:
+    scope.add("x", key="k", metadata={"day": DAY.date(), "times": [DAY]})
+    assert scope.get("k").metadata == {"day": "2024-05-08", "times": ["2024-05-08T13:56:00+00:00"]}
+
+
 def test_now_stands_for_a_time_that_is_left_out(scope: Any) -> None:
     scope.add("x", key="now", now=DAY)
     scope.add("x", key="at", at=DAY + timedelta(days=1), now=DAY)
