@@ -16,6 +16,7 @@ from uuid import UUID
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from pgmnemo.errors import DatabaseError
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server.server_files import PIXELTABLE, installation, stage_extension, stage_server
 from pgmnemo.server.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server, identity
@@ -141,7 +142,7 @@ class Bench:
         folder = self.folder / f"postgresql-{major}"
         home = folder / PIXELTABLE.module / PIXELTABLE.installations[major]
         if not home.exists():
-            original = installation(major)
+            original = package_installation(major)
             stage_server(original, folder, PIXELTABLE, [one.name for one in (original / "bin").iterdir()])
             stage_extension(SQL_FOLDER, home / PIXELTABLE.extensions)
         return home
@@ -188,6 +189,14 @@ class Bench:
             if not (made / "LC_CTYPE").is_file():
                 raise Absent(f"localedef makes no {name}: install Debian's package locales")
         return name
+
+
+def package_installation(major: int) -> Path:
+    """Return the installation of a major version that a package brings; Absent without one."""
+    try:
+        return installation(major)
+    except DatabaseError as error:
+        raise Absent(str(error)) from None
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from pgmnemo.server.releases import scripts
 from pgmnemo.server.server_process import SUPERUSER
 from tests.helping import until
 from tests.servers.asserting import wrong
-from tests.servers.bench import LOCALES, MAJORS, OWNER, TENANT, Bench, Database
+from tests.servers.bench import LOCALES, MAJORS, OWNER, TENANT, Bench, Database, package_installation
 from tests.servers.notes import CODECS, NOTES, WIDTH
 
 Pair = tuple[Database, Database]
@@ -196,7 +196,7 @@ def folder(bench: Bench, name: str) -> Database:
 def folder_upgraded(bench: Bench) -> Pair:
     """Bring a memory folder from 16 to 18 by `mnemo upgrade`."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(binaries.VARIABLE, binaries.of_major(16).program("pg_config"))
+        patch.setenv(binaries.VARIABLE, str(package_installation(16) / "bin/pg_config"))
         with closing(LocalServer.open(bench.folder / "older")) as server:
             Database(server.conninfo, NOTES, owner="pgmnemo").load()
     upgrade(bench.folder / "older")
