@@ -10,6 +10,8 @@
 #                          where `verify` finds fewer; tries intervals on made-up data, and the command perf
 # make upgrade             set up and upgrade the extension from every release, with data and under load
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
+# make servers             set up and try a memory on PostgreSQL 16, 17 and 18, in encodings and locales, after dumps,
+#                          updates, pg_upgrade and replication; prints a table. 17 and locales need node, npm, localedef
 # make lint                ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py, and that
 #                          pgmnemo/client/sync is what `make sync` writes
 # make sync                make pgmnemo/client/sync of pgmnemo/client/aio
@@ -38,7 +40,8 @@ FAULTS   := $(addprefix tests/benchmarks/test_,reliability.py runner_reliability
 CLIENT   := $(addprefix tests/pgmnemo/,client local cli importers)
 MCP      := tests/pgmnemo/mcp
 DOORS    := $(addprefix tests/pgmnemo/,adapters mcp serving hooks) tests/examples tests/docs
-ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS) $(FAULTS)
+ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres17 tests/servers \
+            tests/sql/test_upgrade.py $(CLAIMS) $(FAULTS)
 GET      := -m pip install --disable-pip-version-check --no-input --no-compile
 PIP      := $(BIN)/python $(GET) -c constraints.txt
 LOCKED   := --no-deps --require-hashes -r
@@ -79,6 +82,10 @@ postgres17: $(VENV)/.test-ready
 	  { echo "make postgres17 needs node (18 or later) and npm: install both, or leave it out" >&2; exit 3; }
 	npm ci --silent --prefix tests/postgres17
 	$(BIN)/python -m pytest tests/postgres17 $(TELL) $(ARGS)
+
+servers: $(VENV)/.test-ready
+	-command -v npm >/dev/null && npm ci --silent --prefix tests/postgres17
+	$(BIN)/python -m pytest -q tests/servers $(TELL) $(ARGS)
 
 sync: $(VENV)/.test-ready $(UNASYNCD)
 	UNASYNCD=$(abspath $(UNASYNCD)) $(BIN)/python tools/sync_client.py
@@ -148,4 +155,4 @@ $(MCP)/node_modules/.ready: $(MCP)/package-lock.json | $(VENV)/.test-ready
 clean:
 	rm -rf $(VENV) .venv-sync .venv-site .venv-lock .venv-hermes $(MCP)/node_modules build/pages site .cache .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test client doors postgres16 attack forge shards upgrade postgres17 sync lock site lint clean
+.PHONY: bench test client doors postgres16 attack forge shards upgrade postgres17 servers sync lock site lint clean

@@ -13,7 +13,7 @@ NumPy rows; those of passages need pgvector's types registered, or are one array
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from numbers import Integral, Real
@@ -48,6 +48,8 @@ KINDS = {"str": str, "int": int, "float": float, "bool": bool}
 INT4, INT8 = 2**31 - 1, 2**63 - 1
 WIDE = {"after"}  # arguments that are bigint
 CLIENTS = {"external_id": "key", "content": "text", "query_text": "query"}  # names of the client's verbs
+WRITTEN = {"query_text", "embedder", "name"}  # texts that are no content, and that an encoding need not hold
+EMBEDDER = "pgmnemo.embedder"  # the setting whose value comes next
 # How an argument is written where its Python value alone does not tell PostgreSQL its type.
 CASTS = {
     "embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]",
@@ -76,6 +78,18 @@ class Call(Generic[Answer]):
             self.statement, self.parameters, lambda rows: make(decode(rows)), self.repeatable, self.shape,
             self.settings,
         )  # fmt: skip
+
+    def written(self, form: Callable[[str], str]) -> Call[Answer]:
+        """Return the same call with its question and its embedder's name in another form."""
+        if not isinstance(self.parameters, tuple):  # by their names: those of a statement that is no verb
+            return self
+        names = ("",) * (len(self.parameters) - len(self.shape[1])) + self.shape[1]
+        given = zip(names, ("", *self.parameters), self.parameters, strict=False)
+        parameters = tuple(
+            form(one) if isinstance(one, str) and (name in WRITTEN or last == EMBEDDER) else one
+            for name, last, one in given
+        )
+        return replace(self, parameters=parameters)
 
     def under(self, settings: Mapping[str, str]) -> Call[Answer]:
         """The same call of a named tenant with settings of pgmnemo that hold for its transaction alone.

@@ -2,16 +2,16 @@
 -- How a database that holds 0.6.1 becomes what the full script makes, in the one transaction of ALTER EXTENSION.
 -- `make script` puts parts of src/ in place of the lines that begin with @ (assemble.py).
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
--- New objects belong to the extension's owner, whoever upgrades.
+-- New objects belong to the owner of the schema, whoever upgrades: pg_upgrade gives the extension to a superuser.
 SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
-       set_config('role', pg_get_userbyid(e.extowner), true)
-  FROM pg_extension e WHERE e.extname = 'pgmnemo';
+       set_config('role', pg_get_userbyid(n.nspowner), true)
+  FROM pg_namespace n WHERE n.nspname = 'pgmnemo';
 -- No verb runs while functions change.
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
-    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked,
+    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked, pgmnemo._share,
     pgmnemo._time_patterns;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
@@ -214,7 +214,7 @@ AS $$
                                   '(?:[ ().:/-]{1,3}(?:[A-Z]{1,4}[ ().:/-]{1,3})?[A-Za-z]{0,4}[0-9][0-9A-Za-z]{0,15})*)'
                                   '(?![0-9A-Za-z])|(?<![0-9A-Za-z])([0-9a-f]{8,64})(?![0-9A-Za-z])', 'g') AS m
              CROSS JOIN LATERAL (
-                    SELECT lower(regexp_replace(coalesce(m[1], m[2]), '[^0-9A-Za-z]+', '', 'g')) AS code,
+                    SELECT lower(regexp_replace(coalesce(m[1], m[2]), '[^0-9A-Za-z]+', '', 'g') COLLATE "C") AS code,
                            coalesce(m[1], '') ~ '[^0-9A-Za-z]' AS grouped) AS g
              WHERE length(g.code) BETWEEN 5 AND 64
                AND (NOT g.grouped OR g.code ~ '([0-9].*){6}' OR g.code ~ '([0-9].*){2}' AND g.code ~ '[a-z]')) c
@@ -313,7 +313,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    code constant text := lower(split_part(replace(language, '_', '-'), '-', 1)) COLLATE "C";
+    code constant text := lower(split_part(replace(language, '_', '-'), '-', 1) COLLATE "C");
     known constant text := '{"ar":"arabic","hy":"armenian","eu":"basque","ca":"catalan","da":"danish","nl":"dutch",'
         '"en":"english","fi":"finnish","fr":"french","de":"german","el":"greek","hi":"hindi","hu":"hungarian",'
         '"id":"indonesian","ga":"irish","it":"italian","lt":"lithuanian","ne":"nepali","no":"norwegian",'
@@ -352,6 +352,9 @@ DECLARE
     form text;
     rewritten text;
 BEGIN
+    IF prepared ~ '[^\u0001-\u007F]' OR lower('I') <> 'i' THEN
+        prepared := pgmnemo._lower_case(config, prepared);
+    END IF;
     accents := octet_length(prepared) <> length(prepared);
     IF accents AND config IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig) THEN
         -- these know no accents
@@ -402,6 +405,44 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._lexemes(regconfig, text) IS 'to_tsvector(config, pgmnemo._prepared(words)) without accents of Latin letters, with stop words that are written as names; for pg_catalog.english, irregular forms and a few everyday words counted as their root (went as go, children as child, two as 2)';
+-- A text in lower case, where the locale of the database leaves its capitals: with LC_CTYPE C those beyond ASCII
+-- (Latin, Greek, Cyrillic, Armenian), in Turkish and Azerbaijani the I of every other language.
+CREATE OR REPLACE FUNCTION pgmnemo._lower_case(config regconfig, words text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    -- first and last capital, the step to the next, and how far behind it its small letter is
+    latin1 constant integer[] := '{{192,214,1,32},{216,222,1,32}}';
+    unicode constant integer[] := latin1 || '{{256,302,2,1},{304,304,1,-199},{306,310,2,1},{313,327,2,1},'
+        '{330,374,2,1},{376,376,1,-121},{377,381,2,1},{416,416,1,1},{431,431,1,1},{536,538,2,1},{902,902,1,38},'
+        '{904,906,1,37},{908,908,1,64},{910,911,1,63},{913,929,1,32},{931,939,1,32},{1024,1039,1,80},'
+        '{1040,1071,1,32},{1120,1152,2,1},{1162,1214,2,1},{1329,1366,1,48},{7680,7828,2,1},{7840,7934,2,1}}'::integer[];
+    capitals text;
+    small text;
+BEGIN
+    IF lower('I') <> 'i' THEN
+        IF config = 'pg_catalog.turkish'::regconfig THEN
+            RETURN words;
+        END IF;
+        words := translate(words, 'I', 'i');
+    END IF;
+    IF getdatabaseencoding() NOT IN ('UTF8', 'LATIN1', 'LATIN9', 'WIN1252') THEN
+        RETURN words;  -- chr() knows other characters there, or none
+    ELSIF lower(chr(201)) <> chr(233) THEN
+        SELECT string_agg(chr(n), '' ORDER BY n), string_agg(chr(n + behind), '' ORDER BY n) INTO capitals, small
+          FROM (SELECT a.ranges[i][1] AS first, a.ranges[i][2] AS last, a.ranges[i][3] AS step, a.ranges[i][4] AS behind
+                  FROM (SELECT CASE WHEN getdatabaseencoding() = 'UTF8' THEN unicode ELSE latin1 END AS ranges) a,
+                       generate_subscripts(a.ranges, 1) AS i) r
+         CROSS JOIN LATERAL generate_series(r.first, r.last, r.step) AS n;
+        words := translate(words, capitals, small);
+    END IF;
+    RETURN words;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._lower_case(regconfig, text) IS 'a text with small letters for capitals that lower() leaves, or changes as Turkish has it, under the locale of the database';
 -- Characters that say the same as others: digits of other scripts as ASCII's, katakana as hiragana.
 CREATE OR REPLACE FUNCTION pgmnemo._one_form(words text)
 RETURNS text
@@ -507,6 +548,16 @@ BEGIN
         parts := concat_ws(' ', parts, pgmnemo._codes(words));
     END IF;
     words := concat_ws(E'\n', words, parts);
+    -- what is no letter: under LC_CTYPE C, and under a builtin locale, the parser takes all beyond ASCII for letters
+    IF octet_length(words) <> length(words) AND getdatabaseencoding() = 'UTF8' THEN
+        words := regexp_replace(words, '[\u00A1-\u00A9\u00AB\u00AC\u00AE-\u00B1\u00B4\u00B6-\u00B8\u00BB\u00BF\u00D7'
+                                       '\u00F7\u037E\u0387\u055A-\u055F\u0589\u058A\u05BE\u05C0\u05C3\u05C6\u05F3\u05F4'
+                                       '\u060C\u060D\u061B\u061D-\u061F\u066A-\u066D\u06D4\u0700-\u070D\u0964\u0965'
+                                       '\u0E5A\u0E5B\u0F01-\u0F17\u104A-\u104F\u1360-\u1368\u17D4-\u17D6\u17D8-\u17DB'
+                                       '\u1800-\u180A\u2010-\u2027\u2030-\u205E\u20A0-\u20C0\u2190-\u23FF\u2500-\u2BFF'
+                                       '\u2E00-\u2E2E\u2E30-\u2E5D\u3001-\u3004\u3008-\u3020\u3030\u303D'
+                                       '\U0001F000-\U0001F0FF\U0001F1E6-\U0001FAFF]', ' ', 'g');
+    END IF;
     IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
         words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
     END IF;
@@ -567,6 +618,29 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._question_words(text, regconfig[]) IS 'lexemes: those of a question under all these configurations; numbers: for each the number of the word that it is a form of, NULL: each is a word of its own';
+-- The configurations whose stop words the encoding of the database has: in LATIN1 those of Hungarian are an error.
+CREATE OR REPLACE FUNCTION pgmnemo._readable_configs(configs regconfig[])
+RETURNS regconfig[]
+LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    readable regconfig[] := '{}';
+    config regconfig;
+BEGIN
+    FOREACH config IN ARRAY configs LOOP
+        BEGIN
+            PERFORM to_tsvector(config, 'a');
+            readable := readable || config;
+        EXCEPTION WHEN untranslatable_character THEN
+            NULL;
+        END;
+    END LOOP;
+    RETURN readable;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._readable_configs(regconfig[]) IS 'the text search configurations that the encoding of the database can read, for databases of another encoding than UTF8';
 -- The configuration of the language that a text is in. A script tells most; among languages that share one the stop
 -- words that PostgreSQL ships decide: the text is cut under each of them, and the one that drops most words has it,
 -- if it drops two at least and more than `fallback` does. `fallback` where nothing decides.
@@ -577,8 +651,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     sample constant text := left(words, 1000);
-    configs constant regconfig[] := '{english,german,french,spanish,portuguese,italian,dutch,swedish,danish,'
-                                    'norwegian,finnish,hungarian,turkish}';
+    configs regconfig[] := '{english,german,french,spanish,portuguese,italian,dutch,swedish,danish,'
+                           'norwegian,finnish,hungarian,turkish}';
     -- frequent stop words that are no English words: without one of them no language but `fallback` is tried
     telling constant tsquery := (
         'der | das | und | ist | nicht | ich | ein | eine | einen | einem | mit | auf | wie | wer | '
@@ -618,6 +692,9 @@ BEGIN
     cut := to_tsvector('pg_catalog.simple', sample);
     IF fallback = 'pg_catalog.english'::regconfig AND NOT cut @@ telling THEN
         RETURN fallback;
+    END IF;
+    IF getdatabaseencoding() <> 'UTF8' THEN
+        configs := pgmnemo._readable_configs(configs);
     END IF;
     tokens := pgmnemo._positions(cut);
     most := greatest(most, tokens - pgmnemo._positions(to_tsvector(fallback, sample)));
@@ -671,7 +748,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(string_agg(format('%s:1', n.name), ' '), '')::tsvector
-      FROM (SELECT DISTINCT lower(m[1]) COLLATE "C" AS name
+      FROM (SELECT DISTINCT lower(m[1] COLLATE "C") AS name
               FROM regexp_matches(left(words, 10000),
                                   '((?<![A-Za-z][ -])\m[A-Z]{2,5}\M(?![ -][A-Z]{2})|'
                                   '(?<=[a-z0-9,;] )[A-Z][a-z]{1,4}\M)', 'g') AS m) n
@@ -742,7 +819,7 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF octet_length(content) <> length(content) THEN
+    IF octet_length(content) <> length(content) AND getdatabaseencoding() = 'UTF8' THEN
         content := normalize(content, NFKC);
         content := regexp_replace(content, '[\u00AD\u034F\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F'
                                            '\uFE00-\uFE0F\uFEFF]', '', 'g');
@@ -1297,6 +1374,30 @@ BEGIN
     RETURN question;
 END
 $$;
+-- The first text in C order that begins otherwise, as near as the encoding lets one say; NULL: there is none. What is
+-- taken too far is sieved by whoever asks.
+CREATE OR REPLACE FUNCTION pgmnemo._after_prefix(prefix text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    unicode constant boolean := getdatabaseencoding() = 'UTF8';
+    head text := prefix;
+    code integer;
+BEGIN
+    WHILE head <> '' LOOP
+        code := CASE WHEN unicode OR octet_length(right(head, 1)) = 1 THEN ascii(right(head, 1)) END;
+        head := left(head, -1);
+        IF code = 55295 AND unicode THEN
+            RETURN head || chr(57344);  -- what lies between are no characters
+        ELSIF code < 127 OR (unicode AND code < 1114111) THEN
+            RETURN head || chr(code + 1);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END
+$$;
 -- What pgmnemo.lesson_entry can find of a document of conditions: values that must stand at a path. `place` tells one
 -- condition's alternatives from another's.
 CREATE OR REPLACE FUNCTION pgmnemo._asked_entries(conditions jsonb)
@@ -1443,7 +1544,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": …, "ne": …, "in": […], "gt": …, "gte": …, "lt": …, "lte": …, "prefix": "…", "exists": true}}, with and: […], or: […], not: {…}, and at its top contains: {…} (@>). A list in metadata counts as each of its elements; a text of eq, ne, in and prefix meets what was stored in Unicode''s composed form (NFC) and in its decomposed one, a text of the others is compared as it is';
+COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": ..., "ne": ..., "in": [...], "gt": ..., "gte": ..., "lt": ..., "lte": ..., "prefix": "...", "exists": true}}, with and: [...], or: [...], not: {...}, and at its top contains: {...} (@>). A list in metadata counts as each of its elements; a text of eq, ne, in and prefix meets what was stored in Unicode''s composed form (NFC) and in its decomposed one, a text of the others is compared as it is';
 -- A text or a list of texts that a filter gives for one of its keys.
 CREATE OR REPLACE FUNCTION pgmnemo._filter_texts(item text, given jsonb)
 RETURNS text[]
@@ -2010,6 +2111,42 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo._ideal IS 'words: how many the question has; 0 or more, in units of the score';
+-- Outside of the verbs a row comes when a dump is restored: then the graph that it names becomes the owner's of the
+-- schema pgmnemo, who may be another now, and nobody else's.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_comes()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    keeper constant name := (SELECT pg_get_userbyid(n.nspowner) FROM pg_namespace n WHERE n.nspname = 'pgmnemo');
+BEGIN
+    IF pgmnemo._acting_tenant() IS NULL
+       AND EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass('pgmnemo.' || quote_ident(NEW.name))
+                      AND c.relkind = 'r' AND NOT c.relhasrules AND NOT c.relhastriggers
+                      AND pg_has_role(c.relowner, 'USAGE')) THEN
+        EXECUTE format('ALTER TABLE pgmnemo.%I OWNER TO %I', NEW.name, keeper);
+        PERFORM pgmnemo._close_type(NEW.name);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER vector_graph_after_insert AFTER INSERT ON pgmnemo.vector_graph
+    FOR EACH ROW EXECUTE FUNCTION pgmnemo._graph_comes();
+ALTER TABLE pgmnemo.vector_graph ENABLE ALWAYS TRIGGER vector_graph_after_insert;
+-- Whether a graph's table is there, and belongs to the owner of the schema pgmnemo: pg_upgrade gives the extension to a
+-- superuser, and plain SQL has none. To a snapshot that is older than its drop its name still shows, and who was let to
+-- create in the schema may have taken the name.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_stands(graph name)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.nspowner = c.relowner
+                    WHERE n.nspname = 'pgmnemo' AND c.relkind = 'r'
+                      AND c.oid = to_regclass('pgmnemo.' || quote_ident(graph)))
+$$;
 -- The question with what unrelated lessons have in common with it and with each other, from the first lessons in scope
 -- by key, so that equal lessons have equal scores in whatever order they came. `center` is the mean cosine of these and
 -- the question: it differs between embedders, languages and questions. The answer may be among them, and of few it

@@ -1365,7 +1365,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": …, "ne": …, "in": […], "gt": …, "gte": …, "lt": …, "lte": …, "prefix": "…", "exists": true}}, with and: […], or: […], not: {…}, and at its top contains: {…} (@>). A list in metadata counts as each of its elements';
+COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": ..., "ne": ..., "in": [...], "gt": ..., "gte": ..., "lt": ..., "lte": ..., "prefix": "...", "exists": true}}, with and: [...], or: [...], not: {...}, and at its top contains: {...} (@>). A list in metadata counts as each of its elements';
 -- How every complaint about a filter is made.
 CREATE FUNCTION pgmnemo._filter_error(item text, problem text, advice text)
 RETURNS void

@@ -14,6 +14,7 @@ and `document_prefix`, which are put before texts here, `max_tokens`, the tokens
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -166,7 +167,7 @@ def prefixed(called: Callable[..., Any], prefix: str) -> Callable[..., Any]:
 
 def remembered_model(model: str, query_prefix: str, document_prefix: str) -> str:
     """Return the name of a vector space: vectors under other prefixes cannot be compared."""
-    model = model.replace(" · ", ", ")  # what separates the parts of a tenant's note
+    model = re.sub(" [·|] ", ", ", model)  # what separates the parts of a tenant's note
     if not (query_prefix or document_prefix):
         return model
     told = f"prefixes {query_prefix!a} and {document_prefix!a}"

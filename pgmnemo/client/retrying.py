@@ -105,6 +105,11 @@ def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
         return LostError(f"the connection to {where} was lost ({said}); {mend}", state)
     if state == "53100":
         return DatabaseError(f"the disk of {where} is full: nothing was stored; free some space there")
+    if state == "22P05":
+        mend = "write it otherwise, or make a database with ENCODING 'UTF8'"
+        return RefusedError(f"a text has a letter that the encoding of {where} lacks ({said}); {mend}", state)
+    if state in ("3F000", "42704"):  # a schema, or a type of pgvector's
+        return DatabaseError(f"{where} says: {said}; mnemo doctor tells what is wrong there")
     if state == "57014":
         return DatabaseError(f"the call took longer than the server allows ({said}); ask for less at once")
     if state is None and isinstance(error, psycopg.DataError | psycopg.ProgrammingError):

@@ -7,6 +7,7 @@ project of its own, so that it went wherever the tenant went; no recall, list or
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -212,7 +213,7 @@ class Space(NamedTuple):
         """What made the vectors; None where nobody said."""
         if self.name is None:
             return None
-        embedder, model, numbers = [*self.name.split(" · "), "", ""][:3]
+        embedder, model, numbers = [*re.split(" [·|] ", self.name), "", ""][:3]
         told = numbers.removesuffix(" numbers")
         return Remembered(embedder, model, int(told) if told.isdecimal() else self.kept)
 

@@ -33,6 +33,7 @@ REFUSALS = (
 )
 
 CONNECT_LIMIT = "10"  # seconds, unless the DSN says otherwise
+READABLE = {"client_encoding": "UTF8"}  # of a server in SQL_ASCII psycopg gives bytes in place of texts
 
 
 def read_dsn(dsn: str, told: str = "the DSN", otherwise: str = "") -> dict[str, Any]:
@@ -81,7 +82,7 @@ def connect(conninfo: Mapping[str, Any], *settings: str, mend: str = MEND) -> ps
         [str(conninfo.get("options") or ""), *(f"-c {setting}" for setting in settings)]
     ).strip()
     try:
-        return psycopg.connect(**{**conninfo, "options": options}, autocommit=True)
+        return psycopg.connect(**{**READABLE, **conninfo, "options": options}, autocommit=True)
     except psycopg.OperationalError as error:
         raise refusal(error, conninfo, mend) from None
 

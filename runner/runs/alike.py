@@ -39,6 +39,11 @@ CONDITIONS: Mapping[str, Of] = {
 """By name: what must be equal. All but the system and its version, its database and the machine."""
 
 
+def postgres_major(run: Run) -> str:
+    """Return the major version of the PostgreSQL under pgmnemo, such as `18`; empty for another system."""
+    return run.database.postgresql.partition(".")[0] if run.database else ""
+
+
 def differences(first: Run, other: Run, names: Collection[str] = CONDITIONS) -> Iterator[tuple[str, str]]:
     """Each condition in which two runs differ, and in words how: the first against the other."""
     for name, of in CONDITIONS.items():

@@ -26,6 +26,7 @@ from runner.bench.work import Stopwatch, Work
 from runner.errors import CorpusError, SystemAbsent
 from runner.protocol.texts.embedding import embed_corpus
 from runner.records import Corpus, Retrieval
+from runner.runs.alike import postgres_major
 from runner.runs.choice import OURS
 from runner.runs.costs import SUFFIX
 from runner.runs.manifest import MANIFEST
@@ -34,6 +35,7 @@ from runner.runs.run import Arm, Run
 from runner.stages.rerankers import CHARACTERS, RERANKERS, Reranker, RerankOptions
 from runner.stages.rewriters import by_rule
 from runner.systems import absent, beneath, kind_of, open_system
+from runner.systems.pgmnemo import Pgmnemo
 from runner.verification.evidence import Evidence
 
 AS_CHOSEN = (
@@ -52,13 +54,14 @@ class Again:
     """What was recalled again: the answers to so many questions of every arm that could be asked here.
 
     Scores and components are as the systems gave them, of every rank. `left` says of an arm why it was not
-    asked, `versions` of the systems that were which one is here.
+    asked, `versions` of the systems that were which one is here, `postgres` the major version under pgmnemo.
     """
 
     questions: int
     rows: tuple[Retrieval, ...]
     left: Mapping[str, str]
     versions: Mapping[str, str]
+    postgres: str
     work: Work
 
     def moved(self, keys: Collection[Key]) -> dict[Key, list[Retrieval]]:
@@ -144,7 +147,7 @@ def recalled(
     left |= {arm.name: arm.failed for arm in work.run.arms if arm.failed}
     return Again(
         len(work.asked), tuple(rows), left, {arm.name: arm.version for arm in work.run.arms},
-        replace(work, run=run),
+        postgres_major(work.run), replace(work, run=run),
     )  # fmt: skip
 
 
@@ -159,10 +162,12 @@ def _answers(work: Work, names: Collection[str], done: Collection[Key] = ()) -> 
     material, answers = Material(work.corpus, work.vectors, work.asked, lessons), Answers(done=set(done))
     wanted, others = {_base(name) for name in names}, [one.name for one in beside(work.run)]
     others = [name for name in others if name in wanted]
-    work.note(arms=())
+    work.note(arms=(), database=None)
     with TemporaryDirectory() as folder, reranking(work, Path(folder)) as reranks:
         if wanted - set(others):
             with open_system(str(work.request.tested), work.place()) as system:
+                if isinstance(system, Pgmnemo):
+                    work.note(database=system.database.facts)
                 measure_under_test(work, system, material, answers, None, reranks)
         measure_beside(work, others, material, answers, None, reranks)
     return answers.rows

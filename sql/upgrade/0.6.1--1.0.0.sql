@@ -1,16 +1,16 @@
 -- How a database that holds 0.6.1 becomes what the full script makes, in the one transaction of ALTER EXTENSION.
 -- `make script` puts parts of src/ in place of the lines that begin with @ (assemble.py).
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
--- New objects belong to the extension's owner, whoever upgrades.
+-- New objects belong to the owner of the schema, whoever upgrades: pg_upgrade gives the extension to a superuser.
 SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
-       set_config('role', pg_get_userbyid(e.extowner), true)
-  FROM pg_extension e WHERE e.extname = 'pgmnemo';
+       set_config('role', pg_get_userbyid(n.nspowner), true)
+  FROM pg_namespace n WHERE n.nspname = 'pgmnemo';
 -- No verb runs while functions change.
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
-    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked,
+    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked, pgmnemo._share,
     pgmnemo._time_patterns;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;

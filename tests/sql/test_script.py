@@ -75,6 +75,12 @@ def name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
+def test_every_script_is_ascii_for_the_server_reads_it_in_the_encoding_of_its_database() -> None:
+    scripts = [*SQL.glob("pgmnemo*"), *FILES]
+    assert len(scripts) > 100
+    assert [path.name for path in scripts if not path.read_bytes().isascii()] == []
+
+
 def test_what_is_checked_are_all_scripts_of_the_version() -> None:
     made = dict(assemble().scripts(CURRENT))
     outlines = {SQL / f"pgmnemo--{path.name}" for path in (SQL / "upgrade").glob(f"*--{CURRENT}.sql")}

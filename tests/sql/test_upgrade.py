@@ -477,6 +477,27 @@ def test_an_upgrade_goes_through_while_others_write_and_read(
     assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
 
 
+@pytest.mark.parametrize("older", ["0.4.1", "0.6.1"])
+def test_what_was_prepared_goes_on_where_it_names_columns(
+    make_database: Callable[..., Connection], older: str
+) -> None:
+    connection = make_database(older)
+    with psycopg.connect(**place(connection), autocommit=True) as session:
+        work_for(session, TENANTS[0])
+        for name, columns in (("star", "*"), ("named", "external_id, score")):
+            recall = f"SELECT {columns} FROM pgmnemo.recall('{TENANTS[0]}', query_text => 'violin')"
+            session.execute(f"PREPARE {name} AS {recall}")
+            session.execute(f"EXECUTE {name}")
+        upgrade(connection)
+        session.execute("EXECUTE named")
+        for _ in range(2):
+            with pytest.raises(errors.FeatureNotSupported, match="cached plan must not change result type"):
+                session.execute("EXECUTE star")
+    with psycopg.connect(**place(connection), autocommit=True) as session:
+        work_for(session, TENANTS[0])
+        session.execute(recall.replace("external_id, score", "*"))
+
+
 APART = "e\u0301"
 MIXED = {
     "chinese": ("我喜欢在公园里喝茶", "喝茶"),

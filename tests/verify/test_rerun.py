@@ -299,3 +299,20 @@ def test_a_corpus_that_is_not_here_is_said(run: Any) -> None:
         answer = CHECKS[check](Evidence(run.folder, rerun=25))
         assert answer.found is Found.NOT_ASKED
         assert "the corpus is its owner's own file: give --corpus PATH" in answer.sentence
+
+
+@pytest.mark.usefixtures("system")
+def test_another_major_version_of_postgresql_proves_nothing_against_a_run(copy: Copies) -> None:
+    run = copy()
+    record = run.read("run.json")
+    record["database"]["postgresql"] = "16.4"
+    run.write("run.json", record)
+    assert rerun(run).found is Found.HOLDS
+    lines = run.read("raw_retrievals.jsonl")
+    for line in of(lines, "pgmnemo"):
+        ids = [name(rank) for rank in line["ranking"]][::-1]
+        line["ranking"] = [put(rank, one) for rank, one in zip(line["ranking"], ids, strict=True)]
+    run.write("raw_retrievals.jsonl", lines)
+    answer = rerun(run)
+    assert answer.found is Found.NOT_ASKED
+    assert "pgmnemo is not held: PostgreSQL 18 is here, the run's was 16: " in answer.sentence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,7 @@ from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client.aio.sources import AsyncSource, Unreached
 from pgmnemo.client.aio.waiting import AsyncConnection, AsyncCursor, rows_of, sleep
+from pgmnemo.client.encodings import written_in
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.client.vectors import ours
 from pgmnemo.errors import UsageError
@@ -158,4 +160,6 @@ def cursor_of(connection: AsyncConnection[Any], ours: bool) -> AsyncCursor[tuple
 async def sent(connection: AsyncConnection[Any], call: Call[Answer], ours: bool = True) -> Answer:
     """The answer to a call over a connection; psycopg's errors pass through."""
     cursor = cursor_of(connection, ours)
+    if (encoding := connection.info.parameter_status("server_encoding")) not in (None, "UTF8"):
+        call = call.written(partial(written_in, encoding))
     return call.decode(await rows_of(cursor, call.statement.encode(), call.parameters or None))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +15,7 @@ from psycopg.rows import tuple_row
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
+from pgmnemo.client.encodings import written_in
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.client.sync.sources import Source, Unreached
 from pgmnemo.client.sync.waiting import Connection, Cursor, rows_of, sleep
@@ -157,4 +159,6 @@ def cursor_of(connection: Connection[Any], ours: bool) -> Cursor[tuple[Any, ...]
 def sent(connection: Connection[Any], call: Call[Answer], ours: bool = True) -> Answer:
     """The answer to a call over a connection; psycopg's errors pass through."""
     cursor = cursor_of(connection, ours)
+    if (encoding := connection.info.parameter_status("server_encoding")) not in (None, "UTF8"):
+        call = call.written(partial(written_in, encoding))
     return call.decode(rows_of(cursor, call.statement.encode(), call.parameters or None))

@@ -10,6 +10,7 @@ from pgmnemo.server.doctor.finding import FAULT, OK, WARNING, Examined, Finding
 from pgmnemo.server.installing.installing import GATE
 
 UNBOUND = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
+KEEPER = "SELECT pg_get_userbyid(extowner)::text FROM pg_extension WHERE extname = 'pgmnemo'"
 REACHED = """
 SELECT DISTINCT tenant_id FROM pgmnemo.list_grants() WHERE pg_has_role(%s, grantee::regrole::oid, 'USAGE')
 """
@@ -29,6 +30,14 @@ def owner(examined: Examined) -> Iterator[Finding]:
             f"no row-level security binds {name}, whose rights the verbs have: they alone keep tenants apart"
         )
         mend = "dump the database and restore it with an ordinary owner (sql/README.md, Dump and restore)"
+        yield Finding("owner", WARNING, told, mend)
+    other = examined.target.ask(KEEPER)
+    if other not in (None, name):
+        told = (
+            f"the extension belongs to {other}, as pg_upgrade leaves it, and all that is in it to {name}, "
+            "who cannot update it"
+        )
+        mend = "give it back as a superuser (docs/howto/operating.md, By pg_upgrade)"
         yield Finding("owner", WARNING, told, mend)
 
 

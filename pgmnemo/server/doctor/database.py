@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -9,10 +10,17 @@ from pgmnemo.opened import judge, update
 from pgmnemo.places import SQL_FOLDER, release
 from pgmnemo.server.doctor.finding import FAULT, OK, WARNING, Examined, Finding
 from pgmnemo.server.extension import fingerprint
+from pgmnemo.server.installing.target import Target
 from pgmnemo.server.installing.ways import way_of
 from pgmnemo.server.releases import release_fingerprints
 from pgmnemo.server.server_checks import MIN_PGVECTOR, check_server, dotted, server_version
 
+VECTOR = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+NAMING = """
+SELECT p.prosrc FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+ WHERE n.nspname = 'pgmnemo' AND p.prosrc ~ '[.]l2_norm' ORDER BY p.proname LIMIT 1
+"""
+SCHEMA = re.compile(r'("(?:[^"]|"")+"|\w+)\.l2_norm')  # of pgvector, as a function's body names it
 APART = timedelta(seconds=2)  # by which two clocks may differ
 
 
@@ -20,6 +28,21 @@ def server(examined: Examined) -> Iterator[Finding]:
     target = examined.target
     check_server(target.session, target.where)
     yield Finding("server", OK, f"PostgreSQL {server_version(target.session)}, {target.where}")
+
+
+def encoding(examined: Examined) -> Iterator[Finding]:
+    """Name what a database in another encoding than UTF8 cannot do."""
+    name = examined.target.ask("SELECT getdatabaseencoding()::text")
+    if name == "SQL_ASCII":
+        told = "the encoding is SQL_ASCII: words with letters beyond ASCII are found by their vectors alone"
+    else:
+        told = (
+            f"the encoding is {name}: a text with a letter that it lacks is refused, and accents, capitals "
+            "and scripts without blanks are found by words only as they are written"
+        )
+    if name != "UTF8":
+        mend = "make a database with ENCODING 'UTF8', export each tenant and import it there"
+        yield Finding("encoding", WARNING, told, mend)
 
 
 def pooler(examined: Examined) -> Iterator[Finding]:
@@ -46,7 +69,7 @@ def compared(before: datetime, there: datetime, after: datetime) -> Finding:
 
 
 def pgvector(examined: Examined) -> Iterator[Finding]:
-    version = examined.target.ask("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    version = examined.target.ask(VECTOR)
     if version is None:
         yield Finding("pgvector", FAULT, "there is no pgvector in the database", "mnemo init --dsn")
     elif release(version) < MIN_PGVECTOR:
@@ -54,7 +77,19 @@ def pgvector(examined: Examined) -> Iterator[Finding]:
         mend = "install a later one on the server and run ALTER EXTENSION vector UPDATE"
         yield Finding("pgvector", WARNING, told, mend)
     else:
-        yield Finding("pgvector", OK, f"pgvector {version} in the schema {examined.target.vector_schema}")
+        yield _reached(examined.target)
+
+
+def _reached(target: Target) -> Finding:
+    """Tell whether pgvector lies in the schema that our functions name."""
+    here, body = target.vector_schema, target.ask(NAMING)
+    named = SCHEMA.search(body or "")
+    if named is None or named[1] == here:
+        return Finding("pgvector", OK, f"pgvector {target.ask(VECTOR)} in the schema {here}")
+    told = f"pgvector lies in the schema {here}, and the functions of pgmnemo look for it in {named[1]}"
+    if target.ask("SELECT to_regnamespace(%s) IS NULL", named[1]):
+        return Finding("pgvector", FAULT, told, f"ALTER SCHEMA {here} RENAME TO {named[1]}")
+    return Finding("pgvector", FAULT, told, f"ALTER EXTENSION vector SET SCHEMA {named[1]}")
 
 
 def pgmnemo(examined: Examined) -> Iterator[Finding]:

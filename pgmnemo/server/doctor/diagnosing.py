@@ -17,13 +17,15 @@ from pgmnemo.server.releases import default_version
 
 READ_ONLY = "SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = '60s'"
 CHECKS: Mapping[str, Check] = {
-    "server": database.server, "pooler": database.pooler, "clock": database.clock,
-    "pgvector": database.pgvector, "pgmnemo": database.pgmnemo, "functions": database.functions,
+    "server": database.server, "encoding": database.encoding, "pooler": database.pooler,
+    "clock": database.clock, "pgvector": database.pgvector, "pgmnemo": database.pgmnemo,
+    "functions": database.functions,
     "owner": access.owner, "role": access.role, "grants": access.grants, "settings": access.settings,
     "index": upkeep.index, "postings": upkeep.postings, "vectors": upkeep.vectors, "meaning": upkeep.meaning,
     "language": upkeep.language, "tables": upkeep.tables,
 }  # fmt: skip
-FIRST = ("server", "pgmnemo", "role", "settings")  # a fault there leaves the others nothing to look at
+# A fault there leaves the others nothing to look at.
+FIRST = ("server", "pgvector", "pgmnemo", "role", "settings")
 
 
 def diagnose(

@@ -13,7 +13,7 @@ from runner.protocol.statistics.bootstrap import RESAMPLES, SEED
 from runner.records import ALL, Json
 from runner.report.formats import count, shorten
 from runner.runs import alike
-from runner.runs.alike import differences
+from runner.runs.alike import differences, postgres_major
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,18 @@ def _gold(before: Side, after: Side) -> str:
     return "; ".join(sorted(parts))
 
 
+def _postgres(before: Side, after: Side) -> str:
+    """The major version of PostgreSQL, by which the stems of words may differ; another system has none."""
+    first, second = postgres_major(before.run), postgres_major(after.run)
+    return f"{first} against {second}" if first and second and first != second else ""
+
+
 OF_BOTH = ("suite", "questions asked")  # seen better in the corpus and in the questions themselves
 CONDITIONS: Registry[Check] = Registry(
     "condition to compare despite",
     {
         **{name: _of_record(name) for name in alike.CONDITIONS if name not in OF_BOTH},
+        "postgresql": _postgres,
         "metrics": _metrics,
         "questions": _questions,
         "gold": _gold,

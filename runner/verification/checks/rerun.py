@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pgmnemo.errors import PgmnemoError
 from runner.records import Retrieval
+from runner.runs.alike import postgres_major
 from runner.runs.canonical import compact
 from runner.runs.choice import OURS
 from runner.runs.costs import SUFFIX
@@ -151,6 +152,9 @@ def _excuse(run: Run, arm: Arm, row: Retrieval, again: Again) -> str:
         return f"version {here} is here, the run's was {arm.version}"
     name = run.system if arm.role == "leg" else arm.name.removesuffix(SUFFIX)
     if beneath(name).system == OURS:
+        there = postgres_major(run)
+        if again.postgres and there and again.postgres != there:
+            return f"PostgreSQL {again.postgres} is here, the run's was {there}"
         by_index = row.size > int(run.guc_state.get(LIMIT, USUAL_LIMIT))
     else:
         kind = kind_of(name)

@@ -11,7 +11,7 @@ DECLARE
     code integer;
 BEGIN
     WHILE head <> '' LOOP
-        code := ascii(right(head, 1));
+        code := CASE WHEN unicode OR octet_length(right(head, 1)) = 1 THEN ascii(right(head, 1)) END;
         head := left(head, -1);
         IF code = 55295 AND unicode THEN
             RETURN head || chr(57344);  -- what lies between are no characters

@@ -1,12 +1,12 @@
--- Outside of the verbs a row comes when a dump is restored: then the graph that it names becomes the extension's
--- owner's, who may be another now, and nobody else's.
+-- Outside of the verbs a row comes when a dump is restored: then the graph that it names becomes the owner's of the
+-- schema pgmnemo, who may be another now, and nobody else's.
 CREATE FUNCTION pgmnemo._graph_comes()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    keeper constant name := (SELECT pg_get_userbyid(e.extowner) FROM pg_extension e WHERE e.extname = 'pgmnemo');
+    keeper constant name := (SELECT pg_get_userbyid(n.nspowner) FROM pg_namespace n WHERE n.nspname = 'pgmnemo');
 BEGIN
     IF pgmnemo._acting_tenant() IS NULL
        AND EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass('pgmnemo.' || quote_ident(NEW.name))

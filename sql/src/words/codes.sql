@@ -17,7 +17,7 @@ AS $$
                                   '(?:[ ().:/-]{1,3}(?:[A-Z]{1,4}[ ().:/-]{1,3})?[A-Za-z]{0,4}[0-9][0-9A-Za-z]{0,15})*)'
                                   '(?![0-9A-Za-z])|(?<![0-9A-Za-z])([0-9a-f]{8,64})(?![0-9A-Za-z])', 'g') AS m
              CROSS JOIN LATERAL (
-                    SELECT lower(regexp_replace(coalesce(m[1], m[2]), '[^0-9A-Za-z]+', '', 'g')) AS code,
+                    SELECT lower(regexp_replace(coalesce(m[1], m[2]), '[^0-9A-Za-z]+', '', 'g') COLLATE "C") AS code,
                            coalesce(m[1], '') ~ '[^0-9A-Za-z]' AS grouped) AS g
              WHERE length(g.code) BETWEEN 5 AND 64
                AND (NOT g.grouped OR g.code ~ '([0-9].*){6}' OR g.code ~ '([0-9].*){2}' AND g.code ~ '[a-z]')) c

@@ -7,7 +7,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    code constant text := lower(split_part(replace(language, '_', '-'), '-', 1)) COLLATE "C";
+    code constant text := lower(split_part(replace(language, '_', '-'), '-', 1) COLLATE "C");
     known constant text := '{"ar":"arabic","hy":"armenian","eu":"basque","ca":"catalan","da":"danish","nl":"dutch",'
         '"en":"english","fi":"finnish","fr":"french","de":"german","el":"greek","hi":"hindi","hu":"hungarian",'
         '"id":"indonesian","ga":"irish","it":"italian","lt":"lithuanian","ne":"nepali","no":"norwegian",'

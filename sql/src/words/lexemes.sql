@@ -18,6 +18,9 @@ DECLARE
     form text;
     rewritten text;
 BEGIN
+    IF prepared ~ '[^\u0001-\u007F]' OR lower('I') <> 'i' THEN
+        prepared := pgmnemo._lower_case(config, prepared);
+    END IF;
     accents := octet_length(prepared) <> length(prepared);
     IF accents AND config IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig) THEN
         -- these know no accents

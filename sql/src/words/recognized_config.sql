@@ -8,8 +8,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     sample constant text := left(words, 1000);
-    configs constant regconfig[] := '{english,german,french,spanish,portuguese,italian,dutch,swedish,danish,'
-                                    'norwegian,finnish,hungarian,turkish}';
+    configs regconfig[] := '{english,german,french,spanish,portuguese,italian,dutch,swedish,danish,'
+                           'norwegian,finnish,hungarian,turkish}';
     -- frequent stop words that are no English words: without one of them no language but `fallback` is tried
     telling constant tsquery := (
         'der | das | und | ist | nicht | ich | ein | eine | einen | einem | mit | auf | wie | wer | '
@@ -49,6 +49,9 @@ BEGIN
     cut := to_tsvector('pg_catalog.simple', sample);
     IF fallback = 'pg_catalog.english'::regconfig AND NOT cut @@ telling THEN
         RETURN fallback;
+    END IF;
+    IF getdatabaseencoding() <> 'UTF8' THEN
+        configs := pgmnemo._readable_configs(configs);
     END IF;
     tokens := pgmnemo._positions(cut);
     most := greatest(most, tokens - pgmnemo._positions(to_tsvector(fallback, sample)));

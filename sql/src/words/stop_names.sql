@@ -6,7 +6,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(string_agg(format('%s:1', n.name), ' '), '')::tsvector
-      FROM (SELECT DISTINCT lower(m[1]) COLLATE "C" AS name
+      FROM (SELECT DISTINCT lower(m[1] COLLATE "C") AS name
               FROM regexp_matches(left(words, 10000),
                                   '((?<![A-Za-z][ -])\m[A-Z]{2,5}\M(?![ -][A-Z]{2})|'
                                   '(?<=[a-z0-9,;] )[A-Z][a-z]{1,4}\M)', 'g') AS m) n

@@ -7,7 +7,7 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF octet_length(content) <> length(content) THEN
+    IF octet_length(content) <> length(content) AND getdatabaseencoding() = 'UTF8' THEN
         content := normalize(content, NFKC);
         content := regexp_replace(content, '[\u00AD\u034F\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F'
                                            '\uFE00-\uFE0F\uFEFF]', '', 'g');

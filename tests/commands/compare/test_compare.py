@@ -150,7 +150,8 @@ def test_another_system_is_compared_by_its_own_name(folder: Folder, ranks: Ranks
 
 DIFFERENT: dict[str, dict[str, Any]] = {
     "corpus": {"corpus": {"sha256": "ef" * 32}}, "scopes": {"scopes": (SearchScope("conversation"),)},
-    "mode": {"choice": {"mode": "keyword"}}, "metrics": {"metrics": {"metric_code": "2.0.0"}},
+    "mode": {"choice": {"mode": "keyword"}}, "postgresql": {"database": {"postgresql": "16.4"}},
+    "metrics": {"metrics": {"metric_code": "2.0.0"}},
 }  # fmt: skip
 
 

@@ -81,6 +81,11 @@ CASES: dict[str, tuple[str, str, str, str]] = {
     "an old pgvector": (
         "UPDATE pg_extension SET extversion = '0.8.0' WHERE extname = 'vector'",
         "pgvector", WARNING, "ALTER EXTENSION vector UPDATE"),
+    "a schema of pgvector that was renamed": (
+        "ALTER SCHEMA public RENAME TO vectors", "pgvector", FAULT, "ALTER SCHEMA vectors RENAME TO public"),
+    "an extension that pg_upgrade gave away": (
+        "SET allow_system_table_mods = on; UPDATE pg_extension SET extowner = 10 WHERE extname = 'pgmnemo'",
+        "owner", WARNING, "docs/howto/operating.md, By pg_upgrade"),
     "postings that are wrong": (
         "UPDATE pgmnemo.posting SET token_total = 77 WHERE lexeme = 'heron'",
         "index", FAULT, "pgmnemo.repair"),
@@ -110,6 +115,34 @@ def test_what_is_wrong_is_told_with_what_to_run(memory: Server, cause: str) -> N
     finally:
         with memory.connect(NAME) as root:
             root.execute("ALTER ROLE alice NOBYPASSRLS; ALTER ROLE keeper NOBYPASSRLS")
+
+
+def test_a_pgvector_that_left_plain_sql_behind_is_told_with_the_way_back(memory: Server) -> None:
+    memory.create("plain")
+    install_into({**memory.conninfo, "dbname": "plain", "user": "keeper"}, way=PLAIN, tenants=[A])
+    with memory.connect("plain") as root:
+        root.execute("CREATE SCHEMA elsewhere; ALTER EXTENSION vector SET SCHEMA elsewhere")
+        found = only(examined(memory, "keeper", "plain"))
+        assert (found.what, found.state) == ("pgvector", FAULT)
+        assert found.mend == "ALTER EXTENSION vector SET SCHEMA public"
+        root.execute(found.mend.encode())
+    assert wrong(examined(memory, "keeper", "plain", tenant=A)) == []
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_an_encoding_that_holds_less_than_utf8_is_told(memory: Server, encoding: str) -> None:
+    with memory.connect("postgres") as root:
+        root.execute("DROP DATABASE IF EXISTS encoded")
+        root.execute(
+            f"CREATE DATABASE encoded OWNER keeper TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'"
+        )
+    with memory.connect("encoded") as root:
+        root.execute("CREATE EXTENSION vector SCHEMA public")
+    install_into({**memory.conninfo, "dbname": "encoded", "user": "keeper"}, tenants=[A])
+    found = only(examined(memory, "keeper", "encoded", tenant=A))
+    assert (found.what, found.state) == ("encoding", WARNING)
+    assert encoding in found.told
+    assert "UTF8" in found.mend
 
 
 def test_another_role_is_examined_by_the_owner_alone(memory: Server) -> None:
