@@ -114,7 +114,7 @@ def test_the_order_of_fits_is_that_of_scores(filled: Any, unit: Any, mode: str) 
 
 
 def test_what_shares_a_moment_with_an_answer_fits_by_itself(tenant: Any, unit: Any) -> None:
-    """Notes of one day without a time are lifted by the best of the day, and no floor may take them for answers."""
+    """The best of a day lifts notes of that day without a time, and no floor may take them for answers."""
     tenant.store("answer", "The walrus sleeps", occurred_at=NOW, embedding=unit(1, 0.2))
     tenant.store("beside", "An oak was felled", occurred_at=NOW, embedding=unit(0, 1, 3))
     for number in range(6):

@@ -114,7 +114,8 @@ OTHERS = [
     ("Was war im August?", "2023-08-01/2023-09-01"),
 ]  # fmt: skip
 UNNAMED = [
-    "Was habe ich hier gesehen?", "Was liegt vor dem Haus?", "¿Qué hace Ana?", "我喜欢什么?", "两三天前谁来了?",
+    "Was habe ich hier gesehen?", "Was liegt vor dem Haus?", "¿Qué hace Ana?", "我喜欢什么?",
+    "两三天前谁来了?",
     "the mayo in the fridge",
     "", "Where does she live?", "May I ask her?", "They march on", "the last of the past glories",
     "a long time ago", "on 5/8/2023x", "the day 99999", "year 0001", "29 February", "in room 1950",
