@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from pgmnemo.client.sync.memory import Memory
 
 RECUT = 1_000  # lessons of one transaction
-ECHOES = 10_000  # texts handed out as context that a memory knows again
 
 
 class Scope:
@@ -441,7 +440,7 @@ class Scope:
     ) -> Context:
         """Return the block of hits, which this memory keeps in mind."""
         found = render(hits, most, count, zone)
-        self._hand_out(found)
+        self._memory._echoes.keep(self.tenant_id, found.hits)
         return found
 
     def explain(
@@ -751,31 +750,19 @@ class Scope:
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
         return self._memory._tracing.span(operation, self.tenant_id, key)
 
-    def _hand_out(self, context: Context) -> None:
-        """Keep in mind what a prompt was given, for `_echo`."""
-        echoes = self._memory._echoes
-        for hit in context.hits:
-            for text in (hit.text, hit.passage):
-                if text:
-                    echoes[self.tenant_id, _digest(text)] = hit.project, hit.key, _digest(hit.text)
-        while len(echoes) > ECHOES:
-            echoes.popitem(last=False)
-
     def _echo(self, item: Item) -> str | None:
-        """The key of the lesson of this project that a text repeats which this memory had handed out and
-        which still holds; of a block alone, none. What a user says or what has a key of its own is no
+        """Return the key of the lesson of this project that a text repeats, which this memory had handed out
+        and which still holds; "" for a block alone. What a user says or what has a key of its own is no
         echo."""
         if not isinstance(item.text, str) or len(item.text) > LONGEST:
             return None
         if only_blocks(item.text):
             return ""
-        own = item.key is not None or item.role == "user"
-        found = None if own else self._memory._echoes.get((self.tenant_id, _digest(item.text)))
-        if found is None or found[0] != self.project_id:
+        own, echoes = item.key is not None or item.role == "user", self._memory._echoes
+        key = None if own else echoes.lesson_of(self.tenant_id, self.project_id, item.text)
+        if key is None:
             return None
-        held = self.get(found[1])
-        holds = held is not None and held.active and held.superseded_at is None
-        return found[1] if held is not None and holds and _digest(held.text) == found[2] else None
+        return key if echoes.repeats(self.tenant_id, item.text, self.get(key)) else None
 
     def _new(self, items: Sequence[Item]) -> list[Item]:
         """Items without the blocks in them, and without those that are blocks alone."""
@@ -839,8 +826,3 @@ def _outside(turn: Turn) -> Turn:
     """A turn without the blocks of `context` in it."""
     told = isinstance(turn, Turn) and isinstance(turn.text, str)
     return replace(turn, text=without_blocks(turn.text)) if told else turn
-
-
-def _digest(text: str) -> str:
-    """Of texts that differ in blanks alone the same."""
-    return requests.digest(" ".join(text.split()))
