@@ -944,6 +944,17 @@ BEGIN
                AND n.oid <> pg_my_temp_schema() AND NOT pg_is_other_temp_schema(n.oid));
 END
 $$;
+-- Characters without a blank between them, where they are more than `most`, in pieces of 50: the parser of text search
+-- takes the square of such a run.
+CREATE FUNCTION pgmnemo._cut_runs(words text, most integer)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_agg(CASE WHEN length(m[1]) > most THEN regexp_replace(m[1], '.{50}', '\& ', 'g') ELSE m[1] END
+                      || m[2], '' ORDER BY u.place)
+      FROM regexp_matches(words, '(\S*)(\s*)', 'g') WITH ORDINALITY AS u (m, place)
+$$;
 -- Words that stand for the emoji of a text, which the parser of text search leaves out: for each the numbers of its
 -- characters. A flag is two characters.
 CREATE FUNCTION pgmnemo._emoji_words(words text)
@@ -1253,7 +1264,8 @@ BEGIN
 END
 $$;
 -- A text before a configuration cuts it, the same for every language. Most texts pass four cheap tests. The parser
--- takes the square of a long run without blanks, and of unclosed comments, so both are broken up.
+-- takes the square of a long run without blanks, and of unclosed comments, so both are broken up: runs of thousands
+-- of characters before their parts are looked for, which takes its time too.
 CREATE FUNCTION pgmnemo._prepared(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -1261,9 +1273,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     parts text;
+    long boolean;
 BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
+    END IF;
+    long := octet_length(words) > 250 AND words ~ '\S{250}';
+    IF long AND words ~ '(?:\S{250}){4}' THEN
+        words := pgmnemo._cut_runs(words, 1000);
     END IF;
     -- of a text that is longer the vector of lexemes could become longer than one can be
     IF octet_length(words) <= 250000
@@ -1276,14 +1293,17 @@ BEGIN
         parts := concat_ws(' ', parts, pgmnemo._codes(words));
     END IF;
     words := concat_ws(E'\n', words, parts);
-    IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
-        words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
+    IF long OR parts ~ '\S{250}' THEN
+        words := pgmnemo._cut_runs(words, 250);
+    END IF;
+    IF octet_length(words) > 250 THEN
+        words := replace(words, '<!', ' ');
     END IF;
     RETURN words;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and a blank after every 250 characters without any';
+COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and runs of more than 250 characters without a blank in pieces of 50';
 -- The lexemes of a question under each of these configurations, and for each the number of the word that it is a form
 -- of: a word stands at one place, whatever cuts the text. A word that one of them drops as a stop word is dropped: a
 -- lesson that another language was taken for would else be found by every "the". A question that consists of stop
@@ -2110,8 +2130,9 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT (l).stored_at <= known_at
-       AND NOT EXISTS (SELECT FROM pgmnemo._links_known((l).tenant_id, (l).id, NULL, known_at) x
-                        WHERE x.valid_from <= moment)
+       AND NOT EXISTS (SELECT FROM pgmnemo.supersession x
+                        WHERE x.tenant_id = (l).tenant_id AND x.old_id = (l).id AND x.valid_from <= moment
+                          AND pgmnemo._link_known(x, known_at))
 $$;
 -- One condition on what stands at a path of metadata, as a predicate of jsonpath. `exists` makes each of them true or
 -- false, never unknown, so that not means not; a list counts as each of its elements.
@@ -2367,15 +2388,13 @@ AS $$
        AND ((scope).filtered IS NOT TRUE OR ((scope).filter).projects IS NULL
             OR project = ANY (((scope).filter).projects))
 $$;
--- Which supersessions were known at a time (NULL: now), of one lesson by another. It fixes no search path, so that it
--- becomes a part of the statement that asks: then each finds its index.
-CREATE FUNCTION pgmnemo._links_known(tenant uuid, old bigint, new bigint, known_at timestamptz)
-RETURNS SETOF pgmnemo.supersession
+-- Whether a supersession was known at a time (NULL: now). It fixes no search path, so that it becomes a part of the
+-- statement that asks.
+CREATE FUNCTION pgmnemo._link_known(x pgmnemo.supersession, known_at timestamptz)
+RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT x.* FROM pgmnemo.supersession x
-     WHERE x.tenant_id = tenant AND (old IS NULL OR x.old_id = old) AND (new IS NULL OR x.new_id = new)
-       AND CASE WHEN known_at IS NULL THEN x.undone_at IS NULL
+    SELECT CASE WHEN known_at IS NULL THEN x.undone_at IS NULL
                 ELSE x.recorded_at <= known_at AND (x.undone_at IS NULL OR x.undone_at > known_at) END
 $$;
 -- What a filter asks of metadata, as one predicate of jsonpath. The keys of a document are paths, levels joined by
@@ -3095,6 +3114,15 @@ AS $$
      CROSS JOIN LATERAL (SELECT (u.i).embedding UNION ALL SELECT unnest((u.i).passage_embeddings)) AS v (vector)
      WHERE v.vector IS NOT NULL
 $$;
+-- Whether a lesson of a project has this key.
+CREATE FUNCTION pgmnemo._key_taken(tenant uuid, project uuid, key text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM pgmnemo.lesson l
+                    WHERE l.tenant_id = tenant AND l.project_id = project AND l.external_id = key)
+$$;
 -- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to
 -- do.
 CREATE FUNCTION pgmnemo._lesson_after_delete()
@@ -3356,6 +3384,9 @@ DECLARE
                               ORDER BY l.position DESC LIMIT 1);
     next bigint := greatest(coalesce(greatest_yet, 0), 0) + 1 + (apart AND greatest_yet IS NOT NULL)::integer::bigint;
     number bigint := next;
+    step bigint := 1;
+    taken bigint := 0;
+    middle bigint;
 BEGIN
     IF prefix IS NULL OR octet_length(prefix) NOT BETWEEN 1 AND 900 THEN
         RAISE EXCEPTION 'prefix has % bytes, but must have 1 to 900', coalesce(octet_length(prefix), 0)
@@ -3364,9 +3395,19 @@ BEGIN
         RAISE EXCEPTION 'project % has a lesson at position %, and none comes after %', project, greatest_yet, last
         USING ERRCODE = 'program_limit_exceeded', HINT = 'Store that lesson at another position.';
     END IF;
-    WHILE EXISTS (SELECT FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.project_id = project
-                     AND l.external_id = prefix || '/' || number) LOOP
-        number := number + 1;
+    -- steps that double lead past keys that are taken, and halving ones back to the last of them: a log of their number
+    WHILE pgmnemo._key_taken(tenant, project, prefix || '/' || number) LOOP
+        taken := number;
+        number := number + step;
+        step := 2 * step;
+    END LOOP;
+    WHILE number - taken > 1 AND taken > 0 LOOP
+        middle := (taken + number) / 2;
+        IF pgmnemo._key_taken(tenant, project, prefix || '/' || middle) THEN
+            taken := middle;
+        ELSE
+            number := middle;
+        END IF;
     END LOOP;
     RETURN QUERY SELECT prefix || '/' || number, next::integer;
 END
@@ -3719,9 +3760,11 @@ BEGIN
         WITH RECURSIVE after (id) AS (
             SELECT new
              UNION
-            SELECT x.new_id FROM after a
-              JOIN pgmnemo.supersession x ON x.tenant_id = tenant AND x.old_id = a.id AND x.undone_at IS NULL
-             WHERE x.new_id IS NOT NULL)
+            SELECT x.new_id
+              FROM after a
+             CROSS JOIN LATERAL (SELECT x.new_id FROM pgmnemo.supersession x
+                                  WHERE x.tenant_id = tenant AND x.old_id = a.id AND x.undone_at IS NULL
+                                    AND x.new_id IS NOT NULL OFFSET 0) x)
         SELECT FROM after a WHERE a.id = old) THEN
         RAISE EXCEPTION 'a lesson cannot supersede itself, nor one that took its place'
         USING ERRCODE = 'invalid_parameter_value', HINT = 'pgmnemo.timeline shows which took the place of which.';
@@ -8256,7 +8299,9 @@ BEGIN
             SELECT pgmnemo._fill(scope, '{}', read_most) WHERE scope.ids IS NULL) i
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = i.id OFFSET 0) l
-      LEFT JOIN LATERAL pgmnemo._links_known(tenant, l.id, NULL, facts.known_at) x ON true
+      LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
+                          WHERE x.tenant_id = tenant AND x.old_id = l.id
+                            AND pgmnemo._link_known(x, facts.known_at) OFFSET 0) x ON true
      ORDER BY l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}', l.occurred_at, l.external_id
      LIMIT most;
     IF NOT FOUND AND hidden > 0 THEN
@@ -9755,23 +9800,31 @@ BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     middle := pgmnemo._lesson_id(tenant, project_id, timeline.external_id COLLATE "default");
     RETURN QUERY
+    -- each step looks its links up by an index (OFFSET 0): a join could be planned by statistics that are not there
     WITH RECURSIVE before (id, step) AS (
         SELECT middle, 0
          UNION ALL
         SELECT x.old_id, b.step - 1
-          FROM before b CROSS JOIN LATERAL pgmnemo._links_known(tenant, NULL, b.id, timeline.known_at) x
+          FROM before b
+         CROSS JOIN LATERAL (SELECT x.old_id FROM pgmnemo.supersession x
+                              WHERE x.tenant_id = tenant AND x.new_id = b.id
+                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
     ), after (id, step) AS (
         SELECT middle, 0
          UNION ALL
         SELECT x.new_id, a.step + 1
-          FROM after a CROSS JOIN LATERAL pgmnemo._links_known(tenant, a.id, NULL, timeline.known_at) x
-         WHERE x.new_id IS NOT NULL
+          FROM after a
+         CROSS JOIN LATERAL (SELECT x.new_id FROM pgmnemo.supersession x
+                              WHERE x.tenant_id = tenant AND x.old_id = a.id AND x.new_id IS NOT NULL
+                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
     )
     SELECT w.step, l.id, l.project_id, l.external_id, l.content, l.active, coalesce(l.occurred_at, l.stored_at),
            x.valid_from, x.reason, l.stored_at, x.recorded_at
       FROM (SELECT * FROM before UNION SELECT * FROM after) w
-      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = w.id
-      LEFT JOIN LATERAL pgmnemo._links_known(tenant, l.id, NULL, timeline.known_at) x ON true
+     CROSS JOIN LATERAL (SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = w.id OFFSET 0) l
+      LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
+                          WHERE x.tenant_id = tenant AND x.old_id = l.id
+                            AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x ON true
      WHERE timeline.known_at IS NULL OR l.stored_at <= timeline.known_at
      ORDER BY w.step, l.external_id, l.project_id;
     PERFORM pgmnemo._leave();

@@ -1,5 +1,6 @@
 -- A text before a configuration cuts it, the same for every language. Most texts pass four cheap tests. The parser
--- takes the square of a long run without blanks, and of unclosed comments, so both are broken up.
+-- takes the square of a long run without blanks, and of unclosed comments, so both are broken up: runs of thousands
+-- of characters before their parts are looked for, which takes its time too.
 CREATE FUNCTION pgmnemo._prepared(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -7,9 +8,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     parts text;
+    long boolean;
 BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
+    END IF;
+    long := octet_length(words) > 250 AND words ~ '\S{250}';
+    IF long AND words ~ '(?:\S{250}){4}' THEN
+        words := pgmnemo._cut_runs(words, 1000);
     END IF;
     -- of a text that is longer the vector of lexemes could become longer than one can be
     IF octet_length(words) <= 250000
@@ -22,11 +28,14 @@ BEGIN
         parts := concat_ws(' ', parts, pgmnemo._codes(words));
     END IF;
     words := concat_ws(E'\n', words, parts);
-    IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
-        words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
+    IF long OR parts ~ '\S{250}' THEN
+        words := pgmnemo._cut_runs(words, 250);
+    END IF;
+    IF octet_length(words) > 250 THEN
+        words := replace(words, '<!', ' ');
     END IF;
     RETURN words;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and a blank after every 250 characters without any';
+COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and runs of more than 250 characters without a blank in pieces of 50';
