@@ -2090,6 +2090,34 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo._ideal IS 'words: how many the question has; 0 or more, in units of the score';
+-- Brings so many of the vectors that wait into a tenant's graph, and begins with no more after a time; how many. NULL:
+-- another session changes the graph just now, or the tenant has none.
+CREATE OR REPLACE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint,
+                                     enough timestamptz DEFAULT 'infinity')
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    at_once constant bigint := 100;
+    graph constant name := pgmnemo._locked_graph(tenant, generation);
+    waiting constant bigint := pgmnemo._tail(tenant, generation, most);
+    entered bigint := 0;
+    more bigint;
+BEGIN
+    IF graph IS NULL THEN
+        RETURN NULL;
+    ELSIF pgmnemo._graph_anew(tenant, generation, waiting) THEN
+        RETURN pgmnemo._rebuild(tenant, generation, waiting);
+    END IF;
+    WHILE entered < waiting LOOP
+        more := pgmnemo._merge(tenant, generation, graph, least(at_once, waiting - entered));
+        entered := entered + more;
+        EXIT WHEN more = 0 OR clock_timestamp() > enough;
+    END LOOP;
+    RETURN entered;
+END
+$$;
 -- The question with what unrelated lessons have in common with it and with each other, from the first lessons in scope
 -- by key, so that equal lessons have equal scores in whatever order they came. `center` is the mean cosine of these and
 -- the question: it differs between embedders, languages and questions. The answer may be among them, and of few it
@@ -2587,6 +2615,65 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1
      WHERE l.tenant_id = tenant AND l.id IN (SELECT s.lesson_id FROM pgmnemo._stale_lessons(tenant) s)
+$$;
+-- Adds a row of pgmnemo._upkeep_waiting to what the run counts and, where it is due and `most` is above 0, mends it:
+-- brings so many vectors into a graph, for five seconds at most, or compacts the postings. What its writers hold or
+-- what is spoilt stays.
+CREATE OR REPLACE FUNCTION pgmnemo._upkeep_one(
+    run        pgmnemo.upkeep_run,
+    tenant     uuid,
+    generation smallint,
+    waiting    bigint,
+    due        boolean,
+    most       bigint
+)
+RETURNS pgmnemo.upkeep_run
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 100
+AS $$
+#variable_conflict use_variable
+DECLARE
+    fewer bigint := 0;
+BEGIN
+    IF due AND most > 0 THEN
+        BEGIN
+            PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+            IF generation IS NULL THEN
+                IF pgmnemo._try_lock_tenant(tenant) THEN
+                    PERFORM pgmnemo._compact(tenant);
+                    fewer := waiting;
+                END IF;
+            ELSIF pgmnemo._dimensions_of(tenant, generation) IS NULL THEN
+                PERFORM pgmnemo._drop_generation(tenant, generation) WHERE pgmnemo._try_lock_tenant(tenant);
+            ELSE
+                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most,
+                                                       clock_timestamp() + interval '5 seconds'), 0);
+            END IF;
+            PERFORM pgmnemo._leave();
+        EXCEPTION
+            WHEN lock_not_available THEN
+                NULL;
+            WHEN OTHERS THEN
+                RAISE WARNING '% of tenant % stays as it is: %',
+                              CASE WHEN generation IS NULL THEN 'the index of words' ELSE 'the graph' END,
+                              quote_literal(tenant), SQLERRM;
+        END;
+    END IF;
+    IF generation IS NULL THEN
+        run.blocks_waiting := run.blocks_waiting + waiting - fewer;
+    ELSE
+        run.vectors_waiting := run.vectors_waiting + waiting - fewer;
+    END IF;
+    IF due THEN
+        run."left" := run."left" + waiting - fewer;
+        run.skipped := run.skipped + (fewer = 0 AND waiting > 0)::integer;
+    END IF;
+    IF fewer > 0 THEN
+        run.merged := clock_timestamp();
+    END IF;
+    RETURN run;
+END
 $$;
 -- The contributions in the order of the sum: added up one after another they are the score to the last bit.
 CREATE OR REPLACE FUNCTION pgmnemo._explain_score(l pgmnemo.lesson, c pgmnemo.candidate, context_from text, graph_seed text,
@@ -3688,6 +3775,7 @@ COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexem
 COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._composed), as role and topic are';
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';
+COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000) and for five seconds, compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, those with least to do first, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.

@@ -5099,15 +5099,16 @@ AS $$
        AND pgmnemo._graph_stands(c.relname)
        AND NOT EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.name = c.relname)
 $$;
--- Brings so many of the vectors that wait into a tenant's graph; how many. NULL: another session changes the graph just
--- now, or the tenant has none.
-CREATE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint)
+-- Brings so many of the vectors that wait into a tenant's graph, and begins with no more after a time; how many. NULL:
+-- another session changes the graph just now, or the tenant has none.
+CREATE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint,
+                                     enough timestamptz DEFAULT 'infinity')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    at_once constant bigint := 1000;
+    at_once constant bigint := 100;
     graph constant name := pgmnemo._locked_graph(tenant, generation);
     waiting constant bigint := pgmnemo._tail(tenant, generation, most);
     entered bigint := 0;
@@ -5120,8 +5121,8 @@ BEGIN
     END IF;
     WHILE entered < waiting LOOP
         more := pgmnemo._merge(tenant, generation, graph, least(at_once, waiting - entered));
-        EXIT WHEN more = 0;
         entered := entered + more;
+        EXIT WHEN more = 0 OR clock_timestamp() > enough;
     END LOOP;
     RETURN entered;
 END
@@ -7383,7 +7384,8 @@ BEGIN
 END
 $$;
 -- Adds a row of pgmnemo._upkeep_waiting to what the run counts and, where it is due and `most` is above 0, mends it:
--- brings so many vectors into a graph, or compacts the postings. What its writers hold or what is spoilt stays.
+-- brings so many vectors into a graph, for five seconds at most, or compacts the postings. What its writers hold or
+-- what is spoilt stays.
 CREATE FUNCTION pgmnemo._upkeep_one(
     run        pgmnemo.upkeep_run,
     tenant     uuid,
@@ -7412,7 +7414,8 @@ BEGIN
             ELSIF pgmnemo._dimensions_of(tenant, generation) IS NULL THEN
                 PERFORM pgmnemo._drop_generation(tenant, generation) WHERE pgmnemo._try_lock_tenant(tenant);
             ELSE
-                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most), 0);
+                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most,
+                                                       clock_timestamp() + interval '5 seconds'), 0);
             END IF;
             PERFORM pgmnemo._leave();
         EXCEPTION
@@ -9995,8 +9998,9 @@ $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.upkeep(integer) FROM PUBLIC;
 COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'what pgmnemo.upkeep_each does, in one transaction: what it changes it holds to its end. Of vectors and small blocks at most so many together (1 to 1,000,000), and it begins nothing after ten seconds. Returns how many are left: call again until it is 0. Only the extension''s owner may';
--- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next. A procedure that commits
--- has no settings of its own: what is called before the first SET names its schema.
+-- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next, and the tenants with least
+-- to do come first. A procedure that commits has no settings of its own: what is called before the first SET names its
+-- schema.
 CREATE PROCEDURE pgmnemo.upkeep_each(most integer DEFAULT 1000, INOUT "left" bigint DEFAULT NULL)
 LANGUAGE plpgsql
 AS $$
@@ -10007,7 +10011,8 @@ BEGIN
     SET LOCAL search_path = pg_catalog, pg_temp;
     PERFORM pgmnemo._check_most(most, 1000000);
     run := ROW(clock_timestamp(), 0, NULL, 0, 0, 0, 0);
-    FOR one IN SELECT * FROM pgmnemo._upkeep_waiting() LOOP
+    FOR one IN SELECT w.* FROM pgmnemo._upkeep_waiting() WITH ORDINALITY AS w
+                ORDER BY max(w.waiting) OVER (PARTITION BY w.tenant), w.tenant, w.ordinality LOOP
         run := pgmnemo._upkeep_one(run, one.tenant, one.generation, one.waiting, one.due, most);
         IF one.due THEN
             COMMIT;
@@ -10019,7 +10024,7 @@ END
 $$;
 
 REVOKE ALL ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) FROM PUBLIC;
-COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000), compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
+COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000) and for five seconds, compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, those with least to do first, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
 CREATE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
