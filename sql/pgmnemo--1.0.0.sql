@@ -9998,9 +9998,9 @@ $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.upkeep(integer) FROM PUBLIC;
 COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'what pgmnemo.upkeep_each does, in one transaction: what it changes it holds to its end. Of vectors and small blocks at most so many together (1 to 1,000,000), and it begins nothing after ten seconds. Returns how many are left: call again until it is 0. Only the extension''s owner may';
--- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next, and the tenants with least
--- to do come first. A procedure that commits has no settings of its own: what is called before the first SET names its
--- schema.
+-- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next, and the tenants with
+-- least to do come first. A procedure that commits has no settings of its own: what is called before the first SET
+-- names its schema.
 CREATE PROCEDURE pgmnemo.upkeep_each(most integer DEFAULT 1000, INOUT "left" bigint DEFAULT NULL)
 LANGUAGE plpgsql
 AS $$
