@@ -3454,6 +3454,19 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.recut IS 'cuts the next lessons in order of id (after; at most so many, 1 to 10,000) into words anew, by a language: NULL is that of a text which is written now without one (pgmnemo.set_language), auto recognizes that of each, a text search configuration or a code of ISO 639 is that of all. Returns how many changed, or with dry_run would, and from where to go on: call again with after => next_after until that is NULL. Also lessons whose writer named a language. Waits for the tenant''s writers. tenant NULL: the session''s';
+-- With the rights of whoever calls, who is the extension's owner or a superuser.
+CREATE OR REPLACE FUNCTION pgmnemo.renew_caller_key()
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE pgmnemo.caller_key SET key = uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+END
+$$;
+
+REVOKE ALL ON FUNCTION pgmnemo.renew_caller_key() FROM PUBLIC;
+COMMENT ON FUNCTION pgmnemo.renew_caller_key() IS 'makes a new secret by which callers are proved; after a copy of the database with its files or from a template, which holds the old one. A call that is under way may end with insufficient_privilege: repeat it. Only the extension''s owner may';
 CREATE OR REPLACE FUNCTION pgmnemo.set_language(
     tenant   uuid,
     language text,

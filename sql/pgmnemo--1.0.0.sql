@@ -9258,6 +9258,19 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.reembedding_due IS 'while a tenant''s embedder is being changed: the texts that have a vector of the old one and none of the new, of lessons (number 0: the content) and of passages (from 1), whether active, forgotten, superseded or expired; of the next lessons after the id after, until they are at least most (1 to 10,000), a lesson''s always together. mark tells pgmnemo.reembed of which text a vector is. No rows: none is due after that id, or no change is going on. With hold whoever stores vectors waits until the transaction ends, so that nothing more becomes due before pgmnemo.finish_reembedding: for the last few. tenant NULL: the session''s';
+-- With the rights of whoever calls, who is the extension's owner or a superuser.
+CREATE FUNCTION pgmnemo.renew_caller_key()
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE pgmnemo.caller_key SET key = uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+END
+$$;
+
+REVOKE ALL ON FUNCTION pgmnemo.renew_caller_key() FROM PUBLIC;
+COMMENT ON FUNCTION pgmnemo.renew_caller_key() IS 'makes a new secret by which callers are proved; after a copy of the database with its files or from a template, which holds the old one. A call that is under way may end with insufficient_privilege: repeat it. Only the extension''s owner may';
 -- One statement takes the postings away and lists the lessons to build them from: a lesson that another session
 -- stores between two would otherwise keep its own postings and get them again. Changes of those listed wait.
 CREATE FUNCTION pgmnemo.repair(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
