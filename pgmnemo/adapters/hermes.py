@@ -30,8 +30,8 @@ try:
     from agent.memory_provider import MemoryProvider  # type: ignore[import-not-found]
 except ImportError:
     raise UsageError(
-        "this is a plugin of Hermes, which is not installed here; install pgmnemo-memory[local] where Hermes "
-        "is, and put the plugin into its folder as docs/doors/hermes.md says"
+        "this is a plugin of Hermes, which is not installed here; install pgmnemo with its extra local where "
+        "Hermes is, and put the plugin into its folder as docs/doors/hermes.md says"
     ) from None
 
 log = logging.getLogger(__name__)

@@ -124,7 +124,7 @@ class Folder:
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             number, name = 0, ""
         if number > FORMAT:
-            raise DatabaseError(f"{self.path} was made by a newer pgmnemo: pip install -U pgmnemo-memory")
+            raise DatabaseError(f"{self.path} was made by a newer pgmnemo: install it from a newer checkout")
         if number < 1 or not DATA.fullmatch(name):
             raise DatabaseError(f'{path} is damaged; write {{"format": {FORMAT}, "data": "pg18"}} or such')
         return name

