@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from os import PathLike
@@ -39,7 +39,7 @@ from pgmnemo.client.rendering import about_tokens, only_blocks, render, without_
 from pgmnemo.client.requests import Asked, cleared, document, filter_of, moment
 from pgmnemo.client.turns import LONGEST, Written
 from pgmnemo.client.vectors import Reals
-from pgmnemo.errors import PgmnemoError, StateError, TooLargeError, UsageError
+from pgmnemo.errors import PgmnemoError, StateError, TooLargeError, UsageError, with_names
 from pgmnemo.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -196,10 +196,11 @@ class Scope:
         columns = {**staging.COLUMNS, "language": ""} if any(languages) else staging.COLUMNS
         if any(languages):
             rows = [(*row, said.get("language")) for row, said in zip(rows, languages, strict=True)]
-        self._memory._enter(self.tenant_id)
         opening = calls.open_staging(self.tenant_id)
-        by = self._memory._maker(self.tenant_id)
-        return self._memory._channel.stage(opening, columns, rows, by)  # type: ignore[no-any-return]
+        with self._named_errors():
+            self._memory._enter(self.tenant_id)
+            by = self._memory._maker(self.tenant_id)
+            return self._memory._channel.stage(opening, columns, rows, by)  # type: ignore[no-any-return]
 
     def _embedded(
         self, items: Sequence[Item], maker: Remembered | None = None
@@ -299,9 +300,10 @@ class Scope:
                 self._memory._remember(self.tenant_id, held, connection)
             return int(gone - own.lessons)
 
-        self._memory._enter(self.tenant_id)
-        found: int = channel.unit(work, repeatable=dry_run)
-        return found
+        with self._named_errors():
+            self._memory._enter(self.tenant_id)
+            found: int = channel.unit(work, repeatable=dry_run)
+            return found
 
     def _reaches_reserved(self, filter: Mapping[str, Any] | None) -> bool:
         """Whether what the tenant remembers of itself is among the lessons that are meant."""
@@ -465,7 +467,8 @@ class Scope:
         asked = Asked.of(locals())
         row = self._question(query, vector, mode)
         query = "" if query is None and row is None else query
-        return self._call(requests.explain(self.tenant_id, self._project(), key, query, row, asked))
+        call = requests.explain(self.tenant_id, self._project(), key, query, row, asked)
+        return [replace(one, note=one.note and with_names(one.note, self._names)) for one in self._call(call)]
 
     def get(self, key: str) -> Lesson | None:
         """The lesson of a key, forgotten or not; None where there is none."""
@@ -646,7 +649,7 @@ class Scope:
         from pgmnemo.client import transferring
         from pgmnemo.client.sync import moving
 
-        with transferring.new_file(place) as file:
+        with transferring.new_file(place) as file, self._named_errors():
             return moving.write(self, file, vectors, progress)
 
     def import_(
@@ -665,7 +668,7 @@ class Scope:
         from pgmnemo.client import transferring
         from pgmnemo.client.sync import moving
 
-        with transferring.lines_in(place) as lines:
+        with transferring.lines_in(place) as lines, self._named_errors():
             return moving.read(self, lines, dry_run, progress)
 
     def reembed(self, embedder: Any, *, batch: int = 64, progress: Progress = QUIET) -> int:
@@ -741,11 +744,20 @@ class Scope:
         return self.project_id
 
     def _call(self, call: Call[Answer]) -> Answer:
-        try:
+        with self._named_errors():
             return self._memory._call(self.tenant_id, call)
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Inside the block, an error calls tenant and project as the caller does."""
+        try:
+            yield
         except StateError as error:
-            names = {self.tenant_id: self._name, self.project_id: self._project_name}
-            raise error.named(names) from None
+            raise error.named(self._names) from None
+
+    @property
+    def _names(self) -> dict[UUID | None, str | None]:
+        return {self.tenant_id: self._name, self.project_id: self._project_name}
 
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
         return self._memory._tracing.span(operation, self.tenant_id, key)
