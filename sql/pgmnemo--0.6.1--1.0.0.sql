@@ -11,7 +11,7 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
-    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions;
+    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._links_known, pgmnemo._enter_graph;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
@@ -3776,6 +3776,33 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.update IS 'changes what is given of one lesson and leaves its text, vectors and passages; NULL: stays as it is. metadata replaces what is there, patch is an object that is merged into it key by key (||): one of them. clear names what shall have no value afterwards, among role, topic, importance (3 then), metadata ({}), occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position. A softly forgotten lesson stays forgotten. Returns updated or unchanged; a key without a lesson is the error no_data_found. tenant NULL: the session''s';
+-- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next, and the tenants with
+-- least to do come first. A procedure that commits has no settings of its own: what is called before the first SET
+-- names its schema.
+CREATE OR REPLACE PROCEDURE pgmnemo.upkeep_each(most integer DEFAULT 1000, INOUT "left" bigint DEFAULT NULL)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    run pgmnemo.upkeep_run;
+    one record;
+BEGIN
+    SET LOCAL search_path = pg_catalog, pg_temp;
+    PERFORM pgmnemo._check_most(most, 1000000);
+    run := ROW(clock_timestamp(), 0, NULL, 0, 0, 0, 0);
+    FOR one IN SELECT w.* FROM pgmnemo._upkeep_waiting() WITH ORDINALITY AS w
+                ORDER BY max(w.waiting) OVER (PARTITION BY w.tenant), w.tenant, w.ordinality LOOP
+        run := pgmnemo._upkeep_one(run, one.tenant, one.generation, one.waiting, one.due, most);
+        IF one.due THEN
+            COMMIT;
+            SET LOCAL search_path = pg_catalog, pg_temp;
+        END IF;
+    END LOOP;
+    "left" := pgmnemo._upkeep_end(run);
+END
+$$;
+
+REVOKE ALL ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) FROM PUBLIC;
+COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000) and for five seconds, compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, those with least to do first, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
 CREATE OR REPLACE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -3788,7 +3815,6 @@ COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexem
 COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._composed), as role and topic are';
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed, or that has a language; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.language IS 'the language of texts that are written without one, as pgmnemo.set_language was given it: a text search configuration, or auto: and the one for texts whose language is not recognized; NULL: auto';
-COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000) and for five seconds, compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, those with least to do first, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.
