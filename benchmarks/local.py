@@ -45,8 +45,8 @@ from pgmnemo import AsyncMemory, Item, Memory, calls
 from pgmnemo.ending import ended
 from pgmnemo.errors import LostError
 from pgmnemo.local import LocalServer
-from pgmnemo.local.cluster import processes
 from pgmnemo.local.folder import Folder
+from pgmnemo.local.orphans import processes
 
 TENANT = UUID(int=27)
 WAIT = 0.6  # seconds at most between two kills, of which half come when a lesson more was acknowledged

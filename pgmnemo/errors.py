@@ -55,6 +55,12 @@ class DatabaseError(PgmnemoError):
     code = 3
 
 
+def with_names(text: str, names: Mapping[UUID | None, str | None]) -> str:
+    """Return a text with the uuids that have a name written as that name, in quotes."""
+    told = {str(number): repr(name) for number, name in names.items() if number is not None}
+    return re.sub("'?([0-9a-f-]{36})'?", lambda found: told.get(found[1], found[0]), text)
+
+
 class StateError(PgmnemoError):
     """What the database answered, with its SQLSTATE."""
 
@@ -64,9 +70,10 @@ class StateError(PgmnemoError):
 
     def named(self, names: Mapping[UUID | None, str | None]) -> Self:
         """The same error with uuids written as the names that the caller uses."""
-        told = {str(number): repr(name) for number, name in names.items() if number is not None}
-        sentence = re.sub("'?([0-9a-f-]{36})'?", lambda found: told.get(found[1], found[0]), str(self))
-        return type(self)(sentence, self.sqlstate)
+        other = type(self)(with_names(str(self), names), self.sqlstate)
+        for note in getattr(self, "__notes__", ()):
+            other.add_note(note)
+        return other
 
 
 class RefusedError(StateError, UsageError):

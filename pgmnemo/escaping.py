@@ -10,10 +10,17 @@ import re
 from html import escape
 from unicodedata import category
 
-HIDDEN = frozenset("\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Ends of lines that do not look so, and marks that turn the direction of what follows."""
-
-_SUSPECT = re.compile(rf"[^\n\t\x20-\x7e\u00a0-\ud7ff\ue000-\U0010ffff]|[{''.join(sorted(HIDDEN))}]")
+_UNSEEN = (
+    r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+    r"\ufff9-\ufffb\U000e0000-\U000e007f"
+)
+"""Characters without a shape: of no width, marks and turns of direction, ends of lines that do not look so,
+and the tag characters, which repeat ASCII unseen."""
+_JOINERS = "\u200c\u200d"  # between letters of Persian and Hindi, and parts of an emoji
+_SELECTORS = r"\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_SELECTOR = re.compile(f"[{_SELECTORS}]")
+_SHOWN = re.compile(rf"[^\x00-\xff{_UNSEEN}]")
+_SUSPECT = re.compile(rf"[^\n\t\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]|[{_UNSEEN}{_SELECTORS}]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"(?<!\\)\](?=\(|:)")
 _SAFE = re.compile(
@@ -29,11 +36,12 @@ _BIBTEX = str.maketrans(
 
 
 def plain(text: str) -> str:
-    """For a terminal or a log: a control character is written out as `\\u001b`; line ends and tabs stay.
+    """For a terminal, a log or a prompt: what steers it or is not seen is written out, as JSON does.
 
-    So no sequence of a terminal, no turn of direction and no half of a surrogate pair is sent to a reader.
+    So no sequence of a terminal (`\\u001b`), no turn of direction, no half of a surrogate pair and no text in
+    characters without a shape is sent to a reader. Line ends, tabs, and the joiners between letters stay.
     """
-    return _SUSPECT.sub(_written_out, text)
+    return text if text.isascii() and text.isprintable() else _SUSPECT.sub(_written_out, text)
 
 
 def line(text: str) -> str:
@@ -63,7 +71,23 @@ def hidden(text: str) -> str | None:
 
 
 def _written_out(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
+    if _belongs(
+        match[0],
+        match.string[max(0, match.start() - 1) : match.start()],
+        match.string[match.end() : match.end() + 1],
+    ):
+        return match[0]
+    code = ord(match[0])
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    return f"\\u{0xD7C0 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def _belongs(found: str, before: str, after: str) -> bool:
+    """Return whether an unseen character is part of how its neighbours are written."""
+    if found in _JOINERS:
+        return bool(_SHOWN.match(before) and _SHOWN.match(after))
+    return bool(_SELECTOR.match(found)) and bool(before) and not _SELECTOR.match(before)
 
 
 def _unlinked(match: re.Match[str]) -> str:

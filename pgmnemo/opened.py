@@ -112,7 +112,7 @@ def check_not_newer(version: str, where: str, package: str) -> None:
     if release(version)[:2] > release(package)[:2]:
         raise DatabaseError(
             f"{where} has pgmnemo {version}, which is newer than this package ({package}); "
-            "run pip install --upgrade pgmnemo-memory"
+            "install it from a newer checkout"
         )
 
 

@@ -90,7 +90,8 @@ def _check(session: Session, name: str, version: str) -> None:
     found = installed(session).pgmnemo or "0"
     if release(found) > release(version):
         raise DatabaseError(
-            f"shard {name} has pgmnemo {found}, which is newer than {version}: pip install -U pgmnemo-memory"
+            f"shard {name} has pgmnemo {found}, which is newer than {version}: "
+            "install the package from a newer checkout"
         )
     check_available(session, f"shard {name}", version, SQL_FOLDER)
 

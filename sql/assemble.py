@@ -118,7 +118,8 @@ def upgrade(outline: Path, former: str) -> Iterator[str]:
         elif order == ["@changed"]:
             yield from changed(former)
         elif order == ["@comments"]:
-            yield from (text for text in statements("COMMENT ON (?!FUNCTION|VIEW)") if text not in former)
+            others = statements("COMMENT ON (?!FUNCTION|PROCEDURE|VIEW)")
+            yield from (text for text in others if text not in former)
         elif line.startswith("@"):
             raise SystemExit(f"{outline}: what is {line.strip()}?")
         else:
@@ -126,11 +127,12 @@ def upgrade(outline: Path, former: str) -> Iterator[str]:
 
 
 def changed(former: str) -> Iterator[str]:
-    """Functions with what belongs to them, where the former script does not have just that."""
+    """Functions and procedures with what belongs to them, where the former script does not have just that."""
     for path in files():
         text = source(path)
-        if re.search(r"^CREATE FUNCTION ", text, re.MULTILINE) and text not in former:
-            yield re.sub(r"^CREATE (FUNCTION|TRIGGER) ", r"CREATE OR REPLACE \1 ", text, flags=re.MULTILINE)
+        if re.search(r"^CREATE (FUNCTION|PROCEDURE) ", text, re.MULTILINE) and text not in former:
+            begins = r"^CREATE (FUNCTION|PROCEDURE|TRIGGER) "
+            yield re.sub(begins, r"CREATE OR REPLACE \1 ", text, flags=re.MULTILINE)
 
 
 def statements(beginning: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
     pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked, pgmnemo._share,
-    pgmnemo._time_patterns;
+    pgmnemo._time_patterns, pgmnemo._links_known, pgmnemo._enter_graph;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
@@ -242,6 +242,17 @@ BEGIN
     END IF;
     RETURN normalize(name, NFC);
 END
+$$;
+-- Characters without a blank between them, where they are more than `most`, in pieces of 50: the parser of text search
+-- takes the square of such a run.
+CREATE OR REPLACE FUNCTION pgmnemo._cut_runs(words text, most integer)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_agg(CASE WHEN length(m[1]) > most THEN regexp_replace(m[1], '.{50}', '\& ', 'g') ELSE m[1] END
+                      || m[2], '' ORDER BY u.place)
+      FROM regexp_matches(words, '(\S*)(\s*)', 'g') WITH ORDINALITY AS u (m, place)
 $$;
 -- Words that stand for the emoji of a text, which the parser of text search leaves out: for each the numbers of its
 -- characters. A flag is two characters.
@@ -525,7 +536,8 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo._plain_text(text) IS 'a text for the parser of text search: NFKC, without invisible characters, runs of scripts without blanks cut into overlapping pairs of characters';
 -- A text before a configuration cuts it, the same for every language. Most texts pass four cheap tests. The parser
--- takes the square of a long run without blanks, and of unclosed comments, so both are broken up.
+-- takes the square of a long run without blanks, and of unclosed comments, so both are broken up: runs of thousands
+-- of characters before their parts are looked for, which takes its time too.
 CREATE OR REPLACE FUNCTION pgmnemo._prepared(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -533,9 +545,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     parts text;
+    long boolean;
 BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
+    END IF;
+    long := octet_length(words) > 250 AND words ~ '\S{250}';
+    IF long AND words ~ '(?:\S{250}){4}' THEN
+        words := pgmnemo._cut_runs(words, 1000);
     END IF;
     -- of a text that is longer the vector of lexemes could become longer than one can be
     IF octet_length(words) <= 250000
@@ -558,14 +575,17 @@ BEGIN
                                        '\u2E00-\u2E2E\u2E30-\u2E5D\u3001-\u3004\u3008-\u3020\u3030\u303D'
                                        '\U0001F000-\U0001F0FF\U0001F1E6-\U0001FAFF]', ' ', 'g');
     END IF;
-    IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
-        words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
+    IF long OR parts ~ '\S{250}' THEN
+        words := pgmnemo._cut_runs(words, 250);
+    END IF;
+    IF octet_length(words) > 250 THEN
+        words := replace(words, '<!', ' ');
     END IF;
     RETURN words;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and a blank after every 250 characters without any';
+COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and runs of more than 250 characters without a blank in pieces of 50';
 -- The lexemes of a question under each of these configurations, and for each the number of the word that it is a form
 -- of: a word stands at one place, whatever cuts the text. A word that one of them drops as a stop word is dropped: a
 -- lesson that another language was taken for would else be found by every "the". A question that consists of stop
@@ -1417,6 +1437,17 @@ AS $$
      CROSS JOIN LATERAL unnest(pgmnemo._value_forms(v.value)) AS f (value)
      WHERE c.key NOT IN ('and', 'or', 'not')
 $$;
+-- Whether a lesson held at a moment by what was known at another time: stored by then, and not known to be superseded.
+CREATE OR REPLACE FUNCTION pgmnemo._believed(l pgmnemo.lesson, moment timestamptz, known_at timestamptz)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT (l).stored_at <= known_at
+       AND NOT EXISTS (SELECT FROM pgmnemo.supersession x
+                        WHERE x.tenant_id = (l).tenant_id AND x.old_id = (l).id AND x.valid_from <= moment
+                          AND pgmnemo._link_known(x, known_at))
+$$;
 -- One condition on what stands at a path of metadata, as a predicate of jsonpath. `exists` makes each of them true or
 -- false, never unknown, so that not means not; a list counts as each of its elements.
 CREATE OR REPLACE FUNCTION pgmnemo._condition_path(item text, path text, operator text, given jsonb)
@@ -1563,6 +1594,15 @@ BEGIN
     RETURN ARRAY(SELECT DISTINCT pgmnemo._composed(i) FROM jsonb_array_elements_text(items) i);
 END
 $$;
+-- Whether a supersession was known at a time (NULL: now). It fixes no search path, so that it becomes a part of the
+-- statement that asks.
+CREATE OR REPLACE FUNCTION pgmnemo._link_known(x pgmnemo.supersession, known_at timestamptz)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT CASE WHEN known_at IS NULL THEN x.undone_at IS NULL
+                ELSE x.recorded_at <= known_at AND (x.undone_at IS NULL OR x.undone_at > known_at) END
+$$;
 -- A value with which metadata are compared, in each form in which a text may have been stored: metadata are kept as
 -- they are given. Most have one form.
 CREATE OR REPLACE FUNCTION pgmnemo._value_forms(given jsonb)
@@ -1623,6 +1663,15 @@ BEGIN
         'relation', pgmnemo._composed(btrim(regexp_replace(relation, '\s+', ' ', 'g'))),
         'object', pgmnemo._composed(btrim(regexp_replace(object, '\s+', ' ', 'g')))));
 END
+$$;
+-- Whether a lesson of a project has this key.
+CREATE OR REPLACE FUNCTION pgmnemo._key_taken(tenant uuid, project uuid, key text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM pgmnemo.lesson l
+                    WHERE l.tenant_id = tenant AND l.project_id = project AND l.external_id = key)
 $$;
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
 -- Passages and vectors follow their lesson into another project; those of passages go when its text becomes another,
@@ -1809,6 +1858,47 @@ AS $$
       FROM unnest(lessons) i
       JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
 $$;
+-- Where a project's conversation goes on, and a key for what comes there.
+CREATE OR REPLACE FUNCTION pgmnemo._next_turn(tenant uuid, project uuid, prefix text, apart boolean)
+RETURNS TABLE (key text, place integer)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    last constant bigint := 1000000000;
+    greatest_yet integer := (SELECT l.position FROM pgmnemo.lesson l
+                              WHERE l.tenant_id = tenant AND l.project_id = project AND l.position IS NOT NULL
+                              ORDER BY l.position DESC LIMIT 1);
+    next bigint := greatest(coalesce(greatest_yet, 0), 0) + 1 + (apart AND greatest_yet IS NOT NULL)::integer::bigint;
+    number bigint := next;
+    step bigint := 1;
+    taken bigint := 0;
+    middle bigint;
+BEGIN
+    IF prefix IS NULL OR octet_length(prefix) NOT BETWEEN 1 AND 900 THEN
+        RAISE EXCEPTION 'prefix has % bytes, but must have 1 to 900', coalesce(octet_length(prefix), 0)
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out for ''turn''.';
+    ELSIF next > last THEN
+        RAISE EXCEPTION 'project % has a lesson at position %, and none comes after %', project, greatest_yet, last
+        USING ERRCODE = 'program_limit_exceeded', HINT = 'Store that lesson at another position.';
+    END IF;
+    -- steps that double lead past keys that are taken, and halving ones back to the last of them: a log of their number
+    WHILE pgmnemo._key_taken(tenant, project, prefix || '/' || number) LOOP
+        taken := number;
+        number := number + step;
+        step := 2 * step;
+    END LOOP;
+    WHILE number - taken > 1 AND taken > 0 LOOP
+        middle := (taken + number) / 2;
+        IF pgmnemo._key_taken(tenant, project, prefix || '/' || middle) THEN
+            taken := middle;
+        ELSE
+            number := middle;
+        END IF;
+    END LOOP;
+    RETURN QUERY SELECT prefix || '/' || number, next::integer;
+END
+$$;
 -- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed: writers
 -- who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is passed
 -- over: an id that is taken, by a sequence that was set back, is an error. What the set leaves out of a lesson that is
@@ -1973,6 +2063,36 @@ BEGIN
     RETURN composed;
 END
 $$;
+-- Lets one lesson take the place of another, or with NULL nothing take it, from a moment on; the tenant is locked.
+-- What was known before is not overwritten: the row that held is marked as undone, and another one says what holds
+-- now.
+CREATE OR REPLACE FUNCTION pgmnemo._supersede(tenant uuid, old bigint, new bigint, reason text, at timestamptz)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF old = new OR EXISTS (
+        WITH RECURSIVE after (id) AS (
+            SELECT new
+             UNION
+            SELECT x.new_id
+              FROM after a
+             CROSS JOIN LATERAL (SELECT x.new_id FROM pgmnemo.supersession x
+                                  WHERE x.tenant_id = tenant AND x.old_id = a.id AND x.undone_at IS NULL
+                                    AND x.new_id IS NOT NULL OFFSET 0) x)
+        SELECT FROM after a WHERE a.id = old) THEN
+        RAISE EXCEPTION 'a lesson cannot supersede itself, nor one that took its place'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'pgmnemo.timeline shows which took the place of which.';
+    END IF;
+    -- the row first: another session that has changed it meanwhile is met here, in each isolation level
+    UPDATE pgmnemo.lesson l SET superseded_at = at WHERE l.tenant_id = tenant AND l.id = old;
+    UPDATE pgmnemo.supersession x SET undone_at = clock_timestamp()
+     WHERE x.tenant_id = tenant AND x.old_id = old AND x.undone_at IS NULL;
+    INSERT INTO pgmnemo.supersession (tenant_id, old_id, new_id, valid_from, reason, recorded_at)
+    VALUES (tenant, old, new, at, reason, clock_timestamp());
+END
+$$;
 -- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
 -- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
 -- it, counts over the scope.
@@ -2111,6 +2231,34 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo._ideal IS 'words: how many the question has; 0 or more, in units of the score';
+-- Brings so many of the vectors that wait into a tenant's graph, and begins with no more after a time; how many. NULL:
+-- another session changes the graph just now, or the tenant has none.
+CREATE OR REPLACE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint,
+                                     enough timestamptz DEFAULT 'infinity')
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    at_once constant bigint := 100;
+    graph constant name := pgmnemo._locked_graph(tenant, generation);
+    waiting constant bigint := pgmnemo._tail(tenant, generation, most);
+    entered bigint := 0;
+    more bigint;
+BEGIN
+    IF graph IS NULL THEN
+        RETURN NULL;
+    ELSIF pgmnemo._graph_anew(tenant, generation, waiting) THEN
+        RETURN pgmnemo._rebuild(tenant, generation, waiting);
+    END IF;
+    WHILE entered < waiting LOOP
+        more := pgmnemo._merge(tenant, generation, graph, least(at_once, waiting - entered));
+        entered := entered + more;
+        EXIT WHEN more = 0 OR clock_timestamp() > enough;
+    END LOOP;
+    RETURN entered;
+END
+$$;
 -- Outside of the verbs a row comes when a dump is restored: then the graph that it names becomes the owner's of the
 -- schema pgmnemo, who may be another now, and nobody else's.
 CREATE OR REPLACE FUNCTION pgmnemo._graph_comes()
@@ -2653,6 +2801,65 @@ AS $$
     UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1
      WHERE l.tenant_id = tenant AND l.id IN (SELECT s.lesson_id FROM pgmnemo._stale_lessons(tenant) s)
 $$;
+-- Adds a row of pgmnemo._upkeep_waiting to what the run counts and, where it is due and `most` is above 0, mends it:
+-- brings so many vectors into a graph, for five seconds at most, or compacts the postings. What its writers hold or
+-- what is spoilt stays.
+CREATE OR REPLACE FUNCTION pgmnemo._upkeep_one(
+    run        pgmnemo.upkeep_run,
+    tenant     uuid,
+    generation smallint,
+    waiting    bigint,
+    due        boolean,
+    most       bigint
+)
+RETURNS pgmnemo.upkeep_run
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 100
+AS $$
+#variable_conflict use_variable
+DECLARE
+    fewer bigint := 0;
+BEGIN
+    IF due AND most > 0 THEN
+        BEGIN
+            PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+            IF generation IS NULL THEN
+                IF pgmnemo._try_lock_tenant(tenant) THEN
+                    PERFORM pgmnemo._compact(tenant);
+                    fewer := waiting;
+                END IF;
+            ELSIF pgmnemo._dimensions_of(tenant, generation) IS NULL THEN
+                PERFORM pgmnemo._drop_generation(tenant, generation) WHERE pgmnemo._try_lock_tenant(tenant);
+            ELSE
+                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most,
+                                                       clock_timestamp() + interval '5 seconds'), 0);
+            END IF;
+            PERFORM pgmnemo._leave();
+        EXCEPTION
+            WHEN lock_not_available THEN
+                NULL;
+            WHEN OTHERS THEN
+                RAISE WARNING '% of tenant % stays as it is: %',
+                              CASE WHEN generation IS NULL THEN 'the index of words' ELSE 'the graph' END,
+                              quote_literal(tenant), SQLERRM;
+        END;
+    END IF;
+    IF generation IS NULL THEN
+        run.blocks_waiting := run.blocks_waiting + waiting - fewer;
+    ELSE
+        run.vectors_waiting := run.vectors_waiting + waiting - fewer;
+    END IF;
+    IF due THEN
+        run."left" := run."left" + waiting - fewer;
+        run.skipped := run.skipped + (fewer = 0 AND waiting > 0)::integer;
+    END IF;
+    IF fewer > 0 THEN
+        run.merged := clock_timestamp();
+    END IF;
+    RETURN run;
+END
+$$;
 -- The contributions in the order of the sum: added up one after another they are the score to the last bit.
 CREATE OR REPLACE FUNCTION pgmnemo._explain_score(l pgmnemo.lesson, c pgmnemo.candidate, context_from text, graph_seed text,
                                        s pgmnemo.settings, moment timestamptz)
@@ -3026,6 +3233,74 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.explain_recall IS 'explain for the session''s tenant, of how pgmnemo.recall_lessons ranks: with duplicates NULL';
+CREATE OR REPLACE FUNCTION pgmnemo.facts(
+    tenant     uuid,
+    project_id uuid        DEFAULT NULL,
+    subject    text        DEFAULT NULL,
+    relation   text        DEFAULT NULL,
+    object     text        DEFAULT NULL,
+    at         timestamptz DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    history    boolean     DEFAULT false,
+    most       integer     DEFAULT 1000,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (
+    in_project  uuid,
+    key         text,
+    said_of     text,
+    related     text,
+    told        text,
+    content     text,
+    valid_from  timestamptz,
+    valid_to    timestamptz,
+    reason      text,
+    recorded_at timestamptz
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := CASE WHEN history THEN '-infinity' ELSE coalesce(facts.at, now()) END;
+    asked jsonb := (SELECT jsonb_object_agg('fact.' || f.key, f.value)
+                      FROM jsonb_each(pgmnemo._fact(facts.subject, facts.relation, facts.object)) f);
+    read_most constant integer := 10000;
+    scope pgmnemo.scope;
+    hidden integer;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    IF most IS NULL OR most NOT BETWEEN 1 AND 10000 THEN
+        RAISE EXCEPTION 'most is %, but must be from 1 to 10000', coalesce(most::text, 'NULL')
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    -- `history` asks as of a moment before everything, when nothing has ended yet, and does without valid_at
+    scope := pgmnemo._asked_scope(
+        tenant, facts.project_id, (pgmnemo._settings()).gate_strict, NULL,
+        CASE WHEN NOT history THEN moment END, moment, facts.known_at,
+        jsonb_build_object('metadata', '{"fact.subject": {"exists": true}}' || coalesce(asked, '{}')));
+    hidden := pgmnemo._hidden(scope);
+    RETURN QUERY
+    SELECT l.project_id, l.external_id, l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}',
+           l.metadata #>> '{fact,object}', l.content, l.occurred_at, x.valid_from, x.reason, l.stored_at
+      FROM (SELECT i.id FROM unnest(scope.ids) AS i (id)
+             UNION ALL
+            SELECT pgmnemo._fill(scope, '{}', read_most) WHERE scope.ids IS NULL) i
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = i.id OFFSET 0) l
+      LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
+                          WHERE x.tenant_id = tenant AND x.old_id = l.id
+                            AND pgmnemo._link_known(x, facts.known_at) OFFSET 0) x ON true
+     ORDER BY l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}', l.occurred_at, l.external_id
+     LIMIT most;
+    IF NOT FOUND AND hidden > 0 THEN
+        PERFORM pgmnemo._all_hidden(scope, hidden);
+    END IF;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.facts IS 'the facts of a subject, a relation, an object (NULL: any) that hold at a time (NULL: now) by what was known at another (NULL: now), at most so many (1 to 10,000), by subject, relation and time; history: whenever they held. valid_to and reason: from when on they no longer do, and why; recorded_at: when they were stored. tenant NULL: the session''s, project_id NULL: all of it';
 CREATE OR REPLACE FUNCTION pgmnemo.forget(
     tenant      uuid,
     project_id  uuid,
@@ -3364,6 +3639,19 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.recut IS 'cuts the next lessons in order of id (after; at most so many, 1 to 10,000) into words anew, by a language: NULL is that of a text which is written now without one (pgmnemo.set_language), auto recognizes that of each, a text search configuration or a code of ISO 639 is that of all. Returns how many changed, or with dry_run would, and from where to go on: call again with after => next_after until that is NULL. Also lessons whose writer named a language. Waits for the tenant''s writers. tenant NULL: the session''s';
+-- With the rights of whoever calls, who is the extension's owner or a superuser.
+CREATE OR REPLACE FUNCTION pgmnemo.renew_caller_key()
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE pgmnemo.caller_key SET key = uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+END
+$$;
+
+REVOKE ALL ON FUNCTION pgmnemo.renew_caller_key() FROM PUBLIC;
+COMMENT ON FUNCTION pgmnemo.renew_caller_key() IS 'makes a new secret by which callers are proved; after a copy of the database with its files or from a template, which holds the old one. A call that is under way may end with insufficient_privilege: repeat it. Only the extension''s owner may';
 CREATE OR REPLACE FUNCTION pgmnemo.set_language(
     tenant   uuid,
     language text,
@@ -3537,6 +3825,68 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.store_staged IS 'stores what was copied into lesson_staging for the tenant that open_staging was called for, as store_set does, batch by batch (1 to 10,000 lessons, 20,000,000 bytes) in one transaction; empties the table; returns how many lessons had each outcome';
+CREATE OR REPLACE FUNCTION pgmnemo.timeline(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    known_at    timestamptz DEFAULT NULL,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (
+    step        integer,
+    lesson_id   bigint,
+    in_project  uuid,
+    key         text,
+    content     text,
+    active      boolean,
+    valid_from  timestamptz,
+    valid_to    timestamptz,
+    reason      text,
+    stored_at   timestamptz,
+    recorded_at timestamptz
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    middle bigint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    middle := pgmnemo._lesson_id(tenant, project_id, timeline.external_id COLLATE "default");
+    RETURN QUERY
+    -- each step looks its links up by an index (OFFSET 0): a join could be planned by statistics that are not there
+    WITH RECURSIVE before (id, step) AS (
+        SELECT middle, 0
+         UNION ALL
+        SELECT x.old_id, b.step - 1
+          FROM before b
+         CROSS JOIN LATERAL (SELECT x.old_id FROM pgmnemo.supersession x
+                              WHERE x.tenant_id = tenant AND x.new_id = b.id
+                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
+    ), after (id, step) AS (
+        SELECT middle, 0
+         UNION ALL
+        SELECT x.new_id, a.step + 1
+          FROM after a
+         CROSS JOIN LATERAL (SELECT x.new_id FROM pgmnemo.supersession x
+                              WHERE x.tenant_id = tenant AND x.old_id = a.id AND x.new_id IS NOT NULL
+                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
+    )
+    SELECT w.step, l.id, l.project_id, l.external_id, l.content, l.active, coalesce(l.occurred_at, l.stored_at),
+           x.valid_from, x.reason, l.stored_at, x.recorded_at
+      FROM (SELECT * FROM before UNION SELECT * FROM after) w
+     CROSS JOIN LATERAL (SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = w.id OFFSET 0) l
+      LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
+                          WHERE x.tenant_id = tenant AND x.old_id = l.id
+                            AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x ON true
+     WHERE timeline.known_at IS NULL OR l.stored_at <= timeline.known_at
+     ORDER BY w.step, l.external_id, l.project_id;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.timeline IS 'a lesson, those whose place it took and those that took its own, oldest first, as known at a time (NULL: now): step below 0: before it, 0: itself, above 0: after it; valid_from: when it happened (occurred_at, else stored_at); valid_to: from when on it no longer holds, with the reason, and recorded_at: when the memory learned that; NULL: it holds. active: not softly forgotten. tenant NULL: the session''s';
 -- What a lesson says besides its text. The whole of it is checked as if it were stored.
 CREATE OR REPLACE FUNCTION pgmnemo.update(
     tenant      uuid,
@@ -3611,6 +3961,33 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.update IS 'changes what is given of one lesson and leaves its text, vectors and passages; NULL: stays as it is. metadata replaces what is there, patch is an object that is merged into it key by key (||): one of them. clear names what shall have no value afterwards, among role, topic, importance (3 then), metadata ({}), occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position. A softly forgotten lesson stays forgotten. Returns updated or unchanged; a key without a lesson is the error no_data_found. tenant NULL: the session''s';
+-- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next, and the tenants with
+-- least to do come first. A procedure that commits has no settings of its own: what is called before the first SET
+-- names its schema.
+CREATE OR REPLACE PROCEDURE pgmnemo.upkeep_each(most integer DEFAULT 1000, INOUT "left" bigint DEFAULT NULL)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    run pgmnemo.upkeep_run;
+    one record;
+BEGIN
+    SET LOCAL search_path = pg_catalog, pg_temp;
+    PERFORM pgmnemo._check_most(most, 1000000);
+    run := ROW(clock_timestamp(), 0, NULL, 0, 0, 0, 0);
+    FOR one IN SELECT w.* FROM pgmnemo._upkeep_waiting() WITH ORDINALITY AS w
+                ORDER BY max(w.waiting) OVER (PARTITION BY w.tenant), w.tenant, w.ordinality LOOP
+        run := pgmnemo._upkeep_one(run, one.tenant, one.generation, one.waiting, one.due, most);
+        IF one.due THEN
+            COMMIT;
+            SET LOCAL search_path = pg_catalog, pg_temp;
+        END IF;
+    END LOOP;
+    "left" := pgmnemo._upkeep_end(run);
+END
+$$;
+
+REVOKE ALL ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) FROM PUBLIC;
+COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000) and for five seconds, compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, those with least to do first, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
 CREATE OR REPLACE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -944,6 +944,17 @@ BEGIN
                AND n.oid <> pg_my_temp_schema() AND NOT pg_is_other_temp_schema(n.oid));
 END
 $$;
+-- Characters without a blank between them, where they are more than `most`, in pieces of 50: the parser of text search
+-- takes the square of such a run.
+CREATE FUNCTION pgmnemo._cut_runs(words text, most integer)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_agg(CASE WHEN length(m[1]) > most THEN regexp_replace(m[1], '.{50}', '\& ', 'g') ELSE m[1] END
+                      || m[2], '' ORDER BY u.place)
+      FROM regexp_matches(words, '(\S*)(\s*)', 'g') WITH ORDINALITY AS u (m, place)
+$$;
 -- Words that stand for the emoji of a text, which the parser of text search leaves out: for each the numbers of its
 -- characters. A flag is two characters.
 CREATE FUNCTION pgmnemo._emoji_words(words text)
@@ -1294,7 +1305,8 @@ BEGIN
 END
 $$;
 -- A text before a configuration cuts it, the same for every language. Most texts pass four cheap tests. The parser
--- takes the square of a long run without blanks, and of unclosed comments, so both are broken up.
+-- takes the square of a long run without blanks, and of unclosed comments, so both are broken up: runs of thousands
+-- of characters before their parts are looked for, which takes its time too.
 CREATE FUNCTION pgmnemo._prepared(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -1302,9 +1314,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     parts text;
+    long boolean;
 BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
+    END IF;
+    long := octet_length(words) > 250 AND words ~ '\S{250}';
+    IF long AND words ~ '(?:\S{250}){4}' THEN
+        words := pgmnemo._cut_runs(words, 1000);
     END IF;
     -- of a text that is longer the vector of lexemes could become longer than one can be
     IF octet_length(words) <= 250000
@@ -1327,14 +1344,17 @@ BEGIN
                                        '\u2E00-\u2E2E\u2E30-\u2E5D\u3001-\u3004\u3008-\u3020\u3030\u303D'
                                        '\U0001F000-\U0001F0FF\U0001F1E6-\U0001FAFF]', ' ', 'g');
     END IF;
-    IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
-        words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
+    IF long OR parts ~ '\S{250}' THEN
+        words := pgmnemo._cut_runs(words, 250);
+    END IF;
+    IF octet_length(words) > 250 THEN
+        words := replace(words, '<!', ' ');
     END IF;
     RETURN words;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and a blank after every 250 characters without any';
+COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and runs of more than 250 characters without a blank in pieces of 50';
 -- The lexemes of a question under each of these configurations, and for each the number of the word that it is a form
 -- of: a word stands at one place, whatever cuts the text. A word that one of them drops as a stop word is dropped: a
 -- lesson that another language was taken for would else be found by every "the". A question that consists of stop
@@ -2226,8 +2246,9 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT (l).stored_at <= known_at
-       AND NOT EXISTS (SELECT FROM pgmnemo._links_known((l).tenant_id, (l).id, NULL, known_at) x
-                        WHERE x.valid_from <= moment)
+       AND NOT EXISTS (SELECT FROM pgmnemo.supersession x
+                        WHERE x.tenant_id = (l).tenant_id AND x.old_id = (l).id AND x.valid_from <= moment
+                          AND pgmnemo._link_known(x, known_at))
 $$;
 -- One condition on what stands at a path of metadata, as a predicate of jsonpath. `exists` makes each of them true or
 -- false, never unknown, so that not means not; a list counts as each of its elements.
@@ -2483,15 +2504,13 @@ AS $$
        AND ((scope).filtered IS NOT TRUE OR ((scope).filter).projects IS NULL
             OR project = ANY (((scope).filter).projects))
 $$;
--- Which supersessions were known at a time (NULL: now), of one lesson by another. It fixes no search path, so that it
--- becomes a part of the statement that asks: then each finds its index.
-CREATE FUNCTION pgmnemo._links_known(tenant uuid, old bigint, new bigint, known_at timestamptz)
-RETURNS SETOF pgmnemo.supersession
+-- Whether a supersession was known at a time (NULL: now). It fixes no search path, so that it becomes a part of the
+-- statement that asks.
+CREATE FUNCTION pgmnemo._link_known(x pgmnemo.supersession, known_at timestamptz)
+RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT x.* FROM pgmnemo.supersession x
-     WHERE x.tenant_id = tenant AND (old IS NULL OR x.old_id = old) AND (new IS NULL OR x.new_id = new)
-       AND CASE WHEN known_at IS NULL THEN x.undone_at IS NULL
+    SELECT CASE WHEN known_at IS NULL THEN x.undone_at IS NULL
                 ELSE x.recorded_at <= known_at AND (x.undone_at IS NULL OR x.undone_at > known_at) END
 $$;
 -- What a filter asks of metadata, as one predicate of jsonpath. The keys of a document are paths, levels joined by
@@ -3211,6 +3230,15 @@ AS $$
      CROSS JOIN LATERAL (SELECT (u.i).embedding UNION ALL SELECT unnest((u.i).passage_embeddings)) AS v (vector)
      WHERE v.vector IS NOT NULL
 $$;
+-- Whether a lesson of a project has this key.
+CREATE FUNCTION pgmnemo._key_taken(tenant uuid, project uuid, key text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM pgmnemo.lesson l
+                    WHERE l.tenant_id = tenant AND l.project_id = project AND l.external_id = key)
+$$;
 -- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to
 -- do.
 CREATE FUNCTION pgmnemo._lesson_after_delete()
@@ -3472,6 +3500,9 @@ DECLARE
                               ORDER BY l.position DESC LIMIT 1);
     next bigint := greatest(coalesce(greatest_yet, 0), 0) + 1 + (apart AND greatest_yet IS NOT NULL)::integer::bigint;
     number bigint := next;
+    step bigint := 1;
+    taken bigint := 0;
+    middle bigint;
 BEGIN
     IF prefix IS NULL OR octet_length(prefix) NOT BETWEEN 1 AND 900 THEN
         RAISE EXCEPTION 'prefix has % bytes, but must have 1 to 900', coalesce(octet_length(prefix), 0)
@@ -3480,9 +3511,19 @@ BEGIN
         RAISE EXCEPTION 'project % has a lesson at position %, and none comes after %', project, greatest_yet, last
         USING ERRCODE = 'program_limit_exceeded', HINT = 'Store that lesson at another position.';
     END IF;
-    WHILE EXISTS (SELECT FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.project_id = project
-                     AND l.external_id = prefix || '/' || number) LOOP
-        number := number + 1;
+    -- steps that double lead past keys that are taken, and halving ones back to the last of them: a log of their number
+    WHILE pgmnemo._key_taken(tenant, project, prefix || '/' || number) LOOP
+        taken := number;
+        number := number + step;
+        step := 2 * step;
+    END LOOP;
+    WHILE number - taken > 1 AND taken > 0 LOOP
+        middle := (taken + number) / 2;
+        IF pgmnemo._key_taken(tenant, project, prefix || '/' || middle) THEN
+            taken := middle;
+        ELSE
+            number := middle;
+        END IF;
     END LOOP;
     RETURN QUERY SELECT prefix || '/' || number, next::integer;
 END
@@ -3835,9 +3876,11 @@ BEGIN
         WITH RECURSIVE after (id) AS (
             SELECT new
              UNION
-            SELECT x.new_id FROM after a
-              JOIN pgmnemo.supersession x ON x.tenant_id = tenant AND x.old_id = a.id AND x.undone_at IS NULL
-             WHERE x.new_id IS NOT NULL)
+            SELECT x.new_id
+              FROM after a
+             CROSS JOIN LATERAL (SELECT x.new_id FROM pgmnemo.supersession x
+                                  WHERE x.tenant_id = tenant AND x.old_id = a.id AND x.undone_at IS NULL
+                                    AND x.new_id IS NOT NULL OFFSET 0) x)
         SELECT FROM after a WHERE a.id = old) THEN
         RAISE EXCEPTION 'a lesson cannot supersede itself, nor one that took its place'
         USING ERRCODE = 'invalid_parameter_value', HINT = 'pgmnemo.timeline shows which took the place of which.';
@@ -5172,15 +5215,16 @@ AS $$
        AND pgmnemo._graph_stands(c.relname)
        AND NOT EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.name = c.relname)
 $$;
--- Brings so many of the vectors that wait into a tenant's graph; how many. NULL: another session changes the graph just
--- now, or the tenant has none.
-CREATE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint)
+-- Brings so many of the vectors that wait into a tenant's graph, and begins with no more after a time; how many. NULL:
+-- another session changes the graph just now, or the tenant has none.
+CREATE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint,
+                                     enough timestamptz DEFAULT 'infinity')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    at_once constant bigint := 1000;
+    at_once constant bigint := 100;
     graph constant name := pgmnemo._locked_graph(tenant, generation);
     waiting constant bigint := pgmnemo._tail(tenant, generation, most);
     entered bigint := 0;
@@ -5193,8 +5237,8 @@ BEGIN
     END IF;
     WHILE entered < waiting LOOP
         more := pgmnemo._merge(tenant, generation, graph, least(at_once, waiting - entered));
-        EXIT WHEN more = 0;
         entered := entered + more;
+        EXIT WHEN more = 0 OR clock_timestamp() > enough;
     END LOOP;
     RETURN entered;
 END
@@ -7465,7 +7509,8 @@ BEGIN
 END
 $$;
 -- Adds a row of pgmnemo._upkeep_waiting to what the run counts and, where it is due and `most` is above 0, mends it:
--- brings so many vectors into a graph, or compacts the postings. What its writers hold or what is spoilt stays.
+-- brings so many vectors into a graph, for five seconds at most, or compacts the postings. What its writers hold or
+-- what is spoilt stays.
 CREATE FUNCTION pgmnemo._upkeep_one(
     run        pgmnemo.upkeep_run,
     tenant     uuid,
@@ -7494,7 +7539,8 @@ BEGIN
             ELSIF pgmnemo._dimensions_of(tenant, generation) IS NULL THEN
                 PERFORM pgmnemo._drop_generation(tenant, generation) WHERE pgmnemo._try_lock_tenant(tenant);
             ELSE
-                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most), 0);
+                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most,
+                                                       clock_timestamp() + interval '5 seconds'), 0);
             END IF;
             PERFORM pgmnemo._leave();
         EXCEPTION
@@ -8381,7 +8427,9 @@ BEGIN
             SELECT pgmnemo._fill(scope, '{}', read_most) WHERE scope.ids IS NULL) i
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = i.id OFFSET 0) l
-      LEFT JOIN LATERAL pgmnemo._links_known(tenant, l.id, NULL, facts.known_at) x ON true
+      LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
+                          WHERE x.tenant_id = tenant AND x.old_id = l.id
+                            AND pgmnemo._link_known(x, facts.known_at) OFFSET 0) x ON true
      ORDER BY l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}', l.occurred_at, l.external_id
      LIMIT most;
     IF NOT FOUND AND hidden > 0 THEN
@@ -9335,6 +9383,19 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.reembedding_due IS 'while a tenant''s embedder is being changed: the texts that have a vector of the old one and none of the new, of lessons (number 0: the content) and of passages (from 1), whether active, forgotten, superseded or expired; of the next lessons after the id after, until they are at least most (1 to 10,000), a lesson''s always together. mark tells pgmnemo.reembed of which text a vector is. No rows: none is due after that id, or no change is going on. With hold whoever stores vectors waits until the transaction ends, so that nothing more becomes due before pgmnemo.finish_reembedding: for the last few. tenant NULL: the session''s';
+-- With the rights of whoever calls, who is the extension's owner or a superuser.
+CREATE FUNCTION pgmnemo.renew_caller_key()
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE pgmnemo.caller_key SET key = uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+END
+$$;
+
+REVOKE ALL ON FUNCTION pgmnemo.renew_caller_key() FROM PUBLIC;
+COMMENT ON FUNCTION pgmnemo.renew_caller_key() IS 'makes a new secret by which callers are proved; after a copy of the database with its files or from a template, which holds the old one. A call that is under way may end with insufficient_privilege: repeat it. Only the extension''s owner may';
 -- One statement takes the postings away and lists the lessons to build them from: a lesson that another session
 -- stores between two would otherwise keep its own postings and get them again. Changes of those listed wait.
 CREATE FUNCTION pgmnemo.repair(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
@@ -9880,23 +9941,31 @@ BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     middle := pgmnemo._lesson_id(tenant, project_id, timeline.external_id COLLATE "default");
     RETURN QUERY
+    -- each step looks its links up by an index (OFFSET 0): a join could be planned by statistics that are not there
     WITH RECURSIVE before (id, step) AS (
         SELECT middle, 0
          UNION ALL
         SELECT x.old_id, b.step - 1
-          FROM before b CROSS JOIN LATERAL pgmnemo._links_known(tenant, NULL, b.id, timeline.known_at) x
+          FROM before b
+         CROSS JOIN LATERAL (SELECT x.old_id FROM pgmnemo.supersession x
+                              WHERE x.tenant_id = tenant AND x.new_id = b.id
+                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
     ), after (id, step) AS (
         SELECT middle, 0
          UNION ALL
         SELECT x.new_id, a.step + 1
-          FROM after a CROSS JOIN LATERAL pgmnemo._links_known(tenant, a.id, NULL, timeline.known_at) x
-         WHERE x.new_id IS NOT NULL
+          FROM after a
+         CROSS JOIN LATERAL (SELECT x.new_id FROM pgmnemo.supersession x
+                              WHERE x.tenant_id = tenant AND x.old_id = a.id AND x.new_id IS NOT NULL
+                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
     )
     SELECT w.step, l.id, l.project_id, l.external_id, l.content, l.active, coalesce(l.occurred_at, l.stored_at),
            x.valid_from, x.reason, l.stored_at, x.recorded_at
       FROM (SELECT * FROM before UNION SELECT * FROM after) w
-      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = w.id
-      LEFT JOIN LATERAL pgmnemo._links_known(tenant, l.id, NULL, timeline.known_at) x ON true
+     CROSS JOIN LATERAL (SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = w.id OFFSET 0) l
+      LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
+                          WHERE x.tenant_id = tenant AND x.old_id = l.id
+                            AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x ON true
      WHERE timeline.known_at IS NULL OR l.stored_at <= timeline.known_at
      ORDER BY w.step, l.external_id, l.project_id;
     PERFORM pgmnemo._leave();
@@ -10067,8 +10136,9 @@ $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.upkeep(integer) FROM PUBLIC;
 COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'what pgmnemo.upkeep_each does, in one transaction: what it changes it holds to its end. Of vectors and small blocks at most so many together (1 to 1,000,000), and it begins nothing after ten seconds. Returns how many are left: call again until it is 0. Only the extension''s owner may';
--- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next. A procedure that commits
--- has no settings of its own: what is called before the first SET names its schema.
+-- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next, and the tenants with
+-- least to do come first. A procedure that commits has no settings of its own: what is called before the first SET
+-- names its schema.
 CREATE PROCEDURE pgmnemo.upkeep_each(most integer DEFAULT 1000, INOUT "left" bigint DEFAULT NULL)
 LANGUAGE plpgsql
 AS $$
@@ -10079,7 +10149,8 @@ BEGIN
     SET LOCAL search_path = pg_catalog, pg_temp;
     PERFORM pgmnemo._check_most(most, 1000000);
     run := ROW(clock_timestamp(), 0, NULL, 0, 0, 0, 0);
-    FOR one IN SELECT * FROM pgmnemo._upkeep_waiting() LOOP
+    FOR one IN SELECT w.* FROM pgmnemo._upkeep_waiting() WITH ORDINALITY AS w
+                ORDER BY max(w.waiting) OVER (PARTITION BY w.tenant), w.tenant, w.ordinality LOOP
         run := pgmnemo._upkeep_one(run, one.tenant, one.generation, one.waiting, one.due, most);
         IF one.due THEN
             COMMIT;
@@ -10091,7 +10162,7 @@ END
 $$;
 
 REVOKE ALL ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) FROM PUBLIC;
-COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000), compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
+COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000) and for five seconds, compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, those with least to do first, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
 CREATE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

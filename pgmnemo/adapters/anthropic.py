@@ -28,7 +28,7 @@ try:
 except ImportError:
     raise UsageError(
         "the memory tool needs anthropic, which is not installed; install the extra: "
-        "pip install 'pgmnemo-memory[anthropic]'"
+        "pip install '.[anthropic]' in a checkout of pgmnemo"
     ) from None
 
 ROOT = "/memories"

@@ -37,7 +37,8 @@ NEVER: Condition = {"and": [{".never": {"exists": True}}, {".never": {"exists": 
 def missing(package: str, extra: str) -> PgmnemoError:
     """The sentence about a framework that is not there."""
     return PgmnemoError(
-        f"this adapter needs {package}, which is not installed: pip install 'pgmnemo-memory[{extra}]'"
+        f"this adapter needs {package}, which is not installed: "
+        f"pip install '.[{extra}]' in a checkout of pgmnemo"
     )
 
 

@@ -23,14 +23,15 @@ from pgmnemo.client import naming
 from pgmnemo.client.embedding import embedding_of
 from pgmnemo.client.rendering import without_blocks
 from pgmnemo.errors import DatabaseError, GrantError, PgmnemoError, UsageError, os_errors
+from pgmnemo.escaping import plain
 
 try:
     from agent.memory_manager import sanitize_context  # type: ignore[import-not-found]
     from agent.memory_provider import MemoryProvider  # type: ignore[import-not-found]
 except ImportError:
     raise UsageError(
-        "this is a plugin of Hermes, which is not installed here; install pgmnemo-memory[local] where Hermes "
-        "is, and put the plugin into its folder as docs/doors/hermes.md says"
+        "this is a plugin of Hermes, which is not installed here; install pgmnemo with its extra local where "
+        "Hermes is, and put the plugin into its folder as docs/doors/hermes.md says"
     ) from None
 
 log = logging.getLogger(__name__)
@@ -180,7 +181,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **_: Any) -> str:
         """The answer of a tool as JSON; `error` has the sentence of what went wrong."""
         try:
-            return json.dumps(self._called(tool_name, args), ensure_ascii=False)
+            return plain(json.dumps(self._called(tool_name, args), ensure_ascii=False))
         except PgmnemoError as error:
             return json.dumps({"error": str(error)}, ensure_ascii=False)
 

@@ -56,7 +56,8 @@ try:
     )
 except ImportError as error:
     raise PgmnemoError(
-        f"this store needs langgraph ({error}); install it: pip install 'pgmnemo-memory[langgraph]'"
+        f"this store needs langgraph ({error}); install it: "
+        "pip install '.[langgraph]' in a checkout of pgmnemo"
     ) from None
 
 NEVER = datetime(9999, 12, 30, tzinfo=UTC)  # in a set of lessons a time that is left out would stay

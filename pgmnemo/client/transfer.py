@@ -184,7 +184,7 @@ def header_of(given: Any, place: str) -> Header:
     if isinstance(version := given.get("format"), int) and version > FORMAT:
         raise UsageError(
             f"{place} is of format {version}, and this package reads up to {FORMAT}; "
-            "update it: pip install -U pgmnemo-memory"
+            "install it from a newer checkout"
         )
     header: Header = convert(given, Header, place)
     return header

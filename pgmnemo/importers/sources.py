@@ -136,8 +136,9 @@ def rows(place: Path | str, query: str, options: Options) -> Iterator[tuple[Any,
     uri = f"{Path(place).expanduser().absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
-            kinds = dict(connection.execute("SELECT name, type FROM sqlite_master"))
-            if view := next((name for name in READ.findall(query) if kinds.get(name) == "view"), None):
+            read = {name.lower() for name in READ.findall(query)}
+            kinds = connection.execute("SELECT lower(name), type FROM sqlite_master")
+            if view := next((name for name, kind in kinds if name in read and kind == "view"), None):
                 options.fault(f"{place}: {view} is a view, and a table is read here; {MEND}")
                 return
             yield from connection.execute(query)

@@ -20,9 +20,10 @@ import psutil
 from pgmnemo.errors import DatabaseError, os_errors
 from pgmnemo.local.binaries import Binaries
 from pgmnemo.local.folder import Folder, server_owner, sync, write
+from pgmnemo.local.orphans import is_used, orphans, serves_elsewhere
 from pgmnemo.places import CONTROL, SQL_FOLDER, release
 from pgmnemo.posix import pwd
-from pgmnemo.server.folders import find_server
+from pgmnemo.server.folders import find_server, read_note
 from pgmnemo.server.opening import serves_in_place
 from pgmnemo.server.server_files import stage_extension, stage_server
 from pgmnemo.server.server_process import START_LIMIT, SUPERUSER, ServerProcess, is_ready
@@ -131,10 +132,7 @@ class Cluster:
             "mnemo.conf": self._process({**access, **extra}).configuration(),
         }
         for name, text in texts.items():
-            path = data / name
-            if not path.exists() or path.read_bytes() != text.encode():
-                write(path, text)
-            path.chmod(0o644)  # within a folder that is closed
+            write(data / name, text)
 
     def is_up(self) -> bool:
         """Whether the server lives and answers, or will in a moment."""
@@ -169,11 +167,10 @@ class Cluster:
             waited = time.monotonic() - began
             if waited > START_LIMIT:
                 raise DatabaseError(
-                    f"the server of {self.folder.path} neither starts nor ends, or runs in another "
-                    f"container; {self.folder.log} tells more"
+                    f"the server of {self.folder.path} neither starts nor ends; {self.folder.log} tells more"
                 )
-            if living is None and waited > GRACE:
-                self._end_orphans(signal.SIGKILL if waited > 5 * GRACE else signal.SIGQUIT)
+            if living is None:
+                self._make_way(waited)
             time.sleep(0.01)
         return False
 
@@ -195,7 +192,7 @@ class Cluster:
         status = Path(self.binaries.program("postgres")).stat()
         place = self.folder.path / "server" / f"{major}-{status.st_size}-{status.st_mtime_ns}"
         if not place.exists():
-            with self.folder.partial("server") as partial:
+            with self.folder.partial("server", given=False) as partial:
                 programs = [path.name for path in (original / "bin").iterdir()]
                 stage_server(original, partial / "copy", bundle, programs)
                 place.parent.mkdir(exist_ok=True)
@@ -236,29 +233,25 @@ class Cluster:
         server.log.touch(mode=0o600)
         server.start(lock)
 
+    def _make_way(self, waited: float) -> None:
+        """End what a dead server left; raise where a server runs that cannot be seen from here."""
+        unseen = waited > GRACE and not is_used(self.folder)
+        if unseen or serves_elsewhere(self.folder):
+            raise DatabaseError(
+                f"the server of {self.folder.path} runs in another container, whose processes cannot be told "
+                "from here; use the memory in there, or stop that container"
+            )
+        if waited > GRACE:
+            for process in orphans(self.folder, self.data):
+                with suppress(psutil.Error):
+                    process.send_signal(signal.SIGKILL if waited > 5 * GRACE else signal.SIGQUIT)
+
     def _forget_dead(self) -> None:
         """Take away the notes of a dead server whose id another process has now: the next would not start."""
         for note in (self.data / "postmaster.pid", self.folder.sockets / f".s.PGSQL.{PORT}.lock"):
             with suppress(OSError, ValueError, IndexError):
-                if psutil.pid_exists(int(note.read_text().split("\n")[0])):
+                if psutil.pid_exists(int(read_note(note)[0])):
                     note.unlink()
-
-    def _end_orphans(self, how: signal.Signals) -> None:
-        for process in processes(self.folder):
-            with suppress(psutil.Error):
-                process.send_signal(how)
-
-
-def processes(folder: Folder) -> list[psutil.Process]:
-    """All of servers of this folder: a title bears its name, or the first one's command line its path."""
-    title, place = f"postgres: {folder.name}: ", f"{folder.path}/"
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            words = [*process.cmdline(), "", "", ""]
-            if words[0].startswith(title) or (words[1] == "-D" and words[2].startswith(place)):
-                found.append(process)
-    return found
 
 
 def _renew(folder: Path) -> None:

@@ -92,7 +92,8 @@ def bring_up_to(cluster: Cluster, version: str, progress: Progress) -> None:
         raise DatabaseError(f"{where} has lost its extension pgmnemo: bring it back from a backup")
     if release(found) > release(version):
         raise DatabaseError(
-            f"{where} holds pgmnemo {found}, which is newer than {version}: pip install -U pgmnemo-memory"
+            f"{where} holds pgmnemo {found}, which is newer than {version}: "
+            "install the package from a newer checkout"
         )
     if found == version:
         return

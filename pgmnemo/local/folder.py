@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ NETWORK = {
     "9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "davfs", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs",
     "fuse.sshfs", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "smb2", "smb3", "smbfs", "webdav",
 }  # fmt: skip
+MODE = 0o644  # of files that root writes and the server reads
 LONGEST = 900  # bytes of a path: PostgreSQL cuts what is longer than 1,023
 SPACE = 128 << 20  # bytes that a new cluster and its first log need
 
@@ -122,7 +124,7 @@ class Folder:
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             number, name = 0, ""
         if number > FORMAT:
-            raise DatabaseError(f"{self.path} was made by a newer pgmnemo: pip install -U pgmnemo-memory")
+            raise DatabaseError(f"{self.path} was made by a newer pgmnemo: install it from a newer checkout")
         if number < 1 or not DATA.fullmatch(name):
             raise DatabaseError(f'{path} is damaged; write {{"format": {FORMAT}, "data": "pg18"}} or such')
         return name
@@ -150,15 +152,17 @@ class Folder:
         write(self.path / RECORD, json.dumps({"format": FORMAT, "data": data.name}) + "\n")
 
     @contextmanager
-    def partial(self, what: str) -> Iterator[Path]:
-        """A folder of the server's user for what is not whole yet; what killed processes left goes too."""
+    def partial(self, what: str, given: bool = True) -> Iterator[Path]:
+        """A folder for what is not whole yet, of the server's user where it is `given`; what killed processes
+        left goes too."""
         for left in self.path.glob(f"partial-{what}-*"):
             shutil.rmtree(left, ignore_errors=True)
         if shutil.disk_usage(self.path).free < SPACE:
             raise DatabaseError(f"there is no space left in {self.path}: free {SPACE >> 20} MB")
         partial = Path(tempfile.mkdtemp(prefix=f"partial-{what}-", dir=self.path))
         try:
-            give(partial)
+            if given:
+                give(partial)
             yield partial
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -268,14 +272,38 @@ def give(path: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Make `text` the file's content, whole or not at all, whatever happens meanwhile."""
-    new = path.with_name(f"{path.name}.new")
-    with new.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    sync(path.parent)
+    """Make `text` the file's content, whole or not at all, whatever happens meanwhile.
+
+    The server's user may own the folder and put a symbolic link in the file's place: none is followed.
+    """
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    new, flags = f"{path.name}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    try:
+        if _holds(path.name, folder, text.encode()):
+            return
+        with suppress(FileNotFoundError):
+            os.unlink(new, dir_fd=folder)
+        with os.fdopen(os.open(new, flags, MODE, dir_fd=folder), "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), MODE)
+            os.fsync(file.fileno())
+        os.replace(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _holds(name: str, folder: int, content: bytes) -> bool:
+    """Return whether a regular file with this content, which all may read, is there."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except OSError:
+        return False
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        alike = stat.S_IMODE(status.st_mode) == MODE and status.st_size == len(content)
+        return stat.S_ISREG(status.st_mode) and alike and file.read(len(content) + 1) == content
 
 
 def sync(folder: Path) -> None:

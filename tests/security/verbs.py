@@ -55,7 +55,7 @@ VERBS = (
 # Of no tenant, or, for staging and grants, held to the caller's rights by what they call.
 OF_NO_TENANT = {
     "version", "list_settings", "current_tenant", "list_grants", "open_staging", "store_staged",
-    "grant_tenant", "revoke_tenant", "upkeep", "upkeep_each",
+    "grant_tenant", "renew_caller_key", "revoke_tenant", "upkeep", "upkeep_each",
 }  # fmt: skip
 
 

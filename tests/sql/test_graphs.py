@@ -126,6 +126,16 @@ def test_what_is_written_waits_and_every_way_in_is_the_same(tenant: Any, owner: 
     assert before == graph(tenant) or before not in tables(owner)
 
 
+def test_upkeep_spends_a_bounded_time_on_a_tenant(large: Any) -> None:
+    fill(large, 250, "bulk")
+    waiting = large.value(WAITING)
+    [(generation,)] = large.look("SELECT generation FROM pgmnemo.vector_graph WHERE tenant_id = %s", large.id)
+    assert large.look("SELECT pgmnemo._enter_graph(%s, %s::smallint, 1000, now())", large.id, generation) == [
+        (100,)
+    ]
+    assert large.value(WAITING) == waiting - 100
+
+
 def test_a_graph_that_is_small_for_what_enters_is_made_anew(large: Any, owner: Connection) -> None:
     before = graph(large)
     fill(large, 20, "few")

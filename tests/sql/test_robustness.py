@@ -9,6 +9,7 @@ from threading import Timer
 from typing import Any
 
 import numpy as np
+import psutil
 import psycopg
 import pytest
 from psycopg import errors
@@ -198,3 +199,60 @@ def test_cancelled_writers_leave_the_index_sound(crowd: Any, session: psycopg.Co
         session.execute(f"SET statement_timeout = {1 + 25 * limit}")
         cancelled(session, BUSY[busy], parameters(crowd))
     assert crowd.rows("SELECT * FROM pgmnemo.check_index()") == []
+
+
+RUNS = ("a_", "a-1-", "<!--", "\u00fc_", "1-", "x=1&", "a.b@", "%41")
+PROCESSOR = 1.5  # seconds for 100 kB; a parser that takes the square of a run needs over 30
+
+
+def processor_seconds(connection: psycopg.Connection[Any]) -> float:
+    """Return what the server's process of a connection has used."""
+    times = psutil.Process(connection.info.backend_pid).cpu_times()
+    return times.user + times.system
+
+
+@pytest.mark.parametrize("form", RUNS)
+def test_a_run_without_blanks_costs_little(few: Any, form: str) -> None:
+    text = (form * 50_000).encode()[:99_000].decode(errors="ignore")
+    before = processor_seconds(few.client)
+    few.recall(text)
+    asked = processor_seconds(few.client)
+    few.store("run", text)
+    stored = processor_seconds(few.client)
+    few.store("parts", "river", passages=[text])
+    assert max(asked - before, stored - asked, processor_seconds(few.client) - stored) < PROCESSOR
+
+
+def test_words_of_a_long_run_are_found(few: Any) -> None:
+    address = "https://example.org/" + "/".join(f"part{n}" for n in range(400)) + "?ticket=QX-7781"
+    few.store("address", address)
+    few.store("short", f"See https://example.org/{'a' * 200}?ticket=QX-7782 .")
+    assert few.ids("7781")[0] == "address"
+    assert few.ids("QX-7782")[0] == "short"
+
+
+def test_a_long_chain_of_statements_is_read_in_its_length(tenant: Any) -> None:
+    few, many = 200, 1600
+    tenant.store_many({f"k{n}": f"river {n}" for n in range(many)})
+    each = "FROM generate_series(%s::int, %s::int) n"
+    chain = f"SELECT count(pgmnemo.supersede(NULL, %s, 'k' || n, 'k' || n + 1)) {each}"
+    steps = "SELECT FROM pgmnemo.timeline(NULL, %s, 'k0', %s)"
+    costs = []
+    for first, last in ((0, few - 2), (few - 1, many - 2)):
+        tenant.client.execute(chain, (tenant.project, first, last))
+        before = processor_seconds(tenant.client)
+        for _ in range(many // (last + 2)):
+            for known in (None, "now"):
+                assert len(tenant.rows(steps, tenant.project, known)) == last + 2
+            tenant.ids("river", known_at="now")
+        costs.append(processor_seconds(tenant.client) - before)
+    assert costs[1] < 4 * costs[0] + 0.5, costs
+
+
+def test_a_turn_comes_after_keys_that_others_took(tenant: Any) -> None:
+    tenant.store_many({f"turn/{n}": "river" for n in range(1, 3000)})
+    before = processor_seconds(tenant.client)
+    query = "SELECT external_id, position FROM pgmnemo.append(NULL, %s, 'winter')"
+    found = [tenant.rows(query, tenant.project)[0] for _ in range(10)]
+    assert found == [(f"turn/{2999 + n}", n) for n in range(1, 11)]
+    assert processor_seconds(tenant.client) - before < 1

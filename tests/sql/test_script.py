@@ -64,7 +64,7 @@ SPLICED = {
     "verbs/open_staging.sql": ["format('COMMENT ON TABLE pg_temp.lesson_staging IS %L',"],
 }  # fmt: skip
 # May be called with the rights of the extension's owner alone.
-KEPT = {"grant_tenant", "revoke_tenant", "upkeep", "upkeep_each"}
+KEPT = {"grant_tenant", "renew_caller_key", "revoke_tenant", "upkeep", "upkeep_each"}
 
 
 def source(path: Path) -> str:

@@ -218,3 +218,20 @@ def test_the_owner_lists_all_grants_and_a_role_those_that_reach_it(
     assert tenants <= {tenant for tenant, _ in owner.execute(listed)}
     assert {grantee for _, grantee in pair[0].rows(listed)} == {pair[0].database.facts.role}
     assert stranger.execute(listed).fetchall() == []
+
+
+def test_a_copy_of_the_key_is_worth_nothing_once_there_is_a_new_one(tenant: Any, owner: Any) -> None:
+    """A copy of the files or a database made from a template holds the key, and its owner reads it."""
+    tenant.store("a", "river")
+    (copied,) = owner.execute("SELECT key FROM pgmnemo.caller_key").fetchone()
+    forged = (
+        "SELECT FROM pgmnemo.get(%s, %s, 'a', ROW('postgres', sha256(%s || int4send(pg_backend_pid()) "
+        "|| timestamptz_send(now()) || convert_to('postgres', 'UTF8')))::pgmnemo.caller)"
+    )
+    assert len(tenant.rows(forged, tenant.id, tenant.project, copied)) == 1
+    with pytest.raises(errors.InsufficientPrivilege):
+        tenant.value("SELECT pgmnemo.renew_caller_key()")
+    owner.execute("SELECT pgmnemo.renew_caller_key()")
+    with pytest.raises(errors.InsufficientPrivilege, match="does not prove"):
+        tenant.rows(forged, tenant.id, tenant.project, copied)
+    assert tenant.ids("river") == ["a"]

@@ -227,3 +227,19 @@ def test_without_times_nothing_fits(server: Any) -> None:
 def test_what_is_told_loosely_counts_for_less(server: Any, question: str, share: float) -> None:
     found = server.execute("SELECT share FROM pgmnemo._times(%s, %s::timestamptz)", (question, f"{NOW} UTC"))
     assert found.fetchone() == (share,)
+
+
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("What did we talk about last Tuesday?", "tuesday"),
+        ("our talk in the first week of September", "september"),
+    ],
+)
+def test_the_day_that_is_asked_for_comes_first(tenant: Any, question: str, key: str) -> None:
+    """Asked on a Saturday; the days beside it fit as well by words."""
+    days = {"monday": "2024-05-13", "tuesday": "2024-05-14", "wednesday": "2024-05-15"}
+    days |= {"august": "2023-08-30", "september": "2023-09-04", "october": "2023-10-02"}
+    for name, day in days.items():
+        tenant.store(name, f"We had a talk about the boat, {len(name)}.", occurred_at=f"{day} 10:00+00")
+    assert tenant.ids(question, as_of="2024-05-18 12:00+00")[0] == key

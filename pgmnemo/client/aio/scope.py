@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from os import PathLike
@@ -38,14 +38,13 @@ from pgmnemo.client.rendering import about_tokens, only_blocks, render, without_
 from pgmnemo.client.requests import Asked, cleared, document, filter_of, moment
 from pgmnemo.client.turns import LONGEST, Written
 from pgmnemo.client.vectors import Reals
-from pgmnemo.errors import PgmnemoError, StateError, TooLargeError, UsageError
+from pgmnemo.errors import PgmnemoError, StateError, TooLargeError, UsageError, with_names
 from pgmnemo.progress import QUIET, Progress
 
 if TYPE_CHECKING:
     from pgmnemo.client.aio.memory import AsyncMemory
 
 RECUT = 1_000  # lessons of one transaction
-ECHOES = 10_000  # texts handed out as context that a memory knows again
 
 
 class AsyncScope:
@@ -196,10 +195,11 @@ class AsyncScope:
         columns = {**staging.COLUMNS, "language": ""} if any(languages) else staging.COLUMNS
         if any(languages):
             rows = [(*row, said.get("language")) for row, said in zip(rows, languages, strict=True)]
-        await self._memory._enter(self.tenant_id)
         opening = calls.open_staging(self.tenant_id)
-        by = self._memory._maker(self.tenant_id)
-        return await self._memory._channel.stage(opening, columns, rows, by)  # type: ignore[no-any-return]
+        with self._named_errors():
+            await self._memory._enter(self.tenant_id)
+            by = self._memory._maker(self.tenant_id)
+            return await self._memory._channel.stage(opening, columns, rows, by)  # type: ignore[no-any-return]
 
     async def _embedded(
         self, items: Sequence[Item], maker: Remembered | None = None
@@ -299,9 +299,10 @@ class AsyncScope:
                 await self._memory._remember(self.tenant_id, held, connection)
             return int(gone - own.lessons)
 
-        await self._memory._enter(self.tenant_id)
-        found: int = await channel.unit(work, repeatable=dry_run)
-        return found
+        with self._named_errors():
+            await self._memory._enter(self.tenant_id)
+            found: int = await channel.unit(work, repeatable=dry_run)
+            return found
 
     def _reaches_reserved(self, filter: Mapping[str, Any] | None) -> bool:
         """Whether what the tenant remembers of itself is among the lessons that are meant."""
@@ -440,7 +441,7 @@ class AsyncScope:
     ) -> Context:
         """Return the block of hits, which this memory keeps in mind."""
         found = render(hits, most, count, zone)
-        self._hand_out(found)
+        self._memory._echoes.keep(self.tenant_id, found.hits)
         return found
 
     async def explain(
@@ -465,7 +466,11 @@ class AsyncScope:
         asked = Asked.of(locals())
         row = await self._question(query, vector, mode)
         query = "" if query is None and row is None else query
-        return await self._call(requests.explain(self.tenant_id, self._project(), key, query, row, asked))
+        call = requests.explain(self.tenant_id, self._project(), key, query, row, asked)
+        return [
+            replace(one, note=one.note and with_names(one.note, self._names))
+            for one in await self._call(call)
+        ]
 
     async def get(self, key: str) -> Lesson | None:
         """The lesson of a key, forgotten or not; None where there is none."""
@@ -648,7 +653,7 @@ class AsyncScope:
         from pgmnemo.client import transferring
         from pgmnemo.client.aio import moving
 
-        with transferring.new_file(place) as file:
+        with transferring.new_file(place) as file, self._named_errors():
             return await moving.write(self, file, vectors, progress)
 
     async def import_(
@@ -667,7 +672,7 @@ class AsyncScope:
         from pgmnemo.client import transferring
         from pgmnemo.client.aio import moving
 
-        with transferring.lines_in(place) as lines:
+        with transferring.lines_in(place) as lines, self._named_errors():
             return await moving.read(self, lines, dry_run, progress)
 
     async def reembed(self, embedder: Any, *, batch: int = 64, progress: Progress = QUIET) -> int:
@@ -743,40 +748,37 @@ class AsyncScope:
         return self.project_id
 
     async def _call(self, call: Call[Answer]) -> Answer:
-        try:
+        with self._named_errors():
             return await self._memory._call(self.tenant_id, call)
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Inside the block, an error calls tenant and project as the caller does."""
+        try:
+            yield
         except StateError as error:
-            names = {self.tenant_id: self._name, self.project_id: self._project_name}
-            raise error.named(names) from None
+            raise error.named(self._names) from None
+
+    @property
+    def _names(self) -> dict[UUID | None, str | None]:
+        return {self.tenant_id: self._name, self.project_id: self._project_name}
 
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
         return self._memory._tracing.span(operation, self.tenant_id, key)
 
-    def _hand_out(self, context: Context) -> None:
-        """Keep in mind what a prompt was given, for `_echo`."""
-        echoes = self._memory._echoes
-        for hit in context.hits:
-            for text in (hit.text, hit.passage):
-                if text:
-                    echoes[self.tenant_id, _digest(text)] = hit.project, hit.key, _digest(hit.text)
-        while len(echoes) > ECHOES:
-            echoes.popitem(last=False)
-
     async def _echo(self, item: Item) -> str | None:
-        """The key of the lesson of this project that a text repeats which this memory had handed out and
-        which still holds; of a block alone, none. What a user says or what has a key of its own is no
+        """Return the key of the lesson of this project that a text repeats, which this memory had handed out
+        and which still holds; "" for a block alone. What a user says or what has a key of its own is no
         echo."""
         if not isinstance(item.text, str) or len(item.text) > LONGEST:
             return None
         if only_blocks(item.text):
             return ""
-        own = item.key is not None or item.role == "user"
-        found = None if own else self._memory._echoes.get((self.tenant_id, _digest(item.text)))
-        if found is None or found[0] != self.project_id:
+        own, echoes = item.key is not None or item.role == "user", self._memory._echoes
+        key = None if own else echoes.lesson_of(self.tenant_id, self.project_id, item.text)
+        if key is None:
             return None
-        held = await self.get(found[1])
-        holds = held is not None and held.active and held.superseded_at is None
-        return found[1] if held is not None and holds and _digest(held.text) == found[2] else None
+        return key if echoes.repeats(self.tenant_id, item.text, await self.get(key)) else None
 
     def _new(self, items: Sequence[Item]) -> list[Item]:
         """Items without the blocks in them, and without those that are blocks alone."""
@@ -841,8 +843,3 @@ def _outside(turn: Turn) -> Turn:
     """A turn without the blocks of `context` in it."""
     told = isinstance(turn, Turn) and isinstance(turn.text, str)
     return replace(turn, text=without_blocks(turn.text)) if told else turn
-
-
-def _digest(text: str) -> str:
-    """Of texts that differ in blanks alone the same."""
-    return requests.digest(" ".join(text.split()))

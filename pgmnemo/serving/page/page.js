@@ -274,7 +274,8 @@ function say(sentence, act = null) {
   if (room.hidden) return;
   const ready = (act) => () => { (panel.open ? $("#lesson-title") : question).focus(); act(); };
   const close = button("Dismiss", ready(() => $("#done").replaceChildren()));
-  (panel.open ? panel : room).append($("#done"));
+  if (panel.open) body.before($("#done")); // above the lesson: its buttons are below
+  else room.append($("#done"));
   $("#done").replaceChildren(el("span", {}, sentence), act ? button("Undo", ready(() => settle(act))) : "", close);
 }
 

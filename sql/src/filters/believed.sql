@@ -5,6 +5,7 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT (l).stored_at <= known_at
-       AND NOT EXISTS (SELECT FROM pgmnemo._links_known((l).tenant_id, (l).id, NULL, known_at) x
-                        WHERE x.valid_from <= moment)
+       AND NOT EXISTS (SELECT FROM pgmnemo.supersession x
+                        WHERE x.tenant_id = (l).tenant_id AND x.old_id = (l).id AND x.valid_from <= moment
+                          AND pgmnemo._link_known(x, known_at))
 $$;

@@ -1,12 +1,13 @@
--- Brings so many of the vectors that wait into a tenant's graph; how many. NULL: another session changes the graph just
--- now, or the tenant has none.
-CREATE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint)
+-- Brings so many of the vectors that wait into a tenant's graph, and begins with no more after a time; how many. NULL:
+-- another session changes the graph just now, or the tenant has none.
+CREATE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint,
+                                     enough timestamptz DEFAULT 'infinity')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    at_once constant bigint := 1000;
+    at_once constant bigint := 100;
     graph constant name := pgmnemo._locked_graph(tenant, generation);
     waiting constant bigint := pgmnemo._tail(tenant, generation, most);
     entered bigint := 0;
@@ -19,8 +20,8 @@ BEGIN
     END IF;
     WHILE entered < waiting LOOP
         more := pgmnemo._merge(tenant, generation, graph, least(at_once, waiting - entered));
-        EXIT WHEN more = 0;
         entered := entered + more;
+        EXIT WHEN more = 0 OR clock_timestamp() > enough;
     END LOOP;
     RETURN entered;
 END

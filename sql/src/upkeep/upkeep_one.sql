@@ -1,5 +1,6 @@
 -- Adds a row of pgmnemo._upkeep_waiting to what the run counts and, where it is due and `most` is above 0, mends it:
--- brings so many vectors into a graph, or compacts the postings. What its writers hold or what is spoilt stays.
+-- brings so many vectors into a graph, for five seconds at most, or compacts the postings. What its writers hold or
+-- what is spoilt stays.
 CREATE FUNCTION pgmnemo._upkeep_one(
     run        pgmnemo.upkeep_run,
     tenant     uuid,
@@ -28,7 +29,8 @@ BEGIN
             ELSIF pgmnemo._dimensions_of(tenant, generation) IS NULL THEN
                 PERFORM pgmnemo._drop_generation(tenant, generation) WHERE pgmnemo._try_lock_tenant(tenant);
             ELSE
-                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most), 0);
+                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most,
+                                                       clock_timestamp() + interval '5 seconds'), 0);
             END IF;
             PERFORM pgmnemo._leave();
         EXCEPTION

@@ -53,7 +53,9 @@ BEGIN
             SELECT pgmnemo._fill(scope, '{}', read_most) WHERE scope.ids IS NULL) i
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = i.id OFFSET 0) l
-      LEFT JOIN LATERAL pgmnemo._links_known(tenant, l.id, NULL, facts.known_at) x ON true
+      LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
+                          WHERE x.tenant_id = tenant AND x.old_id = l.id
+                            AND pgmnemo._link_known(x, facts.known_at) OFFSET 0) x ON true
      ORDER BY l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}', l.occurred_at, l.external_id
      LIMIT most;
     IF NOT FOUND AND hidden > 0 THEN

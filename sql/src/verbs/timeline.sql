@@ -28,23 +28,31 @@ BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     middle := pgmnemo._lesson_id(tenant, project_id, timeline.external_id COLLATE "default");
     RETURN QUERY
+    -- each step looks its links up by an index (OFFSET 0): a join could be planned by statistics that are not there
     WITH RECURSIVE before (id, step) AS (
         SELECT middle, 0
          UNION ALL
         SELECT x.old_id, b.step - 1
-          FROM before b CROSS JOIN LATERAL pgmnemo._links_known(tenant, NULL, b.id, timeline.known_at) x
+          FROM before b
+         CROSS JOIN LATERAL (SELECT x.old_id FROM pgmnemo.supersession x
+                              WHERE x.tenant_id = tenant AND x.new_id = b.id
+                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
     ), after (id, step) AS (
         SELECT middle, 0
          UNION ALL
         SELECT x.new_id, a.step + 1
-          FROM after a CROSS JOIN LATERAL pgmnemo._links_known(tenant, a.id, NULL, timeline.known_at) x
-         WHERE x.new_id IS NOT NULL
+          FROM after a
+         CROSS JOIN LATERAL (SELECT x.new_id FROM pgmnemo.supersession x
+                              WHERE x.tenant_id = tenant AND x.old_id = a.id AND x.new_id IS NOT NULL
+                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
     )
     SELECT w.step, l.id, l.project_id, l.external_id, l.content, l.active, coalesce(l.occurred_at, l.stored_at),
            x.valid_from, x.reason, l.stored_at, x.recorded_at
       FROM (SELECT * FROM before UNION SELECT * FROM after) w
-      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = w.id
-      LEFT JOIN LATERAL pgmnemo._links_known(tenant, l.id, NULL, timeline.known_at) x ON true
+     CROSS JOIN LATERAL (SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = w.id OFFSET 0) l
+      LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
+                          WHERE x.tenant_id = tenant AND x.old_id = l.id
+                            AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x ON true
      WHERE timeline.known_at IS NULL OR l.stored_at <= timeline.known_at
      ORDER BY w.step, l.external_id, l.project_id;
     PERFORM pgmnemo._leave();

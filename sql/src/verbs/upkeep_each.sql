@@ -1,5 +1,6 @@
--- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next. A procedure that commits
--- has no settings of its own: what is called before the first SET names its schema.
+-- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next, and the tenants with
+-- least to do come first. A procedure that commits has no settings of its own: what is called before the first SET
+-- names its schema.
 CREATE PROCEDURE pgmnemo.upkeep_each(most integer DEFAULT 1000, INOUT "left" bigint DEFAULT NULL)
 LANGUAGE plpgsql
 AS $$
@@ -10,7 +11,8 @@ BEGIN
     SET LOCAL search_path = pg_catalog, pg_temp;
     PERFORM pgmnemo._check_most(most, 1000000);
     run := ROW(clock_timestamp(), 0, NULL, 0, 0, 0, 0);
-    FOR one IN SELECT * FROM pgmnemo._upkeep_waiting() LOOP
+    FOR one IN SELECT w.* FROM pgmnemo._upkeep_waiting() WITH ORDINALITY AS w
+                ORDER BY max(w.waiting) OVER (PARTITION BY w.tenant), w.tenant, w.ordinality LOOP
         run := pgmnemo._upkeep_one(run, one.tenant, one.generation, one.waiting, one.due, most);
         IF one.due THEN
             COMMIT;
@@ -22,4 +24,4 @@ END
 $$;
 
 REVOKE ALL ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) FROM PUBLIC;
-COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000), compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
+COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000) and for five seconds, compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, those with least to do first, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';

@@ -1,5 +1,6 @@
 -- A text before a configuration cuts it, the same for every language. Most texts pass four cheap tests. The parser
--- takes the square of a long run without blanks, and of unclosed comments, so both are broken up.
+-- takes the square of a long run without blanks, and of unclosed comments, so both are broken up: runs of thousands
+-- of characters before their parts are looked for, which takes its time too.
 CREATE FUNCTION pgmnemo._prepared(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -7,9 +8,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     parts text;
+    long boolean;
 BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
+    END IF;
+    long := octet_length(words) > 250 AND words ~ '\S{250}';
+    IF long AND words ~ '(?:\S{250}){4}' THEN
+        words := pgmnemo._cut_runs(words, 1000);
     END IF;
     -- of a text that is longer the vector of lexemes could become longer than one can be
     IF octet_length(words) <= 250000
@@ -32,11 +38,14 @@ BEGIN
                                        '\u2E00-\u2E2E\u2E30-\u2E5D\u3001-\u3004\u3008-\u3020\u3030\u303D'
                                        '\U0001F000-\U0001F0FF\U0001F1E6-\U0001FAFF]', ' ', 'g');
     END IF;
-    IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
-        words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
+    IF long OR parts ~ '\S{250}' THEN
+        words := pgmnemo._cut_runs(words, 250);
+    END IF;
+    IF octet_length(words) > 250 THEN
+        words := replace(words, '<!', ' ');
     END IF;
     RETURN words;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and a blank after every 250 characters without any';
+COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts and pgmnemo._codes behind it, and runs of more than 250 characters without a blank in pieces of 50';

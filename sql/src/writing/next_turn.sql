@@ -11,6 +11,9 @@ DECLARE
                               ORDER BY l.position DESC LIMIT 1);
     next bigint := greatest(coalesce(greatest_yet, 0), 0) + 1 + (apart AND greatest_yet IS NOT NULL)::integer::bigint;
     number bigint := next;
+    step bigint := 1;
+    taken bigint := 0;
+    middle bigint;
 BEGIN
     IF prefix IS NULL OR octet_length(prefix) NOT BETWEEN 1 AND 900 THEN
         RAISE EXCEPTION 'prefix has % bytes, but must have 1 to 900', coalesce(octet_length(prefix), 0)
@@ -19,9 +22,19 @@ BEGIN
         RAISE EXCEPTION 'project % has a lesson at position %, and none comes after %', project, greatest_yet, last
         USING ERRCODE = 'program_limit_exceeded', HINT = 'Store that lesson at another position.';
     END IF;
-    WHILE EXISTS (SELECT FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.project_id = project
-                     AND l.external_id = prefix || '/' || number) LOOP
-        number := number + 1;
+    -- steps that double lead past keys that are taken, and halving ones back to the last of them: a log of their number
+    WHILE pgmnemo._key_taken(tenant, project, prefix || '/' || number) LOOP
+        taken := number;
+        number := number + step;
+        step := 2 * step;
+    END LOOP;
+    WHILE number - taken > 1 AND taken > 0 LOOP
+        middle := (taken + number) / 2;
+        IF pgmnemo._key_taken(tenant, project, prefix || '/' || middle) THEN
+            taken := middle;
+        ELSE
+            number := middle;
+        END IF;
     END LOOP;
     RETURN QUERY SELECT prefix || '/' || number, next::integer;
 END

@@ -11,9 +11,11 @@ BEGIN
         WITH RECURSIVE after (id) AS (
             SELECT new
              UNION
-            SELECT x.new_id FROM after a
-              JOIN pgmnemo.supersession x ON x.tenant_id = tenant AND x.old_id = a.id AND x.undone_at IS NULL
-             WHERE x.new_id IS NOT NULL)
+            SELECT x.new_id
+              FROM after a
+             CROSS JOIN LATERAL (SELECT x.new_id FROM pgmnemo.supersession x
+                                  WHERE x.tenant_id = tenant AND x.old_id = a.id AND x.undone_at IS NULL
+                                    AND x.new_id IS NOT NULL OFFSET 0) x)
         SELECT FROM after a WHERE a.id = old) THEN
         RAISE EXCEPTION 'a lesson cannot supersede itself, nor one that took its place'
         USING ERRCODE = 'invalid_parameter_value', HINT = 'pgmnemo.timeline shows which took the place of which.';

@@ -31,7 +31,7 @@ def test_a_framework_that_is_missing_is_one_sentence_that_says_what_to_install(d
         f"try: import pgmnemo.adapters.{door}\nexcept PgmnemoError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith(f"{said}pip install 'pgmnemo-memory[{door}]'\n")
+    assert done.stdout.endswith(f"{said}pip install '.[{door}]' in a checkout of pgmnemo\n")
     assert done.stdout.count("\n") == 1
 
 

@@ -55,7 +55,7 @@ def refused(call: Callable[[], Any]) -> str:
          " or ALTER EXTENSION pgmnemo UPDATE"),
         (f"CREATE EXTENSION pgmnemo; {NEWER}",
          f"has pgmnemo 9.1.0, which is newer than this package ({CURRENT}); "
-         "run pip install --upgrade pgmnemo-memory"),
+         "install it from a newer checkout"),
         ("CREATE SCHEMA pgmnemo CREATE TABLE note (text text)", "has a schema pgmnemo, which is not ours"),
     ],
     ids=["no extension", "an older one", "a newer one", "another's schema"],
@@ -263,7 +263,7 @@ def imported(memory: Any, place: Place, lines: list[bytes]) -> Any:
 def test_an_export_of_a_newer_version_is_refused_whole(memory: Any, place: Place, export: Any) -> None:
     header = {**json.loads(export[0]), "format": 2, "colours": 7}
     scope, call = imported(memory, place, [json.dumps(header).encode() + b"\n", *export[1:]])
-    assert "is of format 2, and this package reads up to 1; update it: pip install -U" in refused(call)
+    assert "is of format 2, and this package reads up to 1; install it from a newer" in refused(call)
     assert scope.count(everything=True).lessons == 0
 
 

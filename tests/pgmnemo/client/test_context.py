@@ -6,6 +6,7 @@ import asyncio
 import random
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from uuid import UUID
 import pytest
 
 from pgmnemo import Added, AsyncMemory, Hit, Item, Turn
+from pgmnemo.client.echoes import Echoes
 from pgmnemo.client.rendering import FIRST, LAST, about_tokens, only_blocks, render, without_blocks
 from pgmnemo.errors import UsageError
 from tests.pgmnemo.client.driving import Place, Shell
@@ -194,13 +196,28 @@ def test_another_tenant_or_memory_has_no_echo(shell: Shell, place: Place, scope:
     assert other.add("The kettle leaks.").outcome == "inserted"
 
 
-def test_only_so_many_texts_are_kept_in_mind(monkeypatch: pytest.MonkeyPatch, scope: Any) -> None:
-    module = __import__(type(getattr(scope, "inner", scope)).__module__, fromlist=["ECHOES"])
-    monkeypatch.setattr(module, "ECHOES", 2)
-    scope.add_many([f"kettle {number}" for number in range(5)])
-    scope.context("kettle")
-    outcomes = [scope.add(f"kettle {number}").outcome for number in range(5)]
-    assert outcomes.count("echo") == 2
+def test_too_many_texts_are_forgotten_of_the_tenant_that_has_most() -> None:
+    echoes, busy, quiet, project = Echoes(10), UUID(int=1), UUID(int=2), UUID(int=3)
+    echoes.keep(quiet, [replace(hit("rare"), project=project)])
+    echoes.keep(busy, [replace(hit(f"kettle {n}"), project=project) for n in range(50)])
+    assert echoes.lesson_of(quiet, project, "rare") is not None
+    kept = [n for n in range(50) if echoes.lesson_of(busy, project, f"kettle {n}") is not None]
+    assert kept and kept == list(range(kept[0], 50)) and len(kept) <= 9  # noqa: PT018
+
+
+def test_a_passage_that_is_no_part_of_its_lesson_is_stored(scope: Any) -> None:
+    scope.add("The kettle leaks.", key="leak", passages=["Buy a new kettle."])
+    assert [one.passage for one in scope.context("buy").hits] == ["Buy a new kettle."]
+    scope.add("The kettle leaks.", key="leak", passages=["The spout."])
+    assert scope.add("Buy a new kettle.").outcome == "inserted"
+
+
+def test_of_a_lesson_that_has_expired_a_text_is_stored(scope: Any) -> None:
+    ends = datetime.now(UTC) + timedelta(seconds=1)
+    scope.add("The kettle leaks.", key="leak", expires_at=ends)
+    assert scope.context("kettle").hits
+    time.sleep(1.1)
+    assert scope.add("The kettle leaks.").outcome == "inserted"
 
 
 def test_without_a_question_the_newest_and_the_important_are_told_of_however_many(scope: Any) -> None:

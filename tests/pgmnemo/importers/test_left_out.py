@@ -164,11 +164,12 @@ def test_front_matter_is_read_as_before() -> None:
     assert _front("---\n---") == ({}, "")
 
 
-def test_a_view_without_end_is_refused(tmp_path: Path, read: Read) -> None:
+@pytest.mark.parametrize("name", ["history", "HISTORY"])
+def test_a_view_without_end_is_refused(name: str, tmp_path: Path, read: Read) -> None:
     place = tmp_path / "history.db"
     with sqlite3.connect(place) as connection:
         connection.execute(
-            "CREATE VIEW history AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+            f"CREATE VIEW {name} AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
             "SELECT i AS memory_id, 'a' AS new_memory, 'ADD' AS event, '' AS created_at, '' AS updated_at "
             "FROM n"
         )

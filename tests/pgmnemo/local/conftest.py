@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pgmnemo.local import LocalServer
-from pgmnemo.local.cluster import processes
 from pgmnemo.local.folder import Folder
+from pgmnemo.local.orphans import processes
 from tests.pgmnemo.local.serving import ROOT, kill, new_base, store
 
 # A process that opens a folder, says so, and waits until its standard input is closed.
@@ -54,12 +54,12 @@ def memory(base: Path, original: Path) -> Path:
 
 
 @pytest.fixture
-def start(base: Path) -> Iterator[Callable[[Path], subprocess.Popen[str]]]:
-    """Start a process that opens a folder and holds it."""
+def start(base: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a process that opens a folder and holds it, by a command before it."""
     started = []
 
-    def begin(folder: Path) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", OPENER, str(ROOT), str(folder)]
+    def begin(folder: Path, *prefix: str) -> subprocess.Popen[str]:
+        command = [*prefix, sys.executable, "-c", OPENER, str(ROOT), str(folder)]
         started.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
         return started[-1]
 

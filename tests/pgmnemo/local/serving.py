@@ -16,8 +16,8 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo import calls
 from pgmnemo.local import LocalServer
-from pgmnemo.local.cluster import processes
 from pgmnemo.local.folder import Folder
+from pgmnemo.local.orphans import processes
 
 ROOT = Path(__file__).resolve().parents[3]
 TENANT = UUID(int=27)

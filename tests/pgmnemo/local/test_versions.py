@@ -11,8 +11,8 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.local import LocalServer, binaries, upgrade, upgrading
-from pgmnemo.local.cluster import processes
 from pgmnemo.local.folder import Folder
+from pgmnemo.local.orphans import processes
 from pgmnemo.server.releases import default_version
 from tests.helping import Listener
 from tests.pgmnemo.local.serving import kill, known, store, value

@@ -48,4 +48,4 @@ def test_its_commands_over_http_are_ones(tmp_path: Path) -> None:
     [holder] = Tokens(place).listed()
     assert (holder.tenant, holder.project) == ("ada", "kitchen")
     assert main([*serve[1:3], "--http", "--tokens", str(tmp_path / "none.json")]) == 2
-    assert BLOCKS[0][1].startswith("pip install 'pgmnemo-memory[mcp")
+    assert BLOCKS[0][1].startswith("pip install '.[mcp")

@@ -77,7 +77,7 @@ CASES: dict[str, tuple[str, str, str, str]] = {
         f"{SET}pool_depth = '-1'", "settings", FAULT, "RESET pgmnemo.pool_depth"),
     "a version that is no release": (f"{VERSION} $$ SELECT '{OURS}77' $$", "functions", WARNING, ""),
     "a newer pgmnemo": (
-        f"{VERSION} $$ SELECT '99.0.0' $$", "pgmnemo", FAULT, "pip install --upgrade pgmnemo-memory"),
+        f"{VERSION} $$ SELECT '99.0.0' $$", "pgmnemo", FAULT, "from a newer checkout"),
     "an old pgvector": (
         "UPDATE pg_extension SET extversion = '0.8.0' WHERE extname = 'vector'",
         "pgvector", WARNING, "ALTER EXTENSION vector UPDATE"),

@@ -91,7 +91,7 @@ def test_what_will_not_do_is_said_in_one_sentence_with_what_to_run() -> None:
         newer = OURS_SEEN._replace(extension=version, body=f" SELECT '{version}' ")
         assert refusal(newer, "0.5.3") == (
             f"{WHERE} has pgmnemo {version}, which is newer than this package (0.5.3); "
-            "run pip install --upgrade pgmnemo-memory"
+            "install it from a newer checkout"
         )
     for other in (
         {"extension": "0.20.0", "ours": False},

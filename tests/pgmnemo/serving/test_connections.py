@@ -7,7 +7,10 @@ import json
 import logging
 from collections.abc import Callable
 
-from pgmnemo.serving.connections import Connections
+import h11
+import pytest
+
+from pgmnemo.serving.connections import Connections, StrictConnection
 from pgmnemo.serving.logs import Lines, report
 
 
@@ -60,3 +63,27 @@ def test_a_flood_of_one_error_is_a_line_a_second(told: Callable[[], str]) -> Non
     flood = "socket.accept() out of system resource"
     assert [one["event"] for one in found] == [flood, "another", flood]
     assert (found[0]["fault"], found[2]["times"]) == ("OSError", 1000)
+
+
+def read_whole(*parts: bytes) -> list[type]:
+    """Return the kinds of the events of one request, read in parts."""
+    connection, kinds = StrictConnection(h11.SERVER), []
+    for part in (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", *parts):
+        connection.receive_data(part)
+        while (event := connection.next_event()) not in (h11.NEED_DATA, h11.PAUSED):
+            kinds.append(type(event))
+    return kinds
+
+
+@pytest.mark.parametrize("parts", [(b"1\r\na\r\n0\r\n\r\n",), (b"1\r\na\r", b"\n0\r\nb: c\r\n\r\n")])
+def test_a_chunked_body_is_read(parts: tuple[bytes, ...]) -> None:
+    assert read_whole(*parts) == [h11.Request, h11.Data, h11.EndOfMessage]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [(b"0\r\n\n",), (b"0\r\n", b"\n"), (b"0\r\nb: c\n\n",), (b"1\r\na\r\n0\r\nb: c\nd: e\r\n\r\n",)],
+)
+def test_a_trailer_with_bare_line_ends_is_refused(parts: tuple[bytes, ...]) -> None:
+    with pytest.raises(h11.RemoteProtocolError, match="LF or CR alone"):
+        read_whole(*parts)

@@ -191,6 +191,25 @@ def test_a_lesson_shows_everything_and_its_timeline(visit: Visiting, own: tuple[
     assert scope.get("porto").superseded_at is None
 
 
+COVERED = """node => { const box = node.getBoundingClientRect();
+  return !node.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)); }"""
+
+
+@pytest.mark.parametrize("screen", [WIDE, PHONE])
+def test_what_is_said_of_a_change_covers_no_button(
+    visit: Visiting, own: tuple[Scope, str], screen: dict[str, Any]
+) -> None:
+    with visit(own[1], "kitchen", **screen) as tab:
+        tab.open("The river is cold")
+        tab.act("Edit")
+        tab.page.fill("#field-topic", "weather")
+        tab.act("Save")
+        tab.told("Saved.")
+        for part in ("header button", ".acts button", "#done button"):
+            for button in tab.page.locator(f"#lesson {part}").all():
+                assert not button.evaluate(COVERED), button.inner_text()
+
+
 def test_a_person_edits(visit: Visiting, own: tuple[Scope, str]) -> None:
     scope, token = own
     with visit(token, "kitchen") as tab:

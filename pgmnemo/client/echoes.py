@@ -1,0 +1,61 @@
+"""Texts that a memory handed out as context, so that `add` knows a text that only repeats a lesson."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from threading import Lock
+from uuid import UUID
+
+from pgmnemo.client import requests
+from pgmnemo.client.records import Hit, Lesson
+
+ECHOES = 10_000  # texts of all tenants
+
+
+class Echoes:
+    """The texts of each tenant. Where they become too many, the tenant that has most loses its older half."""
+
+    def __init__(self, most: int = ECHOES) -> None:
+        self._most, self._lock = most, Lock()
+        self._texts: dict[UUID, dict[str, tuple[UUID, str, str]]] = {}
+
+    def keep(self, tenant: UUID, hits: Iterable[Hit]) -> None:
+        """Keep the texts and passages of hits, with the lessons that they are of."""
+        with self._lock:
+            texts = self._texts.setdefault(tenant, {})
+            for hit in hits:
+                for text in filter(None, (hit.text, hit.passage)):
+                    texts.pop(_digest(text), None)
+                    texts[_digest(text)] = hit.project, hit.key, _digest(hit.text)
+            while sum(map(len, self._texts.values())) > self._most:
+                self._shorten()
+
+    def lesson_of(self, tenant: UUID, project: UUID | None, text: str) -> str | None:
+        """Return the key of the lesson of the project that had a text; None for a text not handed out."""
+        found = self._texts.get(tenant, {}).get(_digest(text))
+        return found[1] if found and found[0] == project else None
+
+    def repeats(self, tenant: UUID, text: str, lesson: Lesson | None) -> bool:
+        """Return whether a text still is in its lesson: the lesson holds, its text is the same, and the text
+        is part of it."""
+        found = self._texts.get(tenant, {}).get(_digest(text))
+        if found is None or lesson is None or not lesson.holds():
+            return False
+        return _digest(lesson.text) == found[2] and _plain(text) in _plain(lesson.text)
+
+    def _shorten(self) -> None:
+        tenant = max(self._texts, key=lambda one: len(self._texts[one]))
+        texts = self._texts[tenant]
+        for text in list(texts)[: (len(texts) + 1) // 2]:
+            del texts[text]
+        if not texts:
+            del self._texts[tenant]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _digest(text: str) -> str:
+    """Of texts that differ in blanks alone the same."""
+    return requests.digest(_plain(text))
