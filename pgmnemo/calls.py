@@ -12,6 +12,7 @@ NumPy rows; those of passages need pgvector's types registered, or are one array
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -585,12 +586,19 @@ def _checked(name: str, value: Any) -> Any:
     kind = _kinds().get(name)
     if kind is None or (kind in (str, bool) and isinstance(value, kind)):
         return value
-    if kind is float and isinstance(value, Real) and not isinstance(value, bool):
-        return float(value)
+    if kind is float:
+        return _real(name, value)
     if kind is int:
         return _whole(name, value)
-    wanted = {str: "a text", bool: "True or False", float: "a number"}[kind]
+    wanted = {str: "a text", bool: "True or False"}[kind]
     raise UsageError(f"{CLIENTS.get(name, name)} is {repr(value)[:40]}, but must be {wanted}")
+
+
+def _real(name: str, value: Any) -> float:
+    number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else None
+    if number is None or not abs(number) <= sys.float_info.max:
+        raise UsageError(f"{name} is {repr(value)[:40]}, but must be a number")
+    return float(number)
 
 
 def _whole(name: str, value: Any) -> int:

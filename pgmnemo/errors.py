@@ -1,6 +1,8 @@
 """What a user can cause, as one sentence each: what is wrong, where, and how to mend it.
 
-`code` is the exit code of a command that ends with it (2 wrong use, 3 environment), `kind` the word before.
+Every interface takes its form of an error from here: `code` is the exit code of a command (2 wrong use, 3
+environment), `kind` the word before the sentence, `status` that of an answer of HTTP, `rpc` the code of an
+error of JSON-RPC. A wrong argument of a tool is an answer with `isError`, as MCP has it since 2025-11-25.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ class PgmnemoError(Exception):
 
     code = 3
     kind = "error"
+    status = 503
+    rpc = -32603
 
 
 class UsageError(PgmnemoError):
@@ -24,6 +28,8 @@ class UsageError(PgmnemoError):
 
     code = 2
     kind = "wrong use"
+    status = 422
+    rpc = -32602
 
 
 class CheckError(PgmnemoError):
@@ -85,17 +91,26 @@ class RefusedError(StateError, UsageError):
 class MissingError(RefusedError):
     """A lesson that is named is not there."""
 
+    status = 404
+
 
 class HiddenError(RefusedError):
     """What is there is in the way: hidden by the gate, forgotten, or superseded already."""
+
+    status = 409
 
 
 class GrantError(StateError, DatabaseError):
     """The role that logs in has no grant for the tenant, or another right is missing."""
 
+    status = 403
+    rpc = -32602
+
 
 class ConflictError(StateError, DatabaseError):
     """Others wrote the same rows until patience ended; nothing was done."""
+
+    status = 409
 
 
 class LostError(StateError, DatabaseError):

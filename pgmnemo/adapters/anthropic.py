@@ -109,7 +109,7 @@ def _command(given: object) -> BaseModel:
     if not isinstance(name, str) or name not in COMMANDS:
         raise ToolError(f"Unknown command: {name}. Those are {', '.join(COMMANDS)}.")
     try:
-        return COMMANDS[name][0].model_validate(given)
+        return COMMANDS[name][0].model_validate(given, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

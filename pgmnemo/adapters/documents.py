@@ -13,8 +13,10 @@ from dataclasses import replace
 from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar
 
+from pgmnemo import calls
 from pgmnemo.client import requests
 from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.arguments import check
 from pgmnemo.client.naming import composed
 from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.staging import LONGEST_KEY
@@ -115,7 +117,7 @@ class Documents:
         memory embeds passages), -1 to 1, by which they are ordered; in `hybrid` and `keyword` the hit's
         `fit`, 0 to 1. `keyword` answers only what has a word of the question.
         """
-        if k < 1:
+        if requests.number(k, "k", 0, calls.INT4) == 0:
             return []
         meant = mode == "vector"
         if meant and vector is not None:
@@ -191,10 +193,8 @@ def batches(ids: Sequence[str]) -> list[list[str]]:
 
 def keys_of(ids: Sequence[str]) -> list[str]:
     """Those of the ids that can be keys, each once; what cannot is not there."""
-    if isinstance(ids, str):
-        raise UsageError("ids are a list of texts, not one text")
-    keys = [composed(key) for key in ids if isinstance(key, str) and _can_be_a_key(key)]
-    return list(dict.fromkeys(keys))
+    check("ids", ids, Sequence[str])
+    return list(dict.fromkeys(composed(key) for key in ids if 1 <= len(key.encode()) <= LONGEST_KEY))
 
 
 def is_blank(text: str) -> bool:
@@ -208,13 +208,6 @@ def _at_once(work: Coroutine[Any, Any, Answer]) -> Answer:
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
     raise AssertionError("a verb over a Scope has waited")
-
-
-def _can_be_a_key(key: str) -> bool:
-    try:
-        return 1 <= len(key.encode()) <= LONGEST_KEY and "\0" not in key
-    except UnicodeEncodeError:
-        return False
 
 
 def _cosine(hit: Hit) -> float | None:

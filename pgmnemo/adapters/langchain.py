@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 from uuid import uuid4
 
+from pgmnemo import calls
 from pgmnemo.adapters.documents import BLANK, KEPT, Documents, answered, is_blank, missing, twins
 from pgmnemo.adapters.langchain_filters import conditions
+from pgmnemo.client import requests
 from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.arguments import check, checked
 from pgmnemo.client.measuring import apart
 from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.sync.scope import Scope
@@ -32,6 +35,7 @@ except ModuleNotFoundError:
 TEXT = "pgmnemo:text"  # the metadata that keeps a text without a word
 
 
+@checked
 class PgmnemoVectorStore(VectorStore):
     """Documents in one project of a memory.
 
@@ -60,14 +64,15 @@ class PgmnemoVectorStore(VectorStore):
     async def _add_texts(
         self,
         texts: Iterable[str],
-        metadatas: list[dict[str, Any]] | None = None,
+        metadatas: Sequence[Mapping[str, Any] | None] | None = None,
         *,
-        ids: list[str] | None = None,
+        ids: Sequence[str | None] | None = None,
         **kwargs: Any,
     ) -> list[str]:
         """Store texts, each in the place of what has its id, and answer the ids; those that are None are
         made. `batch_size` and the like are not needed."""
         told = list(texts)
+        check("texts", told, list[str])
         for name, given in (("metadatas", metadatas), ("ids", ids)):
             if given and len(given) != len(told):
                 raise ValueError(f"{len(told)} texts and {len(given)} {name} were given; give one for each")
@@ -238,6 +243,7 @@ class PgmnemoVectorStore(VectorStore):
     ) -> list[Document]:
         import numpy as np
 
+        requests.number(k, "k", 0, calls.INT4)
         if not found:
             return []
         rows = await self._vectors([document.page_content for document in found])
@@ -285,7 +291,7 @@ async def _question(
     return await embedding.aembed_query(query) if documents.native else embedding.embed_query(query)
 
 
-def _item(text: str, metadata: dict[str, Any] | None, key: str, vector: Any) -> Item:
+def _item(text: str, metadata: Mapping[str, Any] | None, key: str, vector: Any) -> Item:
     told = dict(metadata or {})
     if is_blank(text):
         return Item(BLANK, key, metadata={**told, TEXT: text}, vector=vector)

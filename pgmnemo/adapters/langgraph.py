@@ -34,9 +34,10 @@ from pgmnemo.adapters.working import Answer, Work, arun, run
 from pgmnemo.calls import Call, Rows
 from pgmnemo.client import records, requests
 from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.arguments import check_fields
 from pgmnemo.client.records import Hit, Lesson
 from pgmnemo.client.sync.scope import Scope
-from pgmnemo.errors import MissingError, PgmnemoError
+from pgmnemo.errors import MissingError, PgmnemoError, UsageError
 
 try:
     from langgraph.store.base import (
@@ -146,7 +147,7 @@ class PgmnemoStore(BaseStore):
 
     def _batch(self, ops: Sequence[Op]) -> Work[list[Result]]:
         for op in ops:
-            validate_op_namespace(op)
+            _check(op)
         gets = {place: key_of(op.namespace, op.key) for place, op in enumerate(ops) if isinstance(op, GetOp)}
         puts = {key_of(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         lessons = [self._lesson(op) for op in puts.values() if op.value is not None]
@@ -290,6 +291,15 @@ def _sweep() -> Work[int]:
         some = yield methodcaller("sweep")
         total += some
     return total
+
+
+def _check(op: Op) -> None:
+    """Raise StoreError for an operation that has a field of another type; what the framework raises, too."""
+    try:
+        check_fields(op)
+    except UsageError as error:
+        raise StoreError(str(error)) from None
+    validate_op_namespace(op)
 
 
 def _running() -> asyncio.AbstractEventLoop | None:

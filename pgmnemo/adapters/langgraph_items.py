@@ -105,14 +105,12 @@ def expiry(ttl: float | None) -> datetime | None:
         return None
     try:
         return datetime.now(UTC) + timedelta(minutes=ttl)
-    except (OverflowError, TypeError, ValueError):
+    except OverflowError:
         raise StoreError(f"a ttl is a number of minutes, not {ttl!r:.40}") from None
 
 
 def plain(given: Any, what: str) -> dict[str, Any]:
     """An object as JSON gives it back; StoreError for what JSON, or a database, cannot hold."""
-    if not isinstance(given, Mapping):
-        raise StoreError(f"{what} is an object of JSON, a mapping, not {type(given).__name__}")
     try:
         told = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
         told.encode()

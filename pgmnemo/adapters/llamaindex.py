@@ -26,6 +26,7 @@ from pgmnemo.adapters.documents import (
 )
 from pgmnemo.adapters.llamaindex_filters import Check, conditions, is_one_of, kept_key, path_of
 from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.arguments import checked
 from pgmnemo.client.records import Context, Hit, Item, Lesson
 from pgmnemo.client.rendering import FIRST, LAST, about_tokens
 from pgmnemo.client.requests import digest
@@ -62,6 +63,7 @@ PROMPTS = (MessageRole.SYSTEM, MessageRole.DEVELOPER)  # nobody says them
 ASSISTANTS = (MessageRole.ASSISTANT, MessageRole.CHATBOT, MessageRole.MODEL)
 
 
+@checked
 class PgmnemoVectorStore(BasePydanticVectorStore):
     """Nodes in one project of a memory.
 
@@ -98,8 +100,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
 
     async def _delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
         """Delete the nodes of a document, for good."""
-        if "\0" not in ref_doc_id:
-            await self._documents.delete_matching({path_of(REF_DOC_ID): {"eq": ref_doc_id}})
+        await self._documents.delete_matching({path_of(REF_DOC_ID): {"eq": ref_doc_id}})
 
     delete, adelete = twins(_delete)
 

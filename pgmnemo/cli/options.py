@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from cyclopts import Group, Parameter, Token
+from cyclopts import Group, Parameter, Token, convert
 
 from pgmnemo.errors import UsageError
 
@@ -27,7 +27,14 @@ def _default(value: Any) -> str | None:
     return None if value in (None, False) else str(value)
 
 
-SHARED = Parameter(negative=(), show_env_var=False, show_default=_default)
+def _converted(kind: Any, tokens: Sequence[Token]) -> Any:
+    """Convert the words of an option; a fraction is not rounded where a whole number is wanted."""
+    if int in (kind, *get_args(kind)) and "." in tokens[0].value:
+        raise ValueError(f"{tokens[0].value} is not a whole number")
+    return convert(kind, tokens)
+
+
+SHARED = Parameter(negative=(), show_env_var=False, show_default=_default, converter=_converted)
 
 
 def _time(_: Any, tokens: Sequence[Token]) -> datetime:

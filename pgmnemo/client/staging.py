@@ -19,6 +19,7 @@ from uuid import UUID, uuid4, uuid5
 from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
 from pgmnemo.client import requests
+from pgmnemo.client.arguments import check_fields
 from pgmnemo.client.embedding import Remembered, given
 from pgmnemo.client.naming import composed
 from pgmnemo.client.records import Item
@@ -105,6 +106,13 @@ def naming(key: str | None) -> Iterator[None]:
         raise UsageError(f"lesson {key!r}: {error}") from None
 
 
+def check(items: Iterable[Item]) -> None:
+    """Raise UsageError for a field of an item that its annotation does not take."""
+    for item in items:
+        with naming(item.key):
+            check_fields(item)
+
+
 def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
     """An item's text with its passages: its own where it has some, else by the protocol's rule, and what
     `meter` reads."""
@@ -114,8 +122,6 @@ def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
         raise UsageError("passage_vectors go with passages and with the vector of the whole; give all three")
     if item.passages is None:
         return made
-    if isinstance(item.passages, str):
-        raise UsageError("passages are a list of texts, not one text")
     if item.passage_vectors is not None and len(item.passage_vectors) != len(item.passages):
         raise UsageError(
             f"{len(item.passages)} passages and {len(item.passage_vectors)} vectors of passages were given; "

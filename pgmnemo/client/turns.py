@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from pgmnemo.client.arguments import check_text
 from pgmnemo.client.blank import is_blank
 from pgmnemo.client.records import Turn
 from pgmnemo.client.requests import moment
@@ -82,16 +83,9 @@ def _whole(text: str, lines: Sequence[Line], chat: bool, at: datetime | None, me
 def _sized(text: str) -> str:
     if is_blank(text):
         raise UsageError("the text of a lesson is empty; leave the lesson out")
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError:
-        raise UsageError(
-            "the text of a lesson has half a surrogate pair, which is no Unicode; decode it anew"
-        ) from None
-    if size > LONGEST:
+    check_text("the text of a lesson", text)
+    if (size := len(text.encode())) > LONGEST:
         raise UsageError(
             f"the text of a lesson has {size:,} bytes and {LONGEST:,} are stored at most; cut it into several"
         )
-    if "\0" in text:
-        raise UsageError("the text of a lesson has a NUL character, which no database takes; take it out")
     return text

@@ -8,6 +8,7 @@ export are not read here: the `import_` of a scope takes all of it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -47,7 +48,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
 def is_export(place: Path | str) -> bool:
     """Whether a place is the file of an export, which begins with its header."""
     options, path = Options(skip_faults=True), Path(place).expanduser()
-    if not path.is_file():
+    if not os.path.isfile(path):
         return False
     source = next(sources(path, LINES, options))
     return is_header(next((value for _, _, value in objects(source, options, lines=True)), None))

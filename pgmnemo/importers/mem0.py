@@ -8,6 +8,7 @@ lesson is when its text was last changed. By published shapes; no real file was 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ SELECT memory_id, new_memory, event, created_at, updated_at, max(rowid) FROM his
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """mem0's memories, JSON of get_all or its history.db (by published shapes: no real file was at hand)."""
     file = Path(place).expanduser()
-    kept = file.is_file() and begins(file, b"SQLite format 3")
+    kept = os.path.isfile(file) and begins(file, b"SQLite format 3")
     found = _history(file, options) if kept else all_objects(place, JSON, options)
     for where, memory in found:
         if isinstance(memory.get("memory"), str) and memory.get("id"):

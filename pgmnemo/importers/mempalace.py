@@ -7,6 +7,7 @@ Read from a palace that mempalace 3.11 made.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -33,8 +34,8 @@ TIMES = ("timestamp", "authored_at", "content_date", "filed_at")
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """A palace of MemPalace, its folder (read from a palace that mempalace 3.11 made)."""
     file = Path(place).expanduser()
-    file = file / FILE if file.is_dir() else file
-    if not file.is_file():
+    file = file / FILE if os.path.isdir(file) else file  # Path's raise for a name that is too long
+    if not os.path.isfile(file):
         raise UsageError(f"there is no palace at {plain(str(place))}; name the folder that holds {FILE}")
     for identity, parts in groupby(rows(file, DRAWERS, options), lambda row: row[0]):
         metadata = {key: value for _, key, value in parts}

@@ -50,6 +50,8 @@ def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]
 
     Where a place is only looked at, its own name must match, too.
     """
+    if place == "":
+        raise UsageError("the place to read is empty; name a file or folder, such as . for this one")
     top, pattern = Path(place).expanduser(), re.compile(names, re.IGNORECASE)
     called = plain(str(top))
     with os_errors(f"{called} cannot be read ({{why}}); name a file or folder that can", UsageError):
@@ -71,7 +73,7 @@ def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]
 def name_others(place: Path | str, names: str, options: Options) -> None:
     """Name the files of a folder or an archive that are not of those names, and are not read."""
     top = Path(place).expanduser()
-    if options.first is None and (top.is_dir() or _is_archive(top)):
+    if options.first is None and (os.path.isdir(top) or _is_archive(top)):
         with suppress(UsageError):
             for other in sources(place, rf"(?!{names}$).*", Options(skip_faults=True)):
                 options.left.add("other files", f"{other.where} is not read")
@@ -79,7 +81,7 @@ def name_others(place: Path | str, names: str, options: Options) -> None:
 
 def is_dsn(place: Path | str) -> bool:
     """Whether a place is an address of a database, and no path."""
-    return isinstance(place, str) and ("://" in place or "=" in place) and not Path(place).exists()
+    return isinstance(place, str) and ("://" in place or "=" in place) and not os.path.exists(place)
 
 
 def _is_archive(path: Path) -> bool:

@@ -19,7 +19,7 @@ from pgmnemo.errors import DatabaseError
 from pgmnemo.local.cluster import DATABASE, ROLE, TRIES, Cluster
 from pgmnemo.places import SQL_FOLDER, release
 from pgmnemo.progress import Progress
-from pgmnemo.server.connections import database_errors, refusal
+from pgmnemo.server.connections import database_errors, refusal, without_service
 from pgmnemo.server.extension import install
 from pgmnemo.server.server_checks import Session, value
 from pgmnemo.server.server_files import check_release
@@ -45,7 +45,8 @@ FROM owned, pg_database d WHERE d.datname = current_database()
 def connect(address: Mapping[str, Any]) -> Session | None:
     """A connection, or None where the server does not answer at this moment; raises DatabaseError."""
     try:
-        return psycopg.connect(**address, autocommit=True)
+        with without_service():
+            return psycopg.connect(**address, autocommit=True)
     except psycopg.OperationalError as error:
         if any(words in str(error) for words in NOT_NOW):
             return None

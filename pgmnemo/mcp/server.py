@@ -19,7 +19,6 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     Annotations,
     CallToolRequestParams,
@@ -39,8 +38,9 @@ from mcp.types import (
 
 from pgmnemo.client.aio.memory import AsyncMemory
 from pgmnemo.client.aio.scope import AsyncScope
-from pgmnemo.errors import GrantError, PgmnemoError, UsageError
-from pgmnemo.mcp.tools import TOOLS, check
+from pgmnemo.errors import PgmnemoError, UsageError
+from pgmnemo.mcp.schemas import taken
+from pgmnemo.mcp.tools import TOOLS, tool_of
 from pgmnemo.serving.logs import place
 from pgmnemo.serving.tokens import Holder
 
@@ -90,9 +90,17 @@ class Door:
         return ListToolsResult(tools=[tool.described(fixed) for tool in TOOLS.values()])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        """A tool's answer; whatever goes wrong is an answer, too, that a model can read and mend."""
+        """A tool's answer; whatever goes wrong is an answer, too, that a model can read and mend.
+
+        MCPError where there is no such tool: in the specification, since 2025-11-25, that is an error of the
+        protocol, and a wrong argument an error of the tool.
+        """
         try:
-            tool, asked = check(params.name, params.arguments or {})
+            tool = tool_of(params.name)
+        except UsageError as error:
+            raise MCPError(error.rpc, str(error)) from None
+        try:
+            asked = taken(params.arguments or {}, tool.takes, tool.name)
             return await tool.called(await self.scope(self.holder(context), asked.project), asked)
         except PgmnemoError as error:
             return _failed("; ".join([str(error), *getattr(error, "__notes__", ())]))
@@ -141,8 +149,7 @@ class Door:
             scope = await self.scope(self.holder(context), project)
             found = await scope.context(max_tokens=self.wake_up_tokens, k=50)
         except PgmnemoError as error:
-            code = INVALID_PARAMS if isinstance(error, UsageError | GrantError) else INTERNAL_ERROR
-            raise MCPError(code, str(error), {"uri": uri}) from None
+            raise MCPError(error.rpc, str(error), {"uri": uri}) from None
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, text=found.text, mime_type=TEXT)])
 
 

@@ -21,7 +21,7 @@ from pgmnemo.client.rendering import without_blocks
 from pgmnemo.errors import UsageError
 from pgmnemo.escaping import plain
 from pgmnemo.mcp import schemas as of
-from pgmnemo.mcp.schemas import WHOLE, schema, shown, taken
+from pgmnemo.mcp.schemas import WHOLE, schema, shown
 
 MOST_TOKENS = 20_000  # of what recall hands out
 
@@ -244,11 +244,11 @@ async def list_(scope: AsyncScope, asked: of.Listing) -> Answer:
     return of.Listed([shown(lesson, of.Kept) async for lesson in lessons]), ""
 
 
-def check(name: str, given: dict[str, Any]) -> tuple[Tool, of.Asked]:
-    """A tool by its name, and its arguments as a record; UsageError where there is no such thing."""
+def tool_of(name: str) -> Tool:
+    """Return the tool of a name; UsageError where there is none."""
     if (tool := TOOLS.get(name)) is None:
         raise UsageError(f"there is no tool {name[:100]!r}; there are {', '.join(TOOLS)}")
-    return tool, taken(given, tool.takes, name)
+    return tool
 
 
 def _among(asked: of.Among) -> dict[str, Any]:

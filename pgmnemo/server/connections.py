@@ -5,9 +5,11 @@ Never with a password in it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import psycopg
@@ -32,6 +34,9 @@ REFUSALS = (
     ),
 )
 
+SERVICE = "PGSERVICE"
+HIDDEN: list[str] = []  # what the variable says, once for each block that hides it
+HIDING = Lock()
 CONNECT_LIMIT = "10"  # seconds, unless the DSN says otherwise
 READABLE = {"client_encoding": "UTF8"}  # of a server in SQL_ASCII psycopg gives bytes in place of texts
 
@@ -157,3 +162,18 @@ class Database(Connectable):
                 f"the database {self.facts.database} does not exist yet, and a dry run makes none"
             )
         return super()._open(*settings, *([READ_ONLY] if self.read_only else []))
+
+
+@contextmanager
+def without_service() -> Iterator[None]:
+    """Hide PGSERVICE from libpq in the block: the address of a folder is whole without a service, and libpq
+    refuses every address where the variable names a service that is not defined."""
+    with HIDING:
+        HIDDEN.append(os.environ.pop(SERVICE, "") or "".join(HIDDEN[-1:]))
+    try:
+        yield
+    finally:
+        with HIDING:
+            value = HIDDEN.pop()
+            if value and not HIDDEN:
+                os.environ[SERVICE] = value

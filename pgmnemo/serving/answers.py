@@ -9,27 +9,9 @@ from typing import Any
 
 import msgspec
 
-from pgmnemo.errors import (
-    ConflictError,
-    DatabaseError,
-    GrantError,
-    HiddenError,
-    MissingError,
-    PgmnemoError,
-    UsageError,
-)
+from pgmnemo.errors import PgmnemoError
 
 Send = Callable[[Any], Awaitable[None]]
-STATUS: dict[type[PgmnemoError], int] = {
-    MissingError: 404,
-    HiddenError: 409,
-    ConflictError: 409,
-    GrantError: 403,
-    UsageError: 422,
-    DatabaseError: 503,
-    PgmnemoError: 503,
-}
-"""By class, the more exact ones first."""
 AGAIN = {429: "1", 503: "1"}  # Retry-After, in seconds
 
 
@@ -84,5 +66,4 @@ FAULT = Refusal(500, "fault", "this is a fault of the server, whose log says whe
 
 def refusal(error: PgmnemoError) -> Refusal:
     """What a client is told of an error of the package."""
-    status = next(number for kind, number in STATUS.items() if isinstance(error, kind))
-    return Refusal(status, error.kind, "; ".join([str(error), *getattr(error, "__notes__", ())]))
+    return Refusal(error.status, error.kind, "; ".join([str(error), *getattr(error, "__notes__", ())]))

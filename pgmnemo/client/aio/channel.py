@@ -15,7 +15,7 @@ from psycopg.rows import tuple_row
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client.aio.sources import AsyncSource, Unreached
-from pgmnemo.client.aio.waiting import AsyncConnection, AsyncCursor, rows_of, sleep
+from pgmnemo.client.aio.waiting import AsyncConnection, AsyncCursor, loop, rows_of, sleep
 from pgmnemo.client.encodings import written_in
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.client.vectors import ours
@@ -55,7 +55,7 @@ class AsyncChannel:
         ours: bool = True,
     ) -> None:
         self.source, self.settings, self.patience, self.where = source, settings, patience, where
-        self._mend, self._ours = mend, ours
+        self._mend, self._ours, self._loop = mend, ours, loop()
 
     async def call(self, call: Call[Answer], more: Mapping[str, str] = NO_MORE) -> Answer:
         """The answer to one call of a named tenant; `more` settings hold for this one."""
@@ -86,6 +86,7 @@ class AsyncChannel:
     async def _tried(
         self, work: Callable[[AsyncConnection[Any]], Any], repeatable: bool, *, whole: bool
     ) -> Any:
+        self.check_loop()
         attempts = Attempts(self.patience, self.where)
         while True:
             try:
@@ -141,6 +142,13 @@ class AsyncChannel:
     async def sent(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:
         """The answer to a call over a connection, within a unit; psycopg's errors pass through."""
         return await sent(connection, call)
+
+    def check_loop(self) -> None:
+        """Raise UsageError in another event loop than that in which the memory was opened."""
+        if loop() is not self._loop:
+            raise UsageError(
+                f"{self.where} was opened in another event loop; open a memory in each, by AsyncMemory.open"
+            )
 
     async def close(self) -> None:
         """Let the source go."""

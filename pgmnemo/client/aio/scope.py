@@ -15,6 +15,7 @@ from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
 from pgmnemo.client import measuring, naming, requests, staging
+from pgmnemo.client.arguments import checked
 from pgmnemo.client.blank import is_blank
 from pgmnemo.client.embedding import Remembered
 from pgmnemo.client.records import (
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 RECUT = 1_000  # lessons of one transaction
 
 
+@checked
 class AsyncScope:
     """The lessons of a tenant, or of one of its projects; what is written needs a project."""
 
@@ -186,6 +188,7 @@ class AsyncScope:
         self, project: UUID, items: Sequence[Item], now: datetime | None, maker: Remembered | None = None
     ) -> dict[str, int]:
         """One batch through the staging table, in one transaction; `maker`: whose vectors the items have."""
+        staging.check(items)
         told = [replace(item, at=item.at or now) for item in items]
         rows = [
             staging.row(project, item, whole, vectors, self._oid, self._width)
@@ -375,8 +378,6 @@ class AsyncScope:
 
     async def _question(self, query: str | None, vector: Sequence[float] | None, mode: str | None) -> Any:
         """The vector of a question, if the mode wants one."""
-        if query is not None and not isinstance(query, str):
-            raise UsageError(f"a question is a text, not {type(query).__name__}")
         if query is not None and len(query) > requests.LONGEST_QUESTION:
             raise UsageError(
                 f"the question has {len(query):,} characters, and {requests.LONGEST_QUESTION:,} bytes are "
@@ -547,6 +548,7 @@ class AsyncScope:
         `source` is the key of the lesson that says so, `text` the fact in words (None: subject, relation,
         object).
         """
+        text = None if text is None or is_blank(text) else text
         words = text or f"{subject} {relation} {object}"
         row = (await self._memory._rows([words])).get(words)
         if row is not None and (own := self._memory._embedding) is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
 
 import psycopg
@@ -18,6 +18,7 @@ from pgmnemo.client.aio.waiting import AsyncConnection, Lock, Semaphore, run
 from pgmnemo.client.retrying import is_readable
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
+from pgmnemo.server.connections import without_service
 
 OFTEN = 5  # calls of a statement until it is prepared, as psycopg has it
 
@@ -123,9 +124,10 @@ class AsyncOwn:
         return connection
 
     async def _made(self) -> AsyncConnection[Any]:
-        return await AsyncConnection.connect(
-            **self.conninfo, autocommit=True, prepare_threshold=self._prepare
-        )
+        with nullcontext() if self._server is None else without_service():
+            return await AsyncConnection.connect(
+                **self.conninfo, autocommit=True, prepare_threshold=self._prepare
+            )
 
     async def _put(self, connection: AsyncConnection[Any]) -> None:
         """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""

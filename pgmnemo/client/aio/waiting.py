@@ -22,6 +22,7 @@ __all__ = [
     "Turns",
     "ask",
     "is_pool",
+    "loop",
     "rows_of",
     "run",
     "sleep",
@@ -29,6 +30,7 @@ __all__ = [
 
 PAUSE, PAUSES = 0.05, 20  # seconds
 Lock, Semaphore, sleep = asyncio.Lock, asyncio.Semaphore, asyncio.sleep
+loop = asyncio.get_running_loop
 
 
 ANSWER_BYTES: ContextVar[int | None] = ContextVar("ANSWER_BYTES", default=None)

@@ -18,7 +18,7 @@ from pgmnemo.calls import Answer, Call
 from pgmnemo.client.encodings import written_in
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.client.sync.sources import Source, Unreached
-from pgmnemo.client.sync.waiting import Connection, Cursor, rows_of, sleep
+from pgmnemo.client.sync.waiting import Connection, Cursor, loop, rows_of, sleep
 from pgmnemo.client.vectors import ours
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
@@ -56,7 +56,7 @@ class Channel:
         ours: bool = True,
     ) -> None:
         self.source, self.settings, self.patience, self.where = source, settings, patience, where
-        self._mend, self._ours = mend, ours
+        self._mend, self._ours, self._loop = mend, ours, loop()
 
     def call(self, call: Call[Answer], more: Mapping[str, str] = NO_MORE) -> Answer:
         """The answer to one call of a named tenant; `more` settings hold for this one."""
@@ -85,6 +85,7 @@ class Channel:
         return self._tried(under, repeatable, whole=True)
 
     def _tried(self, work: Callable[[Connection[Any]], Any], repeatable: bool, *, whole: bool) -> Any:
+        self.check_loop()
         attempts = Attempts(self.patience, self.where)
         while True:
             try:
@@ -140,6 +141,13 @@ class Channel:
     def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:
         """The answer to a call over a connection, within a unit; psycopg's errors pass through."""
         return sent(connection, call)
+
+    def check_loop(self) -> None:
+        """Raise UsageError in another event loop than that in which the memory was opened."""
+        if loop() is not self._loop:
+            raise UsageError(
+                f"{self.where} was opened in another event loop; open a memory in each, by Memory.open"
+            )
 
     def close(self) -> None:
         """Let the source go."""

@@ -13,6 +13,7 @@ from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
 from pgmnemo.client import measuring, naming, requests, staging
+from pgmnemo.client.arguments import check, checked
 from pgmnemo.client.echoes import Echoes
 from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
@@ -29,6 +30,7 @@ NAMES = "0.6.0"  # from which on the extension notes embedders, and keeps vector
 FORMER_WIDTH = 1024  # to which they were filled up before
 
 
+@checked
 class Memory:
     """A memory that is open: of a folder, whose PostgreSQL it starts and stops, or of a database.
 
@@ -95,6 +97,11 @@ class Memory:
                 memory.close()
                 raise
         return memory
+
+    def __reduce__(self) -> Any:
+        raise UsageError(
+            "a memory holds connections and cannot be copied or pickled; hand on its place, and open it there"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -171,7 +178,9 @@ class Memory:
             return {}
         from pgmnemo.client.sync.waiting import Turns, ask, run
 
-        requests.check_unicode(texts)
+        self._channel.check_loop()
+        for text in texts:
+            check("a text", text, str)
         self._turns = self._turns or Turns()
         planned = run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}

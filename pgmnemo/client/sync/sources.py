@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import psycopg
@@ -19,6 +19,7 @@ from pgmnemo.client.retrying import is_readable
 from pgmnemo.client.sync.waiting import Connection, Lock, Semaphore, run
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
+from pgmnemo.server.connections import without_service
 
 OFTEN = 5  # calls of a statement until it is prepared, as psycopg has it
 
@@ -124,7 +125,8 @@ class Own:
         return connection
 
     def _made(self) -> Connection[Any]:
-        return Connection.connect(**self.conninfo, autocommit=True, prepare_threshold=self._prepare)
+        with nullcontext() if self._server is None else without_service():
+            return Connection.connect(**self.conninfo, autocommit=True, prepare_threshold=self._prepare)
 
     def _put(self, connection: Connection[Any]) -> None:
         """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""

@@ -14,9 +14,16 @@ from psycopg import Connection, Cursor
 
 from pgmnemo.errors import UsageError
 
-__all__ = ["Connection", "Cursor", "Lock", "Semaphore", "Turns", "ask", "is_pool", "rows_of", "run", "sleep"]
+__all__ = [
+    "Connection", "Cursor", "Lock", "Semaphore", "Turns", "ask", "is_pool", "loop", "rows_of", "run", "sleep"
+]  # fmt: skip
 
 Lock, sleep = threading.Lock, time.sleep
+
+
+def loop() -> object:
+    """Return None: no event loop runs."""
+    return None
 
 
 class Semaphore:

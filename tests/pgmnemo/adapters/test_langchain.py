@@ -32,7 +32,7 @@ STRANGE = [
     "a", "a%", "a_", "a\\", "a'b", 'a"b', "a\nb", "a ", " ", "\uff41", "\u0430", "../a", "\U0001f701",
     "a" * 1000, "%", "$ne",
 ]  # fmt: skip
-NO_KEYS = ["", "a" * 10_000, "a\0b", "\ud800"]
+NO_KEYS, NO_TEXTS = ["", "a" * 10_000], ["a\0b", "\ud800"]
 
 for suite in (VectorStoreIntegrationTests, RetrieversIntegrationTests):
     for function in vars(suite).values():
@@ -280,17 +280,21 @@ def test_ids_and_texts_of_any_kind_come_back(scope: Scope) -> None:
         assert key not in ids(store.similarity_search("x", k=99))
     assert len(store.similarity_search("x", k=99)) == len(STRANGE) - 6
     assert len(store.add_texts(["p", "q"], ids=["1", None])) == 2  # type: ignore[list-item]
-    for wrong in NO_KEYS:
+    for wrong in [*NO_KEYS, *NO_TEXTS]:
         with pytest.raises(PgmnemoError):
             store.add_texts(["x"], ids=[wrong])
+    for wrong in NO_TEXTS:
+        for ask in (store.get_by_ids, store.delete):
+            with pytest.raises(UsageError):
+                ask([wrong])
     words = PgmnemoVectorStore(scope)
-    for text in ("a\0b", "\ud800"):
+    for text in NO_TEXTS:
         with pytest.raises(PgmnemoError):
             words.add_texts([text])
         with pytest.raises(PgmnemoError):
             words.similarity_search(text, mode="hybrid")
     for ask in (store.delete, store.get_by_ids):
-        with pytest.raises(UsageError, match="a list of texts"):
+        with pytest.raises(UsageError, match="ids is of type str, but must be a list"):
             ask("a%")
     with pytest.raises(ValueError, match="one for each"):
         store.add_texts(["x"], ids=["1", "2"])

@@ -134,7 +134,6 @@ GIVEN: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda s: s.add("x", passages=["x"], vector=[1.0], passage_vectors=[[1.0, 2.0]]),
         "no list of vectors",
     ),
-    "one text for parts": (lambda s: s.add("x", passages="abc"), "passages are a list of texts"),
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ FOREIGN = {
     "PGOPTIONS": "-c statement_timeout=1", "PGCLIENTENCODING": "LATIN1", "PGCHANNELBINDING": "require",
     "PGTARGETSESSIONATTRS": "standby", "PGREQUIREAUTH": "scram-sha-256", "PGGSSENCMODE": "require",
     "PGHOSTADDR": "127.0.0.1", "PGPORT": "1", "PGUSER": "nobody", "PGDATABASE": "other", "PGTZ": "Asia/Tokyo",
-    "PGSSLMODE": "require",
+    "PGSSLMODE": "require", "PGSERVICE": "nowhere",
 }  # fmt: skip
 
 

@@ -110,7 +110,6 @@ def test_a_floor_leaves_out_what_does_not_fit(notes: Any) -> None:
         ({"mode": "vector"}, "mode vector needs an embedding"),
         ({"floor": 2}, "floor is 2, but must be from 0 to 1"),
         ({"filter": {"colour": 1}}, "it has no key 'colour'; those are projects, role, topic"),
-        ({"filter": ["topic"]}, "filter is a mapping such as"),
         ({"since": DAY, "until": DAY}, "'until' must be after 'since'"),
         ({"windows": [(DAY, DAY - timedelta(days=1))]}, "a window ends before it begins"),
         ({"windows": [DAY]}, "windows are pairs of two times"),
@@ -125,8 +124,6 @@ def test_a_question_that_cannot_be_meant_is_wrong_use(asked: Any, sentence: str,
 
 def test_without_a_question_what_is_new_and_important_comes(notes: Any) -> None:
     assert [hit.key for hit in notes.recall(k=3)] == [hit.key for hit in notes.recall("", k=3)] != []
-    with pytest.raises(UsageError, match="a question is a text, not int"):
-        notes.recall(7)
 
 
 @pytest.mark.parametrize("newest", [False, True])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import io
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -163,6 +165,30 @@ def test_a_fork_may_not_use_the_memory_and_does_not_spoil_it(place: Place) -> No
     assert told == ["this memory was opened before the process forked; open one in each process", "1"]
 
 
+def test_a_memory_is_of_the_event_loop_that_opened_it(place: Place) -> None:
+    async def verbs(memory: AsyncMemory) -> None:
+        scope = memory.tenant(place.tenant()).project("p")
+        for call in (scope.recall("x"), scope.add("x"), scope.count()):
+            with pytest.raises(UsageError, match="was opened in another event loop"):
+                await call
+
+    async def at_once() -> None:
+        async with await AsyncMemory.open(place.dsn(), embedder=embed) as memory:
+            await asyncio.to_thread(asyncio.run, verbs(memory))
+            assert (await memory.tenant(place.tenant()).count()).lessons == 0
+
+    asyncio.run(at_once())
+    memory = asyncio.run(AsyncMemory.open(place.dsn(), embedder=embed))
+    asyncio.run(verbs(memory))
+    asyncio.run(memory.close())
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_memory_is_not_copied(copied: Callable[[Any], Any], place: Place) -> None:
+    with Memory.open(place.dsn(), embedder=None) as memory, pytest.raises(UsageError, match="open it there"):
+        copied(memory)
+
+
 # Whoever stops waiting
 
 
@@ -242,6 +268,38 @@ def test_calls_cancelled_at_any_moment_leave_a_memory_that_works(place: Place) -
                 assert root.execute("SELECT * FROM pgmnemo.check(%s)", (scope.tenant_id,)).fetchall() == []
 
     asyncio.run(work())
+
+
+def test_a_call_that_is_cancelled_ends_in_postgresql(place: Place) -> None:
+    dsn, tenant = place.dsn(application_name="left"), place.tenant()
+
+    async def work() -> float:
+        async with await AsyncMemory.open(dsn, embedder=None) as memory:
+            scope = memory.tenant(tenant).project("p")
+            await scope.add("x", key="k")
+            with place.connect() as writer:
+                writer.autocommit = False
+                writer.execute("SET pgmnemo.gate_strict = off; SET pgmnemo.bypass_notice = off")
+                given = (scope.tenant_id, scope.project_id)
+                writer.execute("SELECT pgmnemo.update(%s, %s, 'k', importance => 5)", given)
+                task = asyncio.create_task(scope.add("y", key="k"))
+                while not working(place):
+                    await asyncio.sleep(0.01)
+                began = time.monotonic()
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                while working(place):
+                    await asyncio.sleep(0.01)
+                return time.monotonic() - began
+
+    assert asyncio.run(work()) < 5
+
+
+def working(place: Place) -> bool:
+    """Whether the server works for the test that is called off."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'left' AND state = 'active'"
+    with place.connect() as root:
+        return bool(root.execute(query).fetchone()[0])  # type: ignore[index]
 
 
 def test_a_call_may_be_given_a_time_after_which_nobody_waits(place: Place) -> None:

@@ -214,7 +214,7 @@ def test_the_memory_that_is_handed_in_stays_open(place: Place) -> None:
             for era in ERAS:
                 async with Client(memory_server(memory, own), mode=era) as client:
                     await told(client, "list")
-                    await fault(client, "nothing", {})
+                    await fault(client, "timeline", {"key": "nothing"})
             assert (await memory.tenant(own.tenant).count()).lessons == 0
 
     run(body)

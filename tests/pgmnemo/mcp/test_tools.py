@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from mcp.types import TextContent
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, TextContent
 
 from pgmnemo.client.rendering import FIRST, about_tokens
-from pgmnemo.errors import UsageError
-from pgmnemo.mcp.tools import TOOLS, check
+from pgmnemo.mcp.schemas import taken
+from pgmnemo.mcp.tools import TOOLS
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.mcp.asking import ERAS, asked, fault, holder, run, told
 
@@ -24,7 +25,6 @@ HINTS = {  # read only, destructive, idempotent
     "facts": (True, False, True), "link": (False, False, True), "list": (True, False, True),
 }  # fmt: skip
 MISTAKES: list[tuple[str, Any, str]] = [
-    ("nothing", {}, "there is no tool 'nothing'; there are remember, recall, context"),
     ("recall", {}, "missing required field `query`"),
     ("recall", {"query": ""}, "length >= 1 - at `query`"),
     ("recall", {"query": 7}, "got `int` - at `query`"),
@@ -80,7 +80,7 @@ def test_a_tool_says_when_to_call_it_and_its_example_is_valid(name: str) -> None
     assert tool.output_schema is not None
     Draft202012Validator.check_schema(tool.output_schema)
     Draft202012Validator(tool.input_schema).validate(example)
-    check(name, example)
+    taken(example, TOOLS[name].takes, name)
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -172,17 +172,6 @@ def test_a_mistake_is_the_tools_error_in_one_sentence(place: Place, era: str) ->
     run(body)
 
 
-@pytest.mark.parametrize(
-    "given", [{"text": "\ud800"}, {"text": "x", "key": "\udfff"}, {"text": "x", "topic": "\ud800"}]
-)
-def test_what_json_can_hold_and_no_database_takes_is_a_sentence_too(place: Place, given: Any) -> None:
-    async def body() -> None:
-        async with asked(place, holder(place.tenant())) as client:
-            assert "Traceback" not in await fault(client, "remember", given)
-
-    run(body)
-
-
 def test_a_fault_of_ours_is_told_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(*_: object) -> None:
         raise RuntimeError("secret of /root/server.py")
@@ -269,6 +258,12 @@ def test_budgets_of_tokens_are_hard(place: Place) -> None:
     run(body)
 
 
-def test_no_tool_that_is_unknown_is_looked_for() -> None:
-    with pytest.raises(UsageError, match="there is no tool"):
-        check("__class__", {})
+@pytest.mark.parametrize("name", ["nothing", "__class__"])
+def test_a_tool_that_is_unknown_is_an_error_of_the_protocol(place: Place, name: str) -> None:
+    async def body() -> None:
+        async with asked(place, holder("ada")) as client:
+            with pytest.raises(MCPError, match=f"there is no tool '{name}'; there are remember") as raised:
+                await client.call_tool(name, {})
+            assert raised.value.code == INVALID_PARAMS
+
+    run(body)
