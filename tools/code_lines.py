@@ -74,7 +74,7 @@ def weights() -> list[Weight]:
         Weight("code lines, doors of pgmnemo", sum(map(code_lines, doors)), 4_050, 3_000),
         Weight("files, runner", len(runner), 260, 260),
         Weight(f"files of the runner under {SHORT} code lines", sum(map(_short, runner)), 5, 5),
-        Weight("code lines, tests", sum(map(code_lines, _python("tests"))), 48_500, 22_000),
+        Weight("code lines, tests", sum(map(code_lines, _python("tests"))), 48_700, 22_000),
         Weight("words in documents", sum(len(_text(path).split()) for path in documents), 48_600, 38_000),
         Weight("megabytes, checkout", sum(path.stat().st_size for path in _tracked()) / 1e6, 65, 60),
     ]

@@ -3,7 +3,7 @@
 -- it reaches each. Asked by lone relevances: one lesson is made worth 1 and all others 0.
 WITH settings AS MATERIALIZED (
     SELECT pgmnemo._scope(%(tenant)s, %(project)s, 'off') AS scope, s,
-           jsonb_populate_record(s, %(ones)s::jsonb) AS unit,
+           jsonb_populate_record(s, %(ones)s::jsonb || '{"question_weight": 1}') AS unit,
            jsonb_populate_record(s, '{"assistant_weight": 0}') AS deaf
       FROM (SELECT pgmnemo._settings() AS s OFFSET 0) g
 ), held AS MATERIALIZED (

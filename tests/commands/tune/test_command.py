@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -48,6 +49,24 @@ def test_the_scores_here_are_those_of_the_extension(asked: SimpleNamespace) -> N
     assert (found["scores"], found["displaced"]) == (36 * 13, 0)
     drawn = found["at random weights"]
     assert (drawn["scores"], drawn["displaced"]) == (TRIALS * 36 * 13, 0)
+
+
+def test_lessons_that_only_ask_lend_what_they_lend_in_the_extension(tmp_path: Path) -> None:
+    """A chat, in which each fourth turn is a question and nothing else, and what is beside it counts."""
+    options = TuneOptions(embedder="hash", cache=tmp_path / "vectors")
+    setup, [task] = Setup(options, {}, QUIET, SQL_FOLDER), tasks.load_tasks("sample", None, {})
+    segments = tuple(
+        replace(one, position=place + 1, passages=(), text="Where is it?" if place % 4 == 1 else one.text)
+        for place, one in enumerate(task.corpus.segments)
+    )
+    task, place = (
+        replace(task, corpus=replace(task.corpus, segments=segments)),
+        setup.place("asks", **EVERYTHING),
+    )
+    with open_system("pgmnemo", place) as system:
+        values, weights = components(setup, task, system, place)
+    found = check_agreement(Judge.of(task, values), weights)
+    assert found["displaced"] == found["at random weights"]["displaced"] == 0
 
 
 def test_forms_are_merged_in_one_ingest_and_not_in_the_other(asked: SimpleNamespace) -> None:
