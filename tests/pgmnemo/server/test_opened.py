@@ -44,7 +44,7 @@ def test_a_database_tells_version_role_and_pgvector(memory: Server) -> None:
         assert told.backend == client.info.backend_pid
     with memory.connect("opened") as root:
         assert opened(root).unbound
-        root.execute("CREATE SCHEMA kept; ALTER EXTENSION vector SET SCHEMA kept")
+        root.execute("ALTER SCHEMA public RENAME TO kept")
         assert opened(root).vector_schema == "kept"
 
 
