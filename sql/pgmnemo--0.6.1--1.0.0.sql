@@ -4051,7 +4051,7 @@ GRANT EXECUTE ON FUNCTION
     pgmnemo._config, pgmnemo._zone,
     pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
     pgmnemo._calendar_span, pgmnemo._month,
-    pgmnemo._small_number, pgmnemo._time_words, pgmnemo._times_in_english
+    pgmnemo._small_number, pgmnemo._time_words, pgmnemo._times_in_english, pgmnemo._folded
     TO PUBLIC;
 
 -- Texts that are cut otherwise now: those with accents, compound tokens, names of stop words, and scripts without

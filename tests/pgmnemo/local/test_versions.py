@@ -37,7 +37,7 @@ def test_an_older_extension_is_updated_after_a_dump(base: Path) -> None:
         f"{base}/memory: pgmnemo 0.4.1 is now {default_version()}; what was there before is kept in {dump}"
     ]
     assert dump.stat().st_mode & 0o077 == 0
-    with pytest.raises(DatabaseError, match=f"{default_version()}, which is newer than 0.4.1: pip install"):
+    with pytest.raises(DatabaseError, match=f"{default_version()}, which is newer than 0.4.1: install"):
         LocalServer.open(base / "memory", wanted="0.4.1")
     _restores(dump, base / "restored")
 
