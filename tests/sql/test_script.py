@@ -29,7 +29,8 @@ ENTERS = ("PERFORM pgmnemo._enter(tenant, caller);", "tenant := pgmnemo._entered
 # Run with the rights of whoever calls, beside the verbs; rights/rights.sql says why.
 LENT = {"_caller", "_session_tenant", "_setting_catalogue", "_setting_range", "_setting_valid",
         "_stored_settings", "_config", "_zone", "_form_roots", "_times", "_time_patterns", "_time_span",
-        "_calendar_span", "_month", "_small_number", "_time_words", "_times_in_english", "_folded"}  # fmt: skip
+        "_calendar_span", "_month", "_small_number", "_time_words", "_times_in_english",
+        "_folded"}  # fmt: skip
 # The statements that are put together. What they splice is a role's name, names that rights.sql quoted as it
 # read them, a regprocedure, and a literal: nothing that a caller gives.
 SPLICED = {
