@@ -57,7 +57,7 @@ COPY = f"CREATE TEXT SEARCH CONFIGURATION public.{CONFIGURATION} (COPY = pg_cata
 DROP = f"DROP TEXT SEARCH CONFIGURATION IF EXISTS public.{CONFIGURATION}"
 WORTH, COMPANY = (Path(__file__).with_name(f"{name}.sql").read_bytes() for name in ("worth", "company"))
 ONES = json.dumps(dict.fromkeys((*(f"{name}_weight" for name in COMPONENTS), "assistant_weight"), 1))
-Row = tuple[str, float, list[int], list[int] | None, list[float] | None]
+Row = tuple[str, float, float, list[int], list[int] | None, list[float] | None]
 
 
 def components(setup: Setup, task: Task, system: System, place: Place) -> tuple[Arrays, dict[str, float]]:
@@ -208,7 +208,8 @@ def _company(session: Session) -> Company:
     made = Company.alone(len(found), layout.shape[1], most)
     for place, (rows, listed) in enumerate(zip(found, heard, strict=True)):
         for column, (row, reaching) in enumerate(zip(rows, listed, strict=True)):
-            made.share[place, column], made.moment[place, column] = row[1], min(row[2])
+            made.share[place, column], made.asking[place, column] = row[1], row[2]
+            made.moment[place, column] = min(row[3])
             for at, (source, factor) in enumerate(reaching):
                 made.source[place, column, at], made.factor[place, column, at] = source, factor
     return made
@@ -217,7 +218,7 @@ def _company(session: Session) -> Company:
 def _heard(rows: Sequence[Row]) -> list[list[tuple[int, float]]]:
     """For each lesson from which columns relevance reaches it, and what part, in order of column."""
     heard: list[list[tuple[int, float]]] = [[] for _ in rows]
-    for column, (_, _, _, reached, parts) in enumerate(rows):
+    for column, (*_, reached, parts) in enumerate(rows):
         for place, part in zip(reached or (), parts or (), strict=True):
             heard[place].append((column, part))
     return heard

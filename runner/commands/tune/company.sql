@@ -1,5 +1,5 @@
 -- For each lesson of a scope, in the same order: the share of its relevance that stays at an assistant_weight
--- of 0, the places of those of its moment, of those that its relevance reaches as neighbours, and what part of
+-- of 0, the part that counts of what only asks, the places of those of its moment, of those that its relevance reaches as neighbours, and what part of
 -- it reaches each. Asked by lone relevances: one lesson is made worth 1 and all others 0.
 WITH settings AS MATERIALIZED (
     SELECT pgmnemo._scope(%(tenant)s, %(project)s, 'off') AS scope, s,
@@ -9,14 +9,16 @@ WITH settings AS MATERIALIZED (
 ), held AS MATERIALIZED (
     SELECT c.lesson_id, c.external_id, row_number() OVER (ORDER BY c.external_id COLLATE "C") AS place,
            c AS silent, jsonb_populate_record(c, '{"temporal": 1}') AS loud,
-           pgmnemo._share(false, c.assistant, false, g.deaf) AS share
+           pgmnemo._share(false, c.assistant, false, g.deaf) AS share,
+           (SELECT pgmnemo._share(false, false, pgmnemo._bare_question(l.content), g.s) FROM pgmnemo.lesson l
+             WHERE l.tenant_id = %(tenant)s AND l.id = c.lesson_id) AS asking
       FROM settings g
      CROSS JOIN unnest(pgmnemo._candidates(
             g.scope, ARRAY(SELECT l.id FROM pgmnemo.lesson l WHERE l.tenant_id = %(tenant)s AND l.project_id = %(project)s), '{}', pgmnemo._ask(g.scope, NULL, NULL, now(), g.s), g.unit, false, now())) c
 ), everybody AS MATERIALIZED (
     SELECT array_agg(h.silent ORDER BY h.place) AS silent FROM held h
 )
-SELECT h.external_id, h.share, x.company, x.reached, x.parts
+SELECT h.external_id, h.share, h.asking, x.company, x.reached, x.parts
   FROM held h
  CROSS JOIN everybody e
  CROSS JOIN settings g

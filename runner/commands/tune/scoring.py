@@ -29,12 +29,14 @@ CLOSE = 1e-9  # of the largest score, which lies near 100: rounding, and no more
 class Company:
     """Who stands with whom: by project, (projects, columns), or after `of` by question, (questions, columns).
 
-    `share`: what part of a lesson's relevance stays at an assistant_weight of 0. `moment`: one number for
-    lessons of one moment. `source` and `factor`, (projects, columns, most): the columns from which relevance
-    reaches a lesson as a neighbour, and what part of it; a factor of 0 fills up.
+    `share`: what part of a lesson's relevance stays at an assistant_weight of 0. `asking`: what part counts of
+    a lesson that only asks. `moment`: one number for lessons of one moment. `source` and `factor`, (projects,
+    columns, most): the columns from which relevance reaches a lesson as a neighbour, and what part of it; a
+    factor of 0 fills up.
     """
 
     share: Floats
+    asking: Floats
     moment: Places
     source: Places
     factor: Floats
@@ -44,7 +46,7 @@ class Company:
         """Lessons that have nobody beside them, and no assistant among them."""
         places = np.broadcast_to(np.arange(columns), (rows, columns)).copy()
         source = np.repeat(places[:, :, None], most, 2)
-        return cls(np.ones((rows, columns)), places, source, np.zeros(source.shape))
+        return cls(np.ones((rows, columns)), np.ones((rows, columns)), places, source, np.zeros(source.shape))
 
     @classmethod
     def kept(cls, arrays: Mapping[str, Any]) -> Company:
@@ -90,11 +92,11 @@ class Company:
             total += factor * relevance.ravel()[places]
         return total
 
-    def counted(self, weight: float) -> Floats | float:
+    def counted(self, weight: float) -> Floats:
         """What each lesson's relevance is multiplied with at this assistant_weight."""
         if (self.share == 1).all():
-            return 1.0
-        return self.share + weight * (1 - self.share)
+            return self.asking
+        return self.asking * (self.share + weight * (1 - self.share))
 
 
 @dataclass(slots=True)

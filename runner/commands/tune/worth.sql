@@ -15,7 +15,7 @@ CROSS JOIN (SELECT pgmnemo._settings() AS s OFFSET 0) g
 CROSS JOIN (SELECT pgmnemo._scope(%(tenant)s, %(project)s, 'off') AS scope OFFSET 0) w
 CROSS JOIN LATERAL (SELECT jsonb_populate_record(g.s, %(ones)s::jsonb) AS unit OFFSET 0) u
 CROSS JOIN unnest(%(changes)s::jsonb[]) WITH ORDINALITY AS v (change, place)
-CROSS JOIN LATERAL (SELECT jsonb_populate_record(g.s, v.change || '{"assistant_weight": 1}') AS s OFFSET 0) h
+CROSS JOIN LATERAL (SELECT jsonb_populate_record(g.s, v.change || '{"assistant_weight": 1, "question_weight": 1}') AS s OFFSET 0) h
 CROSS JOIN pgmnemo._question_vector(%(tenant)s, pgmnemo._embedding(%(vector)s::vector)) q
 CROSS JOIN LATERAL (
     SELECT jsonb_populate_record(

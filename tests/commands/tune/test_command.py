@@ -56,7 +56,9 @@ def test_lessons_that_only_ask_lend_what_they_lend_in_the_extension(tmp_path: Pa
     options = TuneOptions(embedder="hash", cache=tmp_path / "vectors")
     setup, [task] = Setup(options, {}, QUIET, SQL_FOLDER), tasks.load_tasks("sample", None, {})
     segments = tuple(
-        replace(one, position=place + 1, passages=(), text="Where is it?" if place % 4 == 1 else one.text)
+        replace(
+            one, position=place + 1, passages=(), text="Where is the boat?" if place % 4 == 1 else one.text
+        )
         for place, one in enumerate(task.corpus.segments)
     )
     task, place = (
