@@ -1,4 +1,4 @@
-"""`python -m tools.site.score` draws docs/explanation/score.svg from the last table of the page beside it."""
+"""`python -m tools.site.score` draws docs/explanation/score.svg from the table of lessons on the page beside it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LEFT, WIDTH, ROW, BAR = 86, 640, 46, 26
 
 
 def bars(text: str) -> tuple[list[str], dict[str, list[float]]]:
-    """The parts of the last table, and what each lesson has of them."""
-    head, _, *rows = re.findall(r"^\|(.+)\|$", text.rpartition("The picture")[2], re.MULTILINE)
-    cells = [[cell.strip() for cell in row.split("|")] for row in rows]
-    return [cell.strip() for cell in head.split("|")][1:], {row[0]: [*map(float, row[1:])] for row in cells}
+    """The parts that the table of lessons has, and what each lesson has of them."""
+    head, _, *rows = text.partition("| Lesson |")[2].partition("\n\n")[0].strip().splitlines()
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    return [cell.strip() for cell in head.strip("|").split("|")], {row[0]: [*map(float, row[1:])] for row in cells}
 
 
 def drawn(text: str) -> str:
-    """The picture of a page's last table."""
+    """The picture of a page's table of lessons."""
     parts, lessons = bars(text)
     unit = WIDTH / max(map(sum, lessons.values()))
     lines = [

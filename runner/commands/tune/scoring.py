@@ -29,10 +29,10 @@ CLOSE = 1e-9  # of the largest score, which lies near 100: rounding, and no more
 class Company:
     """Who stands with whom: by project, (projects, columns), or after `of` by question, (questions, columns).
 
-    `share`: what part of a lesson's relevance stays at an assistant_weight of 0. `asking`: what part counts of
-    a lesson that only asks. `moment`: one number for lessons of one moment. `source` and `factor`, (projects,
-    columns, most): the columns from which relevance reaches a lesson as a neighbour, and what part of it; a
-    factor of 0 fills up.
+    `share`: what part of a lesson's relevance stays at an assistant_weight of 0. `asking`: what part counts
+    of a lesson that only asks. `moment`: one number for lessons of one moment. `source` and `factor`, of
+    (projects, columns, most): the columns from which relevance reaches a lesson as a neighbour, and what part
+    of it; a factor of 0 fills up.
     """
 
     share: Floats
