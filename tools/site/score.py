@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "score.md"
@@ -16,7 +15,9 @@ def bars(text: str) -> tuple[list[str], dict[str, list[float]]]:
     """The parts that the table of lessons has, and what each lesson has of them."""
     head, _, *rows = text.partition("| Lesson |")[2].partition("\n\n")[0].strip().splitlines()
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    return [cell.strip() for cell in head.strip("|").split("|")], {row[0]: [*map(float, row[1:])] for row in cells}
+    return [cell.strip() for cell in head.strip("|").split("|")], {
+        row[0]: [*map(float, row[1:])] for row in cells
+    }
 
 
 def drawn(text: str) -> str:
