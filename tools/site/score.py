@@ -1,4 +1,4 @@
-"""`python -m tools.site.score` draws docs/explanation/score.svg from the table of lessons on the page beside it."""
+"""`python -m tools.site.score` draws docs/explanation/score.svg from the table of lessons beside it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ def bars(text: str) -> tuple[list[str], dict[str, list[float]]]:
     """The parts that the table of lessons has, and what each lesson has of them."""
     head, _, *rows = text.partition("| Lesson |")[2].partition("\n\n")[0].strip().splitlines()
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    return [cell.strip() for cell in head.strip("|").split("|")], {
-        row[0]: [*map(float, row[1:])] for row in cells
-    }
+    parts = [cell.strip() for cell in head.strip("|").split("|")]
+    return parts, {row[0]: [*map(float, row[1:])] for row in cells}
 
 
 def drawn(text: str) -> str:
