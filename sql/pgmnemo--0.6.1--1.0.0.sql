@@ -363,7 +363,7 @@ DECLARE
     form text;
     rewritten text;
 BEGIN
-    IF prepared ~ '[^\u0001-\u007F]' OR lower('I') <> 'i' THEN
+    IF octet_length(prepared) <> length(prepared) OR getdatabaseencoding() <> 'UTF8' OR lower('I') <> 'i' THEN
         prepared := pgmnemo._lower_case(config, prepared);
     END IF;
     accents := octet_length(prepared) <> length(prepared);
