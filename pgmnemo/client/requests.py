@@ -67,7 +67,6 @@ MOST_TOKENS = 10_000_000  # of a context
 SIMILAR = 5  # lessons that `add` names where no number is given
 SIMILAR_FIT = 0.25  # least fit of a lesson that `add` names as similar to a text
 SIMILAR_TEXT = 2_000  # characters of a text that are looked for
-MOST_ANSWERS = calls.INT4
 PAGE = 500  # lessons of a page of `list`
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, and no backslash that was meant
 DEEPEST = 300  # levels of metadata, which not every reader could follow further
@@ -228,12 +227,6 @@ def fact(tenant: UUID, project: UUID, subject: str, relation: str, object: str, 
     """State a fact."""
     call = calls.assert_fact(tenant, project, subject, relation, object, **given)
     return call.read(lambda row: Stated(*row))
-
-
-def check_most(most: int) -> None:
-    """Raise UsageError for a number of answers that none can have."""
-    if not 1 <= most <= MOST_ANSWERS:
-        raise UsageError(f"most is {most!r}, but must be a whole number from 1 to {MOST_ANSWERS:,}")
 
 
 def facts(tenant: UUID, project: UUID | None, *said: str | None, **given: Any) -> Call[list[Fact]]:

@@ -576,7 +576,7 @@ class AsyncScope:
     ) -> list[Fact]:
         """The facts that hold `at` a time (`now`, the present), by what was known at another; with `history`
         all that ever held."""
-        requests.check_most(most)
+        requests.number(most, "most", 1, calls.INT4)
         call = requests.facts(
             self.tenant_id, self.project_id, subject, relation, object, at=moment(at or now, "at"),
             known_at=moment(known_at, "known_at"), history=history, most=most,
@@ -627,7 +627,7 @@ class AsyncScope:
     ) -> list[Pair]:
         """Pairs of lessons that say nearly the same, by the cosine of their vectors or the words they
         share."""
-        requests.check_most(most)
+        requests.number(most, "most", 1, calls.INT4)
         pairs: list[Pair] = []
         after: int | None = 0
         while after is not None and len(pairs) < most:
@@ -813,7 +813,7 @@ class AsyncScope:
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """
         if most is not None:
-            requests.check_most(most)
+            requests.number(most, "most", 1, calls.INT4)
         given = requests.listing(locals())
         async for lesson in self._lessons(self._call, most, newest=newest, **given):
             yield lesson

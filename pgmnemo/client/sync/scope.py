@@ -574,7 +574,7 @@ class Scope:
     ) -> list[Fact]:
         """The facts that hold `at` a time (`now`, the present), by what was known at another; with `history`
         all that ever held."""
-        requests.check_most(most)
+        requests.number(most, "most", 1, calls.INT4)
         call = requests.facts(
             self.tenant_id, self.project_id, subject, relation, object, at=moment(at or now, "at"),
             known_at=moment(known_at, "known_at"), history=history, most=most,
@@ -623,7 +623,7 @@ class Scope:
     def similar(self, *, least_cosine: float = 0.95, least_words: float = 0.8, most: int = 100) -> list[Pair]:
         """Pairs of lessons that say nearly the same, by the cosine of their vectors or the words they
         share."""
-        requests.check_most(most)
+        requests.number(most, "most", 1, calls.INT4)
         pairs: list[Pair] = []
         after: int | None = 0
         while after is not None and len(pairs) < most:
@@ -809,7 +809,7 @@ class Scope:
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """
         if most is not None:
-            requests.check_most(most)
+            requests.number(most, "most", 1, calls.INT4)
         given = requests.listing(locals())
         yield from self._lessons(self._call, most, newest=newest, **given)
 

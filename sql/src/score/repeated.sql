@@ -7,11 +7,13 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    configs constant regconfig[] := coalesce(asked.configs, pgmnemo._tenant_configs(scope.tenant));
+    configs regconfig[];
 BEGIN
     IF duplicates IS NULL OR words IS NULL OR mode <> 'vector' AND asked.configs IS NULL THEN
         RETURN NULL;
-    ELSIF mode <> 'vector' AND cardinality(configs) = 1 THEN
+    END IF;
+    configs := coalesce(asked.configs, pgmnemo._tenant_configs(scope.tenant));
+    IF mode <> 'vector' AND cardinality(configs) = 1 THEN
         RETURN nullif(asked.terms, '{}');
     END IF;
     RETURN (SELECT array_agg(DISTINCT w.lexeme)
