@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -85,7 +86,10 @@ def test_a_killed_server_is_started_again(memory: Path, whole: bool) -> None:
 
 def test_a_process_of_the_server_that_is_killed_is_waited_for(memory: Path) -> None:
     with closing(LocalServer.open(memory)) as server:
-        next(one for one in processes(Folder(memory)) if "checkpointer" in one.cmdline()[0]).kill()
+        checkpointer = next(one for one in processes(Folder(memory)) if "checkpointer" in one.cmdline()[0])
+        checkpointer.kill()
+        while psutil.pid_exists(checkpointer.pid):  # a zombie until its parent has noticed; before, it lets in
+            time.sleep(0.01)
         server.ensure()
         assert known(server, "first") == ["first"]
 
