@@ -21,7 +21,7 @@ from runner.runs.raw import Kept
 from runner.runs.run import EMPTY, Arm
 from runner.systems import open_system
 from runner.systems.asking import Judge, components_of, faults
-from runner.systems.controls import ExactCosine, RandomOrder
+from runner.systems.controls import CONTROLS, new_control
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.system import Legged, System
 
@@ -84,7 +84,7 @@ def _legs(work: Work, system: System) -> dict[str, tuple[Mapping[str, str], str]
 
 def _controls(work: Work) -> list[str]:
     """Those of the edition's arms that need no system."""
-    possible = ["random", "cosine"] if work.vectors is not None else ["random"]
+    possible = {*CONTROLS} - ({"cosine"} if work.vectors is None else set())
     return [name for name in work.run.edition.arms if name in possible]
 
 
@@ -97,7 +97,7 @@ def _rankers(work: Work, system: System, judge: Judge, material: Material) -> It
         ranker = Ranker(name, system, judge, settings, kept, limit, jobs)
         yield ranker, Arm(name, words, "leg", components=parts)
     for name in _controls(work):
-        control = ExactCosine() if name == "cosine" else RandomOrder(work.run.seed, material.drawn_by)
+        control = new_control(name, work.run.seed, material.drawn_by)
         control.load(material.lessons)
         judge = Judge(name, material.lessons)
         yield Ranker(name, control, judge, kept=Kept.SCORES), Arm(name, control.words())

@@ -1,4 +1,4 @@
-"""Control arms, which every report shows beside the system under test: exact cosine, and chance.
+"""Control arms, which every report shows beside the system under test: exact cosine, plain BM25, and chance.
 
 They need no database. Ties break as everywhere (PROTOCOL.md §4.5): by the lessons' numbers.
 """
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
+from runner.systems.plain_bm25 import PlainBM25
 from runner.systems.system import Lessons, Match, Query, System
 
 Places = dict[str | None, NDArray[np.intp]]
@@ -85,4 +86,11 @@ def _places(lessons: Lessons) -> Places:
     return {project: np.array(members, dtype=np.intp) for project, members in groups.items()}
 
 
-CONTROLS: Sequence[str] = ("cosine", "random")
+CONTROLS: Sequence[str] = ("cosine", "plain-bm25", "random")
+
+
+def new_control(name: str, seed: int, drawn_by: Callable[[Query], str]) -> System:
+    """Return the control that a run calls by one of CONTROLS."""
+    if name == "cosine":
+        return ExactCosine()
+    return PlainBM25() if name == "plain-bm25" else RandomOrder(seed, drawn_by)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pgmnemo.registry import Registry
 from runner.verification.checks.files import complete, manifest, page, report, schema
 from runner.verification.checks.lines import reranks, rewrites, timings
-from runner.verification.checks.rankings import chance, metrics, questions, ranked, raw
+from runner.verification.checks.rankings import controls, metrics, questions, ranked, raw
 from runner.verification.checks.record import corpus, record
 from runner.verification.checks.repository import code, commit, history
 from runner.verification.checks.rerun import rerun
@@ -15,7 +15,7 @@ from runner.verification.evidence import Check, Evidence
 
 _ORDER = (
     complete, manifest, schema, history, commit, signature, reruns, code, record, raw, scores, metrics,
-    report, page, timings, reranks, rewrites, corpus, questions, ranked, chance, rerun,
+    report, page, timings, reranks, rewrites, corpus, questions, ranked, controls, rerun,
 )  # fmt: skip
 CHECKS: Registry[Check[Evidence]] = Registry(
     "check", {look.__name__: Check(look.__name__, look) for look in _ORDER}

@@ -12,6 +12,7 @@ from runner.runs.choice import OURS, Choice
 from runner.runs.costs import SUFFIX
 from runner.runs.run import Arm
 from runner.systems import SYSTEMS, beneath, kind_of
+from runner.systems.controls import CONTROLS
 from runner.systems.wrappers import PASSAGES
 from runner.verification.evidence import Evidence
 
@@ -23,6 +24,7 @@ LEG_WORDS = {
     "keyword": "the same extension in mode keyword",
     "vector": "the same extension in mode vector",
     "cosine": "exact cosine of the same vectors alone",
+    "plain-bm25": "BM25 over plain words, the same for every version",
     "random": "a random order, from the seed",
 }  # as every edition has them
 
@@ -61,7 +63,7 @@ def _legs(evidence: Evidence) -> Iterator[Arm]:
 
 def _controls(evidence: Evidence) -> Iterator[Arm]:
     for name in evidence.edition.arms:
-        if name == "random" or (name == "cosine" and evidence.run.embedder is not None):
+        if name in CONTROLS and (name != "cosine" or evidence.run.embedder is not None):
             yield Arm(name, LEG_WORDS[name])
 
 

@@ -15,11 +15,12 @@ from runner.protocol.metrics.document import metrics_of
 from runner.protocol.suites import SUITES
 from runner.records import Json
 from runner.runs.run import METRICS, metrics_text
-from runner.systems.controls import RandomOrder
+from runner.systems.controls import new_control
 from runner.verification.checks.scores import ids
 from runner.verification.evidence import Evidence, NotAsked, Wrong, unlike
 
 SHARED = ("question", "type", "project", "size", "gold")  # what every arm must have seen alike in a scope
+AGAIN = ("plain-bm25", "random")  # the controls that need no vectors
 Blocks = Mapping[tuple[str, str], Sequence[Json]]  # lines by arm and scope
 
 
@@ -168,24 +169,33 @@ def ranked(evidence: Evidence) -> str:
     return f"{number:,} ranked ids exist in their scopes"
 
 
-def chance(evidence: Evidence) -> str:
-    """With the corpus: the random arm is what the seed draws; it needs no system, so it is drawn again."""
-    own, seed = evidence.given, evidence.run.seed
-    if "random" not in evidence.by_arm:
-        raise NotAsked("the run has no random arm")
+def controls(evidence: Evidence) -> str:
+    """With the corpus: the random arm and plain-bm25 are made again; they need neither system nor vectors."""
+    there = [name for name in AGAIN if name in evidence.by_arm]
+    if not there:
+        raise NotAsked("the run has none of the arms " + ", ".join(AGAIN))
+    for name in there:
+        _demand_same(evidence, name)
+    return (
+        f"{sum(len(evidence.by_arm[name]) for name in there):,} rankings are made again: {', '.join(there)}"
+    )
+
+
+def _demand_same(evidence: Evidence, name: str) -> None:
+    """Wrong where the control `name` ranks otherwise than it does now."""
+    own = evidence.given
     asked = {question.key: Asked(place, question) for place, question in enumerate(own.questions)}
     material = Material(own, None, tuple(asked.values()), CorpusLessons(own, None))
-    arm = RandomOrder(seed, material.drawn_by)
+    arm = new_control(name, evidence.run.seed, material.drawn_by)
     arm.load(material.lessons)
     scopes = {scope.name: scope for scope in own.scopes}
-    for scope, group in groupby(evidence.by_arm["random"], key=lambda line: str(line["scope"])):
+    for scope, group in groupby(evidence.by_arm[name], key=lambda line: str(line["scope"])):
         lines = list(group)
         queries = material.queries([asked[line["question"]] for line in lines], scopes[scope])
         for line, query in zip(lines, queries, strict=True):
-            drawn = material.hits(arm.ask(query, evidence.edition.retrieval.depth))
-            if ids(line) != [hit.id for hit in drawn]:
-                raise Wrong(f"{scope}, {line['question']}: seed {seed} draws another order")
-    return f"{len(evidence.by_arm['random']):,} random rankings are those that seed {seed} draws"
+            again = material.hits(arm.ask(query, evidence.edition.retrieval.depth))
+            if ids(line) != [hit.id for hit in again]:
+                raise Wrong(f"{name}, {scope}, {line['question']}: made again, its order is another")
 
 
 def metrics(evidence: Evidence) -> str:

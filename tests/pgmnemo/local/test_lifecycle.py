@@ -88,7 +88,9 @@ def test_a_process_of_the_server_that_is_killed_is_waited_for(memory: Path) -> N
     with closing(LocalServer.open(memory)) as server:
         checkpointer = next(one for one in processes(Folder(memory)) if "checkpointer" in one.cmdline()[0])
         checkpointer.kill()
-        while psutil.pid_exists(checkpointer.pid):  # a zombie until its parent has noticed; before, it lets in
+        while psutil.pid_exists(
+            checkpointer.pid
+        ):  # a zombie until its parent has noticed; before, it lets in
             time.sleep(0.01)
         server.ensure()
         assert known(server, "first") == ["first"]
