@@ -92,12 +92,12 @@ def given(version: str, lesson: Lesson) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("version", "mode", "vectors", "named"),
     [
-        ("0.2.1", "hybrid", True, "pgmnemo bm25 cosine random"),
-        ("0.2.1", "keyword", False, "pgmnemo bm25 random"),
-        ("0.3.0", "hybrid", True, "pgmnemo bm25 keyword vector cosine random"),
-        ("0.3.0", "keyword", True, "pgmnemo bm25 vector cosine random"),
-        ("0.3.0", "vector", True, "pgmnemo bm25 keyword cosine random"),
-        ("0.3.0", "keyword", False, "pgmnemo bm25 random"),
+        ("0.2.1", "hybrid", True, "pgmnemo bm25 cosine random plain-bm25"),
+        ("0.2.1", "keyword", False, "pgmnemo bm25 random plain-bm25"),
+        ("0.3.0", "hybrid", True, "pgmnemo bm25 keyword vector cosine random plain-bm25"),
+        ("0.3.0", "keyword", True, "pgmnemo bm25 vector cosine random plain-bm25"),
+        ("0.3.0", "vector", True, "pgmnemo bm25 keyword cosine random plain-bm25"),
+        ("0.3.0", "keyword", False, "pgmnemo bm25 random plain-bm25"),
     ],
 )
 def test_the_arms_of_a_version(version: str, mode: str, vectors: bool, named: str) -> None:

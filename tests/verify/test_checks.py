@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from runner.verification import CHECKS, Found
+from runner.verification.checks.scores import ids
 from runner.verification.evidence import Evidence
 
 NAMES = {
@@ -49,7 +50,7 @@ def put(document: Any, path: str, value: Any) -> None:
         ("run:started", "2020-01-01T00:00:00Z", "record", "name is "),
         ("run:resources/load_seconds", 99.0, "record", "the stages took "),
         ("run:passages", {"count": 9, "distinct": 8}, "record", "passages is {"),
-        ("run:arms/0/name", "cosine", "raw", "the arms and scopes are not cosine, bm25, cosine, random in"),
+        ("run:arms/0/name", "cosine", "raw", "the arms and scopes are not cosine, bm25, cosine, random"),
         ("run:latency/0/p50_ms", 0.1, "record", "latency[pgmnemo, conversation].p50_ms is 0.1, made again"),
         ("raw:0/gold", ["nowhere"], "raw", ": gold is garden/"),
         ("raw:0/size", 40, "raw", "size is 13, the first arm has 40"),
@@ -149,13 +150,15 @@ def test_the_corpus_knows_its_questions(run: Any) -> None:
     assert "1 questions are missing, among them " in faults["questions"]
 
 
-def test_the_seed_knows_its_draw(copy: Callable[[], Any]) -> None:
+@pytest.mark.parametrize("arm", ["random", "plain-bm25"])
+def test_a_control_is_made_again(copy: Callable[[], Any], arm: str) -> None:
     def change(lines: list[Any]) -> None:
-        ranking = lines[-1]["ranking"]
-        ranking[0], ranking[1] = ranking[1], ranking[0]
+        line = next(line for line in lines if line["arm"] == arm)
+        first, second, *rest = ids(line)
+        line["ranking"] = [second, first, *rest]
 
     faults = forge(copy(), change)
-    assert list(faults) == ["chance"]
+    assert list(faults) == ["controls"]
 
 
 def test_another_corpus_is_no_corpus_of_the_run(run: Any, tmp_path: Path, sample_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from runner.commands.history import log_deviation
 from runner.verification import CHECKS, Found
 
-CORPUS_CHECKS = {"corpus", "questions", "ranked", "chance"}
+CORPUS_CHECKS = {"corpus", "questions", "ranked", "controls"}
 
 
 def test_a_run_is_intact_as_its_runner_left_it(copy: Callable[[], Any]) -> None:

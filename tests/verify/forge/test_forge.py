@@ -28,7 +28,7 @@ CORPUS = Path(__file__).parents[3] / "benchmarks" / "sample" / "sample.json"
 BEFORE = Path(__file__).with_name("found.json")
 SEED = 42
 TABLES = (rankings, questions, record, arms, releases)  # which enter their forgeries
-WITH_CORPUS = {"corpus", "questions", "ranked", "chance"}
+WITH_CORPUS = {"corpus", "questions", "ranked", "controls"}
 
 
 @dataclass(frozen=True, slots=True)
