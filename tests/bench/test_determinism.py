@@ -39,4 +39,4 @@ def test_two_runs_of_locomo_give_the_same_bytes(
     one, other = folders(tmp_path / "results")
     assert (one / RAW).read_bytes() == (other / RAW).read_bytes()
     fixed = sum(path.stat().st_size for path in one.iterdir() if path.name != RAW)
-    assert fixed + 1982 / 40 * (one / RAW).stat().st_size < 28e6
+    assert fixed + 1982 / 40 * (one / RAW).stat().st_size < 32e6

@@ -51,7 +51,7 @@ def test_a_run_without_pgmnemo_needs_no_database_and_no_vectors(
     results = made(tmp_path / "results")
     run = results.run
     assert gates(results) == set(current().gates) - OWN_GATES
-    assert [arm.name for arm in run.arms] == ["sqlite-fts5", "random"]
+    assert [arm.name for arm in run.arms] == ["sqlite-fts5", "random", "plain-bm25"]
     assert (run.database, run.embedder, run.passages) == (None, None, None)
     assert not run.guc_state
     assert not run.components
@@ -92,7 +92,7 @@ def test_a_system_that_takes_vectors_stands_beside_their_exact_cosine(
     assert bench("--system", name).code == 0
     results = made(tmp_path / "results")
     legs = ["keyword", "vector"] if kind_of(name).hybrid else []
-    assert [arm.name for arm in results.run.arms] == [name, *legs, "cosine", "random"]
+    assert [arm.name for arm in results.run.arms] == [name, *legs, "cosine", "random", "plain-bm25"]
     assert [arm.role for arm in results.run.arms[1:]] == ["leg"] * len(legs) + ["control"] * 2
     assert gates(results) == set(current().gates) - OWN_GATES
     intact(results, sql)

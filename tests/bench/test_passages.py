@@ -21,7 +21,7 @@ def test_a_run_with_passages_verifies(bench: Callable[..., Any], sql: Path, tmp_
     assert document["components"]["passage_cosine"] == "active"
     assert document["passages"] == {"count": 48, "distinct": 48}
     arms = [arm["name"] for arm in document["arms"]]
-    assert arms == ["pgmnemo", "bm25", "keyword", "vector", "cosine", "random"]
+    assert arms == ["pgmnemo", "bm25", "keyword", "vector", "cosine", "random", "plain-bm25"]
     assert document["resources"]["vectors_embedded"] == 39 + 36 + 48
     assert runner.verify(folder, sql=sql).intact
     assert "Passages: 48, of them 48 distinct." in (folder / "report.md").read_text(encoding="utf-8")

@@ -116,8 +116,8 @@ def beside(
 
 def test_every_system_answers_every_question_after_the_arms_of_the_one_under_test(beside: Results) -> None:
     arms = [arm.name for arm in beside.run.arms]
-    assert arms[:6] == ["pgmnemo", "bm25", "keyword", "vector", "cosine", "random"]
-    assert arms[6:] == [
+    assert arms[:7] == ["pgmnemo", "bm25", "keyword", "vector", "cosine", "random", "plain-bm25"]
+    assert arms[7:] == [
         "pgmnemo@0.3.0", "pgmnemo@0.2.1", "sqlite-hybrid", "sqlite-hybrid+passages", "chroma",
         "chroma+passages",
     ]  # fmt: skip

@@ -256,4 +256,4 @@ def test_the_engine_itself_recalls_a_run(
     monkeypatch.setenv("PGMNEMO_DSN", "postgresql://nobody@127.0.0.1:1/none")
     answer = CHECKS["rerun"](Evidence(measured, rerun=5))
     assert answer.found is Found.HOLDS, answer.sentence
-    assert "by 13 of 13 arms" in answer.sentence
+    assert "by 14 of 14 arms" in answer.sentence

@@ -14,6 +14,7 @@ import pytest
 import runner
 from runner.systems import SYSTEMS, Kind, Match, Query
 from runner.verification import CHECKS, Answer, Found, Outcome, verify
+from runner.verification.checks.rankings import AGAIN
 from runner.verification.evidence import Evidence
 from tests.finished import NO_MODES, CommonWords
 from tests.verify.conftest import Copy
@@ -96,7 +97,7 @@ def exchange(run: Any) -> None:
     )
     places = {first: second, second: first}
     for line in lines:
-        if line["question"] == lines[0]["question"] and line["arm"] != "random":
+        if line["question"] == lines[0]["question"] and line["arm"] not in AGAIN:
             line["ranking"] = [put(rank, places.get(name(rank), name(rank))) for rank in line["ranking"]]
     run.write("raw_retrievals.jsonl", lines)
     run.recompute()
@@ -108,7 +109,7 @@ def exchange(run: Any) -> None:
 def test_an_honest_run_has_its_rankings_again(copy: Copies) -> None:
     answer = rerun(copy(), 3)
     assert answer.found is Found.HOLDS, answer.sentence
-    said = "3 questions, recalled again in conversation, pool by 4 of 4 arms: the same ids and scores"
+    said = "3 questions, recalled again in conversation, pool by 5 of 5 arms: the same ids and scores"
     assert answer.sentence.startswith(said)
 
 
@@ -195,7 +196,7 @@ def test_an_arm_that_does_not_open_here_is_named(
     monkeypatch.setitem(SYSTEMS._members, BESIDE, absent)
     answer = rerun(copied(beside, tmp_path))
     assert answer.found is Found.HOLDS
-    assert "by 5 of 9 arms: " in answer.sentence
+    assert "by 6 of 10 arms: " in answer.sentence
     why = f"not installed: no-such-package; {absent.remedy}"
     assert f"; not held: {BESIDE} ({why}), {BESIDE}+rerank ({why}), " in answer.sentence
 
@@ -218,7 +219,7 @@ def test_another_version_of_a_rival_is_named_where_it_ranks_otherwise(beside: An
     record = run.read("run.json")
     next(one for one in record["arms"] if one["name"] == BESIDE)["version"] = "1.0"
     run.write("run.json", record)
-    assert "by 9 of 9 arms" in rerun(run).sentence
+    assert "by 10 of 10 arms" in rerun(run).sentence
     lines = run.read("raw_retrievals.jsonl")
     lost(lines)
     run.write("raw_retrievals.jsonl", lines)

@@ -48,7 +48,9 @@ def test_nothing_moves_under_the_same_code(finished: Any) -> None:
 @pytest.mark.usefixtures("future")
 def test_another_code_says_what_moved_and_why(finished: Any) -> None:
     done = runner.rescore(finished.folder, metric_code="2.0.0")
-    assert {move.row.split(", ")[1] for move in done.moves} == {"minus bm25", "minus cosine", "minus random"}
+    assert {move.row.split(", ")[1] for move in done.moves} == {
+        "minus bm25", "minus cosine", "minus random", "minus plain-bm25",
+    }  # fmt: skip
     assert {move.figure for move in done.moves} == {"ci95_low", "ci95_high"}
     assert done.why[0] == "metric code 2.0.0 instead of 1.1.0"
     assert done.why[1].startswith(
