@@ -93,7 +93,7 @@ def test_a_system_that_takes_vectors_stands_beside_their_exact_cosine(
     results = made(tmp_path / "results")
     legs = ["keyword", "vector"] if kind_of(name).hybrid else []
     assert [arm.name for arm in results.run.arms] == [name, *legs, "cosine", "random", "plain-bm25"]
-    assert [arm.role for arm in results.run.arms[1:]] == ["leg"] * len(legs) + ["control"] * 2
+    assert [arm.role for arm in results.run.arms[1:]] == ["leg"] * len(legs) + ["control"] * 3
     assert gates(results) == set(current().gates) - OWN_GATES
     intact(results, sql)
 
