@@ -14,7 +14,7 @@ from pgmnemo.calls import Call, Rows
 from pgmnemo.errors import DatabaseError
 from pgmnemo.places import release
 
-NEEDED = "0.5.0"  # the first with every verb that the client calls
+NEEDED = "1.0.0"  # the first with every verb that the client calls
 EXTENSION, PLAIN = "extension", "plain SQL"
 
 # Catalogues alone, which every role may read: nothing here fails where there is no pgmnemo. Its version is

@@ -46,8 +46,6 @@ HIT = (
     MOMENT.format("occurred_at"), "passage", "hidden", "lesson_id", "equal_lessons", "repeats_question",
     "contributions", *COMPONENTS,
 )  # fmt: skip
-FORMER = {"equal_lessons": "0", "repeats_question": "false", "contributions": "NULL"}
-FORMER_HIT = tuple(FORMER.get(one, one) for one in HIT)
 STEP = (
     "key", "content", "in_project", "active", MOMENT.format("valid_from"), MOMENT.format("valid_to"),
     "reason", "stored_at", "recorded_at",
@@ -162,15 +160,11 @@ def recall(
     row: Any,
     asked: Asked,
     weights: Mapping[str, float],
-    collapses: bool = True,
 ) -> Call[list[Hit]]:
-    """The best lessons for a question; their reasons are told by `weights`.
-
-    `collapses`: the extension answers with one lesson for equal texts, as those before 1.0.0 do not.
-    """
+    """The best lessons for a question; their reasons are told by `weights`."""
     given = asked.arguments(query, row)
-    given |= {"floor": asked.floor, "duplicates": asked.duplicates or None if collapses else None}
-    call = calls.recall(tenant, project_id=project, columns=HIT if collapses else FORMER_HIT, **given)
+    given |= {"floor": asked.floor, "duplicates": asked.duplicates or None}
+    call = calls.recall(tenant, project_id=project, columns=HIT, **given)
     return asked.dated(call).read(lambda rows: _hits(rows, weights))
 
 

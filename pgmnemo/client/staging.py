@@ -1,20 +1,16 @@
 """From items to rows that the database takes: keys, vectors, the staging table, what a tenant remembers.
-
-What a tenant remembers of its embedder 0.6.0 notes itself. Before, it was a lesson that is forgotten, in a
-project of its own, so that it went wherever the tenant went; no recall, list or count of projects shows it.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
-from uuid import UUID, uuid4, uuid5
+from uuid import UUID, uuid4
 
 from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
@@ -29,7 +25,6 @@ from pgmnemo.errors import UsageError
 from pgmnemo.passages.pieces import Meter
 from pgmnemo.records import Passage
 
-KEY = "embedder"
 COLUMNS = dict.fromkeys(
     ("project_id", "external_id", "content", *requests.FIELDS, "embedding", "passages", "passage_embeddings"),
     "",
@@ -191,22 +186,8 @@ def row(
     )  # fmt: skip
 
 
-def reserved(tenant: UUID) -> UUID:
-    """The project in which a tenant remembers what its vectors are of."""
-    return uuid5(tenant, "pgmnemo: what this tenant remembers of itself")
-
-
-def remembered(tenant: UUID) -> Call[Remembered | None]:
-    """What the tenant remembers; None where nothing was stored with vectors by a client."""
-    return calls.get(tenant, reserved(tenant), KEY, ("metadata",)).read(_remembered)
-
-
-def _remembered(rows: Rows) -> Remembered | None:
-    return Remembered(**rows[0][0]) if rows else None
-
-
 class Space(NamedTuple):
-    """A row of the verb `embedder`, which 0.6.0 has: `kept` numbers of each vector, by what has this name."""
+    """A row of the verb `embedder`: `kept` numbers of each vector, by what has this name."""
 
     name: str | None
     kept: int
@@ -225,8 +206,10 @@ class Space(NamedTuple):
 
 
 def name_of(own: Remembered, kept: int | None = None) -> str:
-    """The name that 0.6.0 notes. Where more numbers are kept than an embedder answers, for 0.5.0 filled its
-    vectors up, it says how many these are."""
+    """Return the name that the extension stores of an embedder.
+
+    It ends with the embedder's number of dimensions where the vectors have more, filled up with zeros.
+    """
     numbers = "" if kept in (None, own.dimensions) else f"{own.dimensions} numbers"
     return " · ".join((own.embedder, own.model, numbers)).rstrip(" ·")
 
@@ -236,7 +219,7 @@ SELECT l.project_id, l.external_id, l.content,
        ARRAY(SELECT p.content FROM pgmnemo.list_passages(%(tenant)s) p
               WHERE p.lesson_id = l.id AND p.number > 0 ORDER BY p.number)
   FROM pgmnemo.list_lessons(%(tenant)s) l
- WHERE l.active AND l.project_id <> %(reserved)s
+ WHERE l.active
    AND NOT EXISTS (SELECT FROM pgmnemo.list_vectors(%(tenant)s) v WHERE v.lesson_id = l.id)
    AND EXISTS (SELECT FROM pgmnemo.list_vectors(%(tenant)s))
  ORDER BY l.project_id, l.id
@@ -245,24 +228,9 @@ SELECT l.project_id, l.external_id, l.content,
 
 def bare(tenant: UUID) -> Call[Rows]:
     """The lessons of a tenant with vectors that have none: project, key, text and passages."""
-    given = {"tenant": tenant, "reserved": reserved(tenant)}
-    return Call(BARE, given, lambda rows: rows)  # type: ignore[arg-type]
+    return Call(BARE, {"tenant": tenant}, lambda rows: rows)  # type: ignore[arg-type]
 
 
 def space(tenant: UUID) -> Call[Space | None]:
-    """What 0.6.0 knows of the tenant's vectors; None where it has none."""
+    """Return the call for the tenant's embedder and dimension; its answer is None without vectors."""
     return calls.embedder(tenant).read(lambda rows: Space(*rows[0]) if rows else None)
-
-
-def remember(tenant: UUID, own: Remembered) -> tuple[Call[Any], Call[Any]]:
-    """Two calls of one transaction: the lesson, and that it is forgotten."""
-    told = f"vectors of {own.dimensions} numbers by {own.embedder}"
-    project = reserved(tenant)
-    stored = calls.store(tenant, project, KEY, told, metadata=json.dumps(asdict(own)))
-    return stored, calls.forget(tenant, project, KEY)
-
-
-def locked(tenant: UUID) -> Call[Rows]:
-    """Until the transaction ends, nobody else decides what the tenant remembers."""
-    number = tenant.int & 0x7FFF_FFFF_FFFF_FFFF
-    return Call("SELECT pg_catalog.pg_advisory_xact_lock(%s::bigint)", (number,), lambda rows: rows)

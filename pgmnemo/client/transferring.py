@@ -38,10 +38,6 @@ from pgmnemo.errors import UsageError, os_errors
 
 T = TypeVar("T")
 FORM: Form = "float16"  # vectors are kept at this precision
-FORMER_PASSAGES = (
-    "SELECT lesson_id, number, content, embedding::real[] FROM pgmnemo.list_passages(%(tenant)s) "
-    "ORDER BY lesson_id, number"
-)
 PASSAGES = (
     "SELECT lesson_id, number, content, v.embedding::real[] FROM pgmnemo.list_passages(%(tenant)s) p "
     "FULL JOIN (SELECT v.* FROM pgmnemo.embedder(%(tenant)s) e "

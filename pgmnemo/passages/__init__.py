@@ -1,5 +1,1 @@
-"""How a text is cut into passages (`windows`), and passages for lessons that have none (`adding`).
-
-The second joins a database and an embedder (`python -m runner passages`), for lessons of an upgraded
-database.
-"""
+"""How a text is cut into passages."""

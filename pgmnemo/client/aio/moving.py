@@ -51,15 +51,14 @@ async def _written(
     held = await scope._memory._held(tenant, partial(sent, connection))
     lessons = [one async for one in scope._lessons(partial(sent, connection), everything=True)]
     version = scope._memory._opened.version
-    usual = await sent(connection, calls.language(tenant)) if scope._memory._languages else AUTO
+    usual = await sent(connection, calls.language(tenant))
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
     header = structs.replace(header, language=None if usual == AUTO else usual)
     await run(transferring.put, file, [header])
     ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
     async with connection.cursor(name="passages", row_factory=tuple_row) as cursor:
-        query = transferring.PASSAGES if scope._memory._names else transferring.FORMER_PASSAGES
-        await cursor.execute(query, {"tenant": tenant}, binary=True)
+        await cursor.execute(transferring.PASSAGES, {"tenant": tenant}, binary=True)
         part: Part | None = await cursor.fetchone()
         for lesson in progress.track(lessons, "lessons"):
             parts: list[Part] = []
@@ -137,8 +136,7 @@ class _Reading:
 
     async def keep_language(self, language: str) -> None:
         """Set the language of the exported tenant, where this tenant was given none."""
-        whole = self.scope.project_id is None and self.scope._memory._languages
-        if whole and await self.scope.language() == AUTO:
+        if self.scope.project_id is None and await self.scope.language() == AUTO:
             await self.scope.language(language)
 
     async def supersede(self, line: SupersessionLine) -> None:

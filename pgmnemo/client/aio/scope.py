@@ -281,35 +281,7 @@ class AsyncScope:
                 self.tenant_id, filter_of(filter) or "{}", self.project_id, hard=hard, dry_run=dry_run,
                 revive=revive,
             )  # fmt: skip
-            if hard and self._reaches_reserved(filter):
-                return await self._forget_but_what_is_remembered(call, filter, dry_run)
             return await self._call(replace(call, repeatable=dry_run))
-
-    async def _forget_but_what_is_remembered(
-        self, call: Call[int], filter: Mapping[str, Any] | None, dry_run: bool
-    ) -> int:
-        """Of a tenant, for good, all that a filter matches; which embedder its vectors are of stays."""
-        matched = requests.count(
-            self.tenant_id, staging.reserved(self.tenant_id), filter=filter_of(filter), everything=True
-        )
-        channel = self._memory._channel
-
-        async def work(connection: Any) -> int:
-            held = await channel.sent(connection, staging.remembered(self.tenant_id))
-            own = await channel.sent(connection, matched)
-            gone: int = await channel.sent(connection, call)
-            if held is not None and not dry_run:
-                await self._memory._remember(self.tenant_id, held, connection)
-            return int(gone - own.lessons)
-
-        with self._named_errors():
-            await self._memory._enter(self.tenant_id)
-            found: int = await channel.unit(work, repeatable=dry_run)
-            return found
-
-    def _reaches_reserved(self, filter: Mapping[str, Any] | None) -> bool:
-        """Whether what the tenant remembers of itself is among the lessons that are meant."""
-        return self.project_id is None and "projects" not in (filter or {})
 
     async def _forget_one(self, key: str, hard: bool, dry_run: bool, revive: bool) -> int:
         project = self._project()
@@ -370,8 +342,7 @@ class AsyncScope:
             row = await self._question(query, vector, asked.mode)
             words = "" if query is None and row is None else query  # then what is new and important is first
             weights = await self._memory._in_force()
-            collapses = self._memory._collapses
-            call = requests.recall(self.tenant_id, self.project_id, words, row, asked, weights, collapses)
+            call = requests.recall(self.tenant_id, self.project_id, words, row, asked, weights)
             hits = await self._call(call)
             span.answer(query, hits)
             return hits
@@ -491,11 +462,7 @@ class AsyncScope:
     ) -> Count:
         """How many lessons `list` gives, and how many more the gate hides."""
         given = requests.listing(locals())
-        found = await self._call(requests.count(self.tenant_id, self.project_id, **given))
-        if everything and self._reaches_reserved(filter):
-            own = await self._call(requests.count(self.tenant_id, staging.reserved(self.tenant_id), **given))
-            return Count(found.lessons - own.lessons, found.hidden)
-        return found
+        return await self._call(requests.count(self.tenant_id, self.project_id, **given))
 
     async def known(self, keys: Sequence[str]) -> dict[str, str]:
         """Of those keys that are there, forgotten or not, the sha256 of the text (64 hex digits)."""
@@ -699,7 +666,6 @@ class AsyncScope:
             too short to tell, `auto` English; `de` is that of all. A code, or a text search configuration of
             PostgreSQL. What is stored stays as it is cut into words, until `recut`.
         """
-        self._memory._check_languages("language")
         if language is None:
             return await self._call(calls.language(self.tenant_id))
         return await self._call(calls.set_language(self.tenant_id, language))
@@ -710,7 +676,6 @@ class AsyncScope:
         language: None is the tenant's, `auto` recognizes that of each text, `de` is that of all. Lessons
             whose writers named another are cut by it, too. Cut off, it is called again and goes on.
         """
-        self._memory._check_languages("recut")
         bar = progress.track(range((await self.count(everything=True)).lessons), "lessons")
         changed = 0
         after: int | None = 0
@@ -833,7 +798,7 @@ class AsyncScope:
                 size = max(1, wanted // 8)
                 continue
             for lesson in page:
-                if lesson.project != staging.reserved(self.tenant_id) and left != 0:
+                if left != 0:
                     yield lesson
                     left = None if left is None else left - 1
             if len(page) < wanted:

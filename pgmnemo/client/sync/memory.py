@@ -21,13 +21,7 @@ from pgmnemo.client.records import Item
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.client.tracing import Tracing
 from pgmnemo.errors import HiddenError, PgmnemoError, UsageError
-from pgmnemo.places import release
 from pgmnemo.progress import QUIET, Progress
-
-LANGUAGES = "1.0.0"  # from which on a lesson is written in a language
-COLLAPSES = "1.0.0"  # from which on the extension answers with one lesson for equal texts
-NAMES = "0.6.0"  # from which on the extension notes embedders, and keeps vectors as they are
-FORMER_WIDTH = 1024  # to which they were filled up before
 
 
 @checked
@@ -46,9 +40,6 @@ class Memory:
         self._remembered: dict[UUID, Remembered] = {}
         self._noted: set[UUID] = set()  # tenants of which this memory knows that they remember one
         self._kept: dict[UUID, int] = {}  # numbers of each vector of a tenant
-        self._names = release(opened.version) >= release(NAMES)
-        self._languages = release(opened.version) >= release(LANGUAGES)
-        self._collapses = release(opened.version) >= release(COLLAPSES)
         self._let_in: set[UUID] = set()
         self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
         self._turns: Any = None
@@ -137,21 +128,12 @@ class Memory:
 
     def _maker(self, tenant: UUID) -> dict[str, str]:
         """The setting that tells the extension whose vectors these are, should others change a tenant's."""
-        held = self._remembered.get(tenant) if self._names else None
+        held = self._remembered.get(tenant)
         return {} if held is None else {"embedder": staging.name_of(held, self._kept.get(tenant))}
 
     def _language(self, item: Item) -> dict[str, str]:
-        """Return the argument that names an item's language, nothing without one; UsageError before 1.0.0."""
-        if item.language is None:
-            return {}
-        self._check_languages("language=")
-        return {"language": item.language}
-
-    def _check_languages(self, what: str) -> None:
-        """UsageError where the extension does not know what needs languages."""
-        if not self._languages:
-            told = f"{self.place} has pgmnemo {self.version}, and {what} needs {LANGUAGES}; update it"
-            raise UsageError(told)
+        """Return the argument that names an item's language, nothing without one."""
+        return {} if item.language is None else {"language": item.language}
 
     def _enter(self, tenant: UUID) -> None:
         """In a folder, whoever opens it may work for every tenant; the grant is made when it is needed."""
@@ -211,41 +193,21 @@ class Memory:
     def _held(self, tenant: UUID, ask: Callable[[Call[Any]], Any] | None = None) -> Remembered | None:
         """What a tenant remembers of its embedder, by whatever asks."""
         ask = ask or partial(self._call, tenant)
-        if self._names:
-            space = ask(staging.space(tenant))
-            self._kept[tenant] = space.kept if space else 0
-            if space is not None and space.name is not None:
-                return space.held
-        return ask(staging.remembered(tenant))
+        space = ask(staging.space(tenant))
+        self._kept[tenant] = space.kept if space else 0
+        return space.held if space else None
 
     def _note(self, tenant: UUID, own: Remembered) -> None:
-        """Let the tenant remember its embedder, `own` if it is the first; what it did before 0.6.0 moves."""
-        if not self._names:
-            self._channel.unit(partial(self._remember, tenant, own))
-            return
+        """Store `own` as the tenant's embedder, unless it has one."""
         space = self._call(tenant, staging.space(tenant))
         if space is not None and space.name is not None:
             return
-        former = self._call(tenant, staging.remembered(tenant))
-        kept = space.kept if space and former else (former or own).dimensions
         with suppress(HiddenError):  # another was noted just now, or is of another dimension
-            name = staging.name_of(former or own, kept)
-            self._call(tenant, calls.set_embedder(tenant, name, kept))
-        if former is not None:
-            self._call(tenant, calls.forget(tenant, staging.reserved(tenant), staging.KEY, hard=True))
+            self._call(tenant, calls.set_embedder(tenant, staging.name_of(own), own.dimensions))
 
     def _width(self, tenant: UUID) -> int:
         """To how many numbers a tenant's vectors are filled up with zeros."""
-        return self._kept.get(tenant, 0) if self._names else FORMER_WIDTH
-
-    def _remember(self, tenant: UUID, own: Remembered, connection: Any) -> Remembered:
-        """Within a transaction: what the tenant remembers, `own` if it is the first."""
-        self._channel.sent(connection, staging.locked(tenant))
-        held = self._channel.sent(connection, staging.remembered(tenant))
-        if held is None:
-            for call in staging.remember(tenant, own):
-                self._channel.sent(connection, call)
-        return held or own
+        return self._kept.get(tenant, 0)
 
     def _in_force(self) -> Mapping[str, float]:
         """The weights of scores, asked once."""

@@ -52,15 +52,14 @@ def _written(
     held = scope._memory._held(tenant, partial(sent, connection))
     lessons = list(scope._lessons(partial(sent, connection), everything=True))
     version = scope._memory._opened.version
-    usual = sent(connection, calls.language(tenant)) if scope._memory._languages else AUTO
+    usual = sent(connection, calls.language(tenant))
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
     header = structs.replace(header, language=None if usual == AUTO else usual)
     run(transferring.put, file, [header])
     ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
     with connection.cursor(name="passages", row_factory=tuple_row) as cursor:
-        query = transferring.PASSAGES if scope._memory._names else transferring.FORMER_PASSAGES
-        cursor.execute(query, {"tenant": tenant}, binary=True)
+        cursor.execute(transferring.PASSAGES, {"tenant": tenant}, binary=True)
         part: Part | None = cursor.fetchone()
         for lesson in progress.track(lessons, "lessons"):
             parts: list[Part] = []
@@ -138,8 +137,7 @@ class _Reading:
 
     def keep_language(self, language: str) -> None:
         """Set the language of the exported tenant, where this tenant was given none."""
-        whole = self.scope.project_id is None and self.scope._memory._languages
-        if whole and self.scope.language() == AUTO:
+        if self.scope.project_id is None and self.scope.language() == AUTO:
             self.scope.language(language)
 
     def supersede(self, line: SupersessionLine) -> None:

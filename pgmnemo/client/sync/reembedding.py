@@ -35,8 +35,6 @@ def reembed(scope: Scope, embedding: Embedding | None, batch: int, progress: Pro
         raise UsageError("reembed takes an embedder, and None is none; name one")
     if scope.project_id is not None:
         raise UsageError("all of a tenant has one embedder; call reembed on the tenant")
-    if not memory._names:
-        raise UsageError(f"{memory.place} has pgmnemo {memory.version}, and reembed needs 0.6.0; update it")
     if not 1 <= batch <= 1_000:
         raise UsageError(f"batch is {batch}, but must be from 1 to 1,000")
     if embedding.dimensions is None:
@@ -53,7 +51,6 @@ def reembed(scope: Scope, embedding: Embedding | None, batch: int, progress: Pro
             space = scope._call(staging.space(tenant))
             if space is None or space.name != change.name:
                 raise
-        scope._call(calls.forget(tenant, staging.reserved(tenant), staging.KEY, hard=True))
         for _ in change.bar:
             pass
     memory._embedding = embedding

@@ -23,11 +23,6 @@ SELECT coalesce(sum(outside), 0)::bigint
   FROM (SELECT count(*) FILTER (WHERE NOT indexed) AS outside FROM pgmnemo.list_vectors(%s)
          GROUP BY generation HAVING count(*) > ({LIMIT})) AS large
 """
-FORMER_OUTSIDE = f"""
-SELECT CASE WHEN (SELECT lessons FROM pgmnemo.count(%s, everything => true)) > ({LIMIT})
-            THEN (SELECT count(*) FROM pgmnemo.list_passages(%s) WHERE embedding IS NOT NULL AND NOT indexed)
-            ELSE 0 END
-"""
 WITHOUT = """
 SELECT count(*) FROM pgmnemo.list_lessons(%s) l
  WHERE l.active AND EXISTS (SELECT FROM pgmnemo.list_vectors(%s))
@@ -39,7 +34,6 @@ SELECT r.changed, c.lessons, pgmnemo.language(%s)
   FROM pgmnemo.count(%s, everything => true) c, pgmnemo.recut(%s, most => %s, dry_run => true) r
 """
 LANGUAGES = "SELECT to_regproc('pgmnemo.set_language') IS NOT NULL"  # from 1.0.0 on
-LISTED = "SELECT to_regproc('pgmnemo.list_vectors') IS NOT NULL"  # from 0.6.0 on
 TABLES = """
 SELECT relname::text, n_live_tup, n_dead_tup, coalesce(last_analyze, last_autoanalyze) IS NULL
   FROM pg_stat_user_tables WHERE schemaname = 'pgmnemo' ORDER BY 1
@@ -79,11 +73,8 @@ def postings(examined: Examined) -> Iterator[Finding]:
 def vectors(examined: Examined) -> Iterator[Finding]:
     """Those of a large tenant that are in no HNSW index."""
     target, tenant = examined.target, examined.tenant
-    if target.ask(LISTED):
-        outside, most = target.ask(OUTSIDE, tenant), TAIL
-    else:
-        outside, most = target.ask(FORMER_OUTSIDE, tenant, tenant), 0
-    if outside > most:
+    outside = target.ask(OUTSIDE, tenant)
+    if outside > TAIL:
         told = f"{outside:,} vectors are outside the HNSW index and read one by one"
         yield Finding("vectors", WARNING, told, f"SELECT pgmnemo.index('{tenant}')")
 
@@ -92,8 +83,6 @@ def vectors(examined: Examined) -> Iterator[Finding]:
 def meaning(examined: Examined) -> Iterator[Finding]:
     """Lessons without a vector in a tenant whose other lessons have some."""
     target, tenant = examined.target, examined.tenant
-    if not target.ask(LISTED):
-        return
     without = target.ask(WITHOUT, tenant, tenant, tenant)
     if without:
         told = (

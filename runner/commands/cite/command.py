@@ -46,17 +46,6 @@ def cite_command(
     return _run(places[0], previous, bibtex, badge)
 
 
-def lint_command(*files: Path, root: Path | None = None) -> int:
-    """The former name of `cite --check`; goes with the next release.
-
-    Args:
-        files: Markdown files
-        root: where benchmarks/ lies (default: this repository)
-    """
-    say("lint is `cite --check` from now on; this name goes with the next release", error=True)
-    return _documents(files, False, root)
-
-
 def _run(folder: Path, previous: Path | None, bibtex: bool, badge: Path | None) -> int:
     if badge is not None:
         check_output("--badge", badge, (".svg",), MARK)
