@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Writes the scripts of the version in pgmnemo.control from src/ and upgrade/; needs Python and a checkout.
 
-    assemble.py write               write them, unless the version is released (releases.toml)
-    assemble.py check               say which of them is not what src/ makes; exit status 1 if one is not
+    assemble.py write               write those that are missing or old, unless the version is released
+                                    (releases.toml)
     assemble.py managed [SCHEMA]    write managed/: these scripts as statements for servers without access to
                                     files, for a pgvector in SCHEMA (public)
 
 src/LAYERS lists the folders of src/ in the order of the script; within one, files go by name. `@version@`
-stands for the version. What is written: the full script, META.json, and the scripts of upgrade/*--VERSION.sql
-whose former version has its full script here.
+stands for the version. What is written: the full script, META.json, the scripts of upgrade/*--VERSION.sql,
+and the former full scripts, which lie packed in upgrade/. An installation of the checkout, the Makefile, the
+Dockerfile and the tests call this; git ignores the scripts.
 
 In an outline under upgrade/ a line may name parts of src/:
     @file LAYER/NAME    the file as it is
@@ -18,6 +19,8 @@ In an outline under upgrade/ a line may name parts of src/:
 
 from __future__ import annotations
 
+import lzma
+import os
 import re
 import sys
 import tomllib
@@ -36,26 +39,23 @@ def main(arguments: list[str]) -> int:
     release = control("default_version")
     if arguments[:1] == ["managed"] and len(arguments) <= 2:
         return write(dict(managed(release, *arguments[1:])))
-    if arguments not in (["write"], ["check"]):
+    if arguments != ["write"]:
         print(__doc__, file=sys.stderr)
         return 2
-    made = dict(scripts(release))
-    wrong = [path for path, text in made.items() if not path.exists() or path.read_text("utf-8") != text]
-    if arguments == ["check"]:
-        for path in wrong:
-            print(f"{path} is not what src/ and upgrade/ make: run make -C sql script", file=sys.stderr)
-        return int(bool(wrong))
     frozen = SQL / "releases.toml"
     if release in tomllib.loads(frozen.read_text("utf-8")):
         print(f"{release} is released and frozen: raise default_version in pgmnemo.control", file=sys.stderr)
         return 1
-    return write({path: made[path] for path in wrong})
+    made = scripts(release)
+    return write({path: text for path, text in made if not path.exists() or path.read_text("utf-8") != text})
 
 
 def write(made: dict[Path, str]) -> int:
     for path, text in made.items():
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text, "utf-8")
+        new = path.with_name(f".{path.name}.{os.getpid()}")  # whoever reads meanwhile reads all of one
+        new.write_text(text, "utf-8")
+        new.replace(path)
         print(path.relative_to(SQL))
     return 0
 
@@ -65,9 +65,11 @@ def scripts(release: str) -> Iterator[tuple[Path, str]]:
     full = "".join(source(path) for path in files())
     yield SQL / f"pgmnemo--{release}.sql", NO_PSQL.format("CREATE EXTENSION pgmnemo") + full
     for outline in sorted((SQL / "upgrade").glob(f"*--{release}.sql")):
-        if (former := SQL / f"pgmnemo--{outline.name.partition('--')[0]}.sql").exists():
-            script = "".join(upgrade(outline, former.read_text("utf-8")))
-            yield SQL / f"pgmnemo--{outline.name}", NO_PSQL.format("ALTER EXTENSION pgmnemo UPDATE") + script
+        name = f"pgmnemo--{outline.name.partition('--')[0]}.sql"
+        former = lzma.decompress((SQL / "upgrade" / f"{name}.xz").read_bytes()).decode("utf-8")
+        yield SQL / name, former
+        script = "".join(upgrade(outline, former))
+        yield SQL / f"pgmnemo--{outline.name}", NO_PSQL.format("ALTER EXTENSION pgmnemo UPDATE") + script
     yield SQL / "META.json", (SQL / "META.json.in").read_text("utf-8").replace("@version@", release)
 
 

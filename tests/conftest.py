@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,11 +25,17 @@ from runner.records import Corpus
 pytest_plugins = ("tests.doors", "tests.finished", "tests.pooling", "tests.records", "tests.watching")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
+ASSEMBLE = Path(__file__).parents[1] / "sql" / "assemble.py"
 NOWHERE = {"PGMNEMO_PORT": "1"}  # where no compose service answers
 
 
-def pytest_configure() -> None:
-    """A shell's background job ignores SIGINT, and so would all that a test starts and interrupts."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Write the extension's scripts as sql/src has them, once; let tests interrupt what they start.
+
+    A shell's background job ignores SIGINT, and so would all that a test starts.
+    """
+    if not hasattr(config, "workerinput"):
+        subprocess.run([sys.executable, ASSEMBLE, "write"], check=True, stdout=subprocess.DEVNULL)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _find_nobodys_server()

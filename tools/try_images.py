@@ -44,6 +44,9 @@ ENV LANG=C.UTF-8
 ENV PATH=/usr/lib/postgresql/18/bin:/usr/local/bin:/usr/bin:/bin PGDATA=/var/lib/postgresql/18/docker
 ENTRYPOINT ["entrypoint.sh"]
 """
+PYTHON = """FROM docker.io/library/debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends python3
+"""
 ENTRYPOINT = """#!/bin/sh
 set -eu
 if [ "$(id -u)" = 0 ]; then
@@ -222,11 +225,13 @@ def main() -> int:
         for image, suite in SUITES.items():
             images.debian(image, suite)
         context.mkdir()
-        (context / "Dockerfile").write_text(BASE, encoding="utf-8")
         (context / "entrypoint.sh").write_text(ENTRYPOINT, encoding="utf-8")
         first = (ROOT / "sql" / "Dockerfile").read_text(encoding="utf-8")
+        [python] = re.findall(r"^FROM (\S+) AS scripts$", first, re.MULTILINE)
         [base] = re.findall(r"^FROM (\S+)$", first, re.MULTILINE)
-        images.build(f"docker.io/{base}", context)
+        for image, text in ((f"library/{python}", PYTHON), (base, BASE)):
+            (context / "Dockerfile").write_text(text, encoding="utf-8")
+            images.build(f"docker.io/{image}", context)
         images.build("pgmnemo", ROOT / "sql")
         images.build("pgmnemo-router", ROOT / "shards")
         try_memory(images)

@@ -1,5 +1,4 @@
-"""From items to rows that the database takes: keys, vectors, the staging table, what a tenant remembers.
-"""
+"""From items to rows that the database takes: keys, vectors, the staging table, what a tenant remembers."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ from pgmnemo.places import CONTROL, DEFAULT, SQL_FOLDER
 class Release(msgspec.Struct, frozen=True):
     """One release: the fingerprint of its functions, and hashes of its scripts (by the version updated from).
 
-    One without `install_sha256` has no script of its own: PostgreSQL installs an older one and updates it.
+    One without `install_sha256` has no script of its own: PostgreSQL installs an older one and updates it. One
+    without either is known by its fingerprint alone.
     `objects_sha256` is of all that it installs, as tests/sql lists it. `tuned_on` says by suite on which of
     its items the defaults of the version were chosen, `edition` which one was in force when it was frozen.
     """
@@ -32,6 +33,11 @@ class Release(msgspec.Struct, frozen=True):
     objects_sha256: str | None = None
     tuned_on: dict[str, str] = {}
     edition: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Whether a script that leads to the release is kept."""
+        return bool(self.install_sha256 or self.upgrade_sha256)
 
 
 def default_version(sql: Path = SQL_FOLDER) -> str:
@@ -136,8 +142,11 @@ def versions(sql: Path) -> list[str]:
 
 
 def missing(sql: Path, version: str) -> str | None:
-    """The name of a script of the released `version` that is not in `sql`; None where it needs none."""
-    while (release := release_of(sql, version)) is not None:
+    """Return the name of a script of `version` that is not in `sql`; None where none is kept or none lacks."""
+    if release_of(sql, version) is None and version == default_version(sql):  # in development
+        name = _name((None, version))
+        return None if (sql / name).is_file() else name
+    while (release := release_of(sql, version)) is not None and release.kept:
         source = None if release.install_sha256 else max(release.upgrade_sha256, default=None)
         if not (sql / (name := _name((source, version)))).is_file():
             return name
@@ -155,7 +164,7 @@ def changed(sql: Path, version: str) -> str | None:
     for path in scripts(sql, version):
         source, target = _step(path)
         release = release_of(sql, target)
-        if release is None or not (release.install_sha256 or release.upgrade_sha256):
+        if release is None or not release.kept:
             continue
         wanted = release.upgrade_sha256.get(source) if source else release.install_sha256
         if wanted is None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.places import CONTROL
 from pgmnemo.server.folders import open_to_others
-from pgmnemo.server.releases import missing, scripts, versions
+from pgmnemo.server.releases import missing, release_of, scripts, versions
 
 PROGRAMS = ("postgres", "initdb")
 
@@ -84,9 +84,14 @@ def check_release(sql: Path, version: str) -> None:
     if scripts(sql, version):
         return
     if name := missing(sql, version):
-        raise DatabaseError(
-            f"pgmnemo {version} is installed by {name}, which is not in {sql}; "
-            "restore it as it is committed (git checkout)"
+        mend = (
+            "make -C sql script writes it" if (sql / "assemble.py").is_file() else "install the package again"
+        )
+        raise DatabaseError(f"pgmnemo {version} is installed by {name}, which is not in {sql}: {mend}")
+    if release_of(sql, version) is not None:
+        raise UsageError(
+            f"pgmnemo {version} was never published and has no script here: HISTORY.md names the commit that "
+            "measures it"
         )
     known = ", ".join(versions(sql)) or "(none)"
     raise UsageError(f"there is no release {version!r} of pgmnemo in {sql}; choose one of: {known}")

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,13 +35,17 @@ def steps(sql: Path) -> list[tuple[str, str]]:
 
 
 def build(steps: list[tuple[str, str]], context: Path, root: Path) -> None:
-    """Carry out COPY and RUN with `root` for /, which has what the base image has."""
+    """Carry out the last stage's COPY and RUN with `root` for /, which has what the base image has.
+
+    `context` is the build context and, with the scripts in it, what the first stage makes of it.
+    """
+    [last] = [at for at, (keyword, _) in enumerate(steps) if keyword == "FROM"][1:]
     for folder in (f"{SHARE}/extension", "/docker-entrypoint-initdb.d"):
         (root / folder.lstrip("/")).mkdir(parents=True)
-    for keyword, arguments in steps:
+    for keyword, arguments in steps[last:]:
         if keyword == "COPY":
-            *patterns, target = shlex.split(arguments)
-            sources = [path for pattern in patterns for path in context.glob(pattern)]
+            *patterns, target = shlex.split(arguments.removeprefix("--from=scripts "))
+            sources = [path for pattern in patterns for path in context.glob(pattern.removeprefix("/sql/"))]
             assert sources, patterns
             for path in sources:
                 shutil.copy(path, root / target.lstrip("/"))
@@ -101,10 +106,12 @@ def test_the_steps_make_a_private_checkout_readable(
 
 
 def test_the_base_image_is_pinned_and_new_enough(steps: list[tuple[str, str]]) -> None:
-    match = re.fullmatch(r"pgvector/pgvector:(\d+)\.(\d+)\.(\d+)-pg18-\w+", dict(steps)["FROM"])
+    first, second = [arguments for keyword, arguments in steps if keyword == "FROM"]
+    assert re.fullmatch(r"python:3\.\d+-slim-\w+ AS scripts", first)
+    match = re.fullmatch(r"pgvector/pgvector:(\d+)\.(\d+)\.(\d+)-pg18-\w+", second)
     assert match
     assert tuple(map(int, match.groups())) >= MIN_PGVECTOR
-    targets = [arguments.split()[-1] for keyword, arguments in steps if keyword == "COPY"]
+    targets = [arguments.split()[-1] for keyword, arguments in steps if keyword == "COPY"][1:]
     assert {target.rsplit("/", 1)[0] for target in targets} == {
         f"{SHARE}/extension",
         "/docker-entrypoint-initdb.d",
@@ -115,7 +122,15 @@ def test_the_image_bears_the_marker_that_the_runner_looks_for(steps: list[tuple[
     assert f"cluster_name={discovery.COMPOSE_MARKER}" in dict(steps)["CMD"]
 
 
-def test_the_context_holds_what_is_copied(steps: list[tuple[str, str]], sql: Path) -> None:
-    allowed = {line[1:] for line in (sql / ".dockerignore").read_text().splitlines() if line.startswith("!")}
-    copied = {word for keyword, words in steps if keyword == "COPY" for word in words.split()[:-1]}
-    assert copied == allowed
+def test_the_context_is_enough_to_make_the_scripts(
+    steps: list[tuple[str, str]], sql: Path, tmp_path: Path
+) -> None:
+    allowed = [line[1:] for line in (sql / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    for name in allowed:
+        (shutil.copytree if (sql / name).is_dir() else shutil.copy)(sql / name, tmp_path / name)
+    assert ("RUN", "python3 /sql/assemble.py write") in steps
+    subprocess.run([sys.executable, tmp_path / "assemble.py", "write"], check=True)
+    made = {path.name: path.read_bytes() for path in tmp_path.glob("pgmnemo--*.sql")}
+    assert made == {path.name: path.read_bytes() for path in sql.glob("pgmnemo--*.sql")}
+    copied = [word for keyword, words in steps if keyword == "COPY" for word in words.split()[:-1]]
+    assert {"docker-init.sql"} <= {*copied} & {*allowed}

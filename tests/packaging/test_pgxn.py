@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -22,6 +23,8 @@ def archive(root: Path, sql: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     if not (root / ".git").exists():
         pytest.skip("the archive is made of what git has")
     folder = tmp_path_factory.mktemp("pgxn")
+    if subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "."], cwd=sql, check=False).returncode:
+        pytest.skip("sql/ has changes that are not committed")
     done = make(sql, "dist", f"DIST={folder}")
     assert done.returncode == 0, done.stderr
     return folder / f"{TOP}.zip"

@@ -33,7 +33,6 @@ OTHERWISE = """
 SELECT r.changed, c.lessons, pgmnemo.language(%s)
   FROM pgmnemo.count(%s, everything => true) c, pgmnemo.recut(%s, most => %s, dry_run => true) r
 """
-LANGUAGES = "SELECT to_regproc('pgmnemo.set_language') IS NOT NULL"  # from 1.0.0 on
 TABLES = """
 SELECT relname::text, n_live_tup, n_dead_tup, coalesce(last_analyze, last_autoanalyze) IS NULL
   FROM pg_stat_user_tables WHERE schemaname = 'pgmnemo' ORDER BY 1
@@ -97,8 +96,6 @@ def meaning(examined: Examined) -> Iterator[Finding]:
 def language(examined: Examined) -> Iterator[Finding]:
     """Lessons that are cut into words by another language than if they were written now without one."""
     target, tenant = examined.target, examined.tenant
-    if not target.ask(LANGUAGES):
-        return
     given = (tenant, tenant, tenant, CUT)
     [(otherwise, lessons, usual)] = target.session.execute(OTHERWISE, given).fetchall()
     if otherwise:

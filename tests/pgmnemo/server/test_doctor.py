@@ -201,7 +201,7 @@ def test_where_nothing_is_it_says_what_there_is(memory: Server) -> None:
     found = examined(memory, "alice", "empty")
     assert found[-1].what == "pgmnemo"
     assert found[-1].mend.startswith("install it with mnemo init --dsn")
-    memory.install("older", "0.4.1")
+    memory.install("older", "0.6.1")
     assert "ALTER EXTENSION pgmnemo UPDATE" in only(examined(memory, "alice", "older")).mend
 
 

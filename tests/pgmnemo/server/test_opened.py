@@ -54,7 +54,7 @@ def test_a_database_of_others_is_refused_by_what_is_in_it(memory: Server) -> Non
         for does, sentence in (
             ("SELECT", f"{WHERE} has no pgmnemo; install it with mnemo init --dsn, or name the database"),
             ("CREATE SCHEMA pgmnemo", f"{WHERE} has a schema pgmnemo, which is not ours"),
-            ("DROP SCHEMA pgmnemo; CREATE EXTENSION pgmnemo VERSION '0.4.1'", "has pgmnemo 0.4.1, and this"),
+            ("DROP SCHEMA pgmnemo; CREATE EXTENSION pgmnemo VERSION '0.6.1'", "has pgmnemo 0.6.1, and this"),
         ):
             root.execute(does)
             with pytest.raises(DatabaseError) as caught:
@@ -83,14 +83,14 @@ def test_from_the_first_that_is_needed_to_any_patch_of_the_packages_own_every_ve
 
 
 def test_what_will_not_do_is_said_in_one_sentence_with_what_to_run() -> None:
-    for extension, mend in (("0.4.1", "or ALTER EXTENSION pgmnemo UPDATE"), (None, "run mnemo init --dsn")):
-        old = OURS_SEEN._replace(extension=extension, body=" SELECT '0.4.1' ")
-        assert refusal(old).startswith(f"{WHERE} has pgmnemo 0.4.1, and this package needs {NEEDED} or later")
+    for extension, mend in (("0.6.1", "or ALTER EXTENSION pgmnemo UPDATE"), (None, "run mnemo init --dsn")):
+        old = OURS_SEEN._replace(extension=extension, body=" SELECT '0.6.1' ")
+        assert refusal(old).startswith(f"{WHERE} has pgmnemo 0.6.1, and this package needs {NEEDED} or later")
         assert refusal(old).endswith(mend)
-    for version in ("0.6.0", "1.0.0"):
+    for version in ("1.1.0", "2.0.0"):
         newer = OURS_SEEN._replace(extension=version, body=f" SELECT '{version}' ")
-        assert refusal(newer, "0.5.3") == (
-            f"{WHERE} has pgmnemo {version}, which is newer than this package (0.5.3); "
+        assert refusal(newer, "1.0.3") == (
+            f"{WHERE} has pgmnemo {version}, which is newer than this package (1.0.3); "
             "install it from a newer checkout"
         )
     for other in (
