@@ -21,8 +21,8 @@ from pgmnemo.places import CONTROL, DEFAULT, SQL_FOLDER
 class Release(msgspec.Struct, frozen=True):
     """One release: the fingerprint of its functions, and hashes of its scripts (by the version updated from).
 
-    One without `install_sha256` has no script of its own: PostgreSQL installs an older one and updates it. One
-    without either is known by its fingerprint alone.
+    One without `install_sha256` has no script of its own: PostgreSQL installs an older one and updates it.
+    One without hashes of scripts is known by its fingerprint alone.
     `objects_sha256` is of all that it installs, as tests/sql lists it. `tuned_on` says by suite on which of
     its items the defaults of the version were chosen, `edition` which one was in force when it was frozen.
     """
@@ -142,7 +142,7 @@ def versions(sql: Path) -> list[str]:
 
 
 def missing(sql: Path, version: str) -> str | None:
-    """Return the name of a script of `version` that is not in `sql`; None where none is kept or none lacks."""
+    """Return the name of a script of `version` that is not in `sql`; None where none is kept or missing."""
     if release_of(sql, version) is None and version == default_version(sql):  # in development
         name = _name((None, version))
         return None if (sql / name).is_file() else name
