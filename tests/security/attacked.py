@@ -1,4 +1,4 @@
-"""What is attacked, and by whom: a database with the extension, of the version with the holes or of ours."""
+"""What is attacked, and by whom: a database with the extension."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_files import installation
 
 Connection = psycopg.Connection[Any]
-REVIEWED, OURS = "0.3.1", default_version()
+OURS = default_version()
 A, B = UUID(int=0xA1 << 64), UUID(int=0xB2 << 96)
 PROJECT = UUID(int=1)
 ROLES = ("keeper", "alice", "bob", "dual", "mallory")
 GRANTS = (("alice", A), ("bob", B), ("dual", A), ("dual", B))
-OF_OLD = {"store": "store_lesson", "recall": "recall_lessons", "check": "check_index"}
 
 
 def vector(*coordinates: float) -> list[float]:
@@ -96,17 +95,10 @@ class Site:
     version: str
     name: str
     open: ExitStack
-    reviewed: str = REVIEWED
-
-    @property
-    def old(self) -> bool:
-        return self.version == self.reviewed
 
     def holds(self, leaked: object) -> None:
-        """An attack got something from the version with the holes, which proves it, and nothing from ours."""
-        assert bool(leaked) == self.old, (
-            leaked or "the attack no longer finds the hole that it is written for"
-        )
+        """An attack got nothing."""
+        assert not leaked, leaked
 
     def connect(self, role: str | None = None, tenant: UUID | None = None, **settings: object) -> Connection:
         """As a superuser, or as `role` for `tenant`."""
@@ -135,7 +127,7 @@ class Site:
     def recall(
         self, client: Connection, tenant: UUID, text: str | None, vector: Any = None, k: int = 10
     ) -> list[str]:
-        given = "%s::real[], %s, %s" + ("" if self.old else ", duplicates => true")
+        given = "%s::real[], %s, %s, duplicates => true"
         return [
             row[0] for row in self._verb(client, tenant, "recall", given, vector, k, text, what="external_id")
         ]
@@ -146,13 +138,8 @@ class Site:
     def _verb(
         self, client: Connection, tenant: UUID, verb: str, arguments: str, *values: object, what: str = "*"
     ) -> list[tuple[Any, ...]]:
-        """By the setting in the version with the holes, which knows no other way."""
-        if self.version == REVIEWED:
-            client.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(tenant),))
-            call, given = f"{OF_OLD[verb]}({arguments})", values
-        else:
-            call, given = f"{verb}(%s{arguments and ', '}{arguments})", (tenant, *values)
-        return client.execute(f"SELECT {what} FROM pgmnemo.{call}", given).fetchall()
+        call = f"{verb}(%s{arguments and ', '}{arguments})"
+        return client.execute(f"SELECT {what} FROM pgmnemo.{call}", (tenant, *values)).fetchall()
 
 
 def attempt(client: Connection, statement: str, *values: object) -> list[tuple[Any, ...]] | None:

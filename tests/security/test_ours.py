@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from tests.security.attacked import OURS, PROJECT, REVIEWED, A, B, Server, Site, attempt, vector
+from tests.security.attacked import OURS, PROJECT, A, B, Server, Site, attempt, vector
 
 Make = Callable[..., Site]
 
@@ -118,7 +118,7 @@ def test_an_update_refuses_what_a_stranger_put_into_the_schema(server: Server) -
     )
     overload = "CREATE FUNCTION pgmnemo._importance(level smallint) RETURNS float8 RETURN 1::float8"
     with server.connect("planted", "keeper") as keeper, server.connect("planted", "mallory") as mallory:
-        keeper.execute(f"CREATE EXTENSION pgmnemo VERSION '{REVIEWED}'")
+        keeper.execute("CREATE EXTENSION pgmnemo VERSION '0.6.1'")
         mallory.execute(overload)
         with pytest.raises(
             errors.InsufficientPrivilege, match=r"pgmnemo\._importance\(smallint\), schema pgmnemo"
