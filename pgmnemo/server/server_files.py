@@ -84,10 +84,10 @@ def check_release(sql: Path, version: str) -> None:
     if scripts(sql, version):
         return
     if name := missing(sql, version):
-        mend = (
-            "make -C sql script writes it" if (sql / "assemble.py").is_file() else "install the package again"
+        raise DatabaseError(
+            f"pgmnemo {version} is installed by {name}, which is not in {sql}; restore it: git checkout, then "
+            "make -C sql script"
         )
-        raise DatabaseError(f"pgmnemo {version} is installed by {name}, which is not in {sql}: {mend}")
     if release_of(sql, version) is not None:
         raise UsageError(
             f"pgmnemo {version} was never published and has no script here: HISTORY.md names the commit that "

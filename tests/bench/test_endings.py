@@ -248,8 +248,8 @@ def _(stage: Stage) -> Any:
 def _(stage: Stage) -> Any:
     folder = stage.folder / "sql"
     shutil.copytree(stage.sql, folder)
-    (folder / "pgmnemo--0.2.1--0.3.0.sql").unlink()
-    return stage.cli("sample", "--version", "0.3.0", "--dry-run", sql=folder)
+    (folder / "pgmnemo--0.2.1.sql").unlink()
+    return stage.cli("sample", "--version", "0.2.1", "--dry-run", sql=folder)
 
 
 @ending("HISTORY.md cannot take the entry")

@@ -14,7 +14,6 @@ import psycopg
 import pytest
 
 from pgmnemo.embedders.embedding import text_key
-from pgmnemo.places import release
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity, Passage
 from runner.bench import arms, heading
 from runner.bench.material import CorpusLessons, Material
@@ -35,16 +34,14 @@ CORPUS = Corpus("tiny", "", "ab", "session", SEGMENTS, (), ())
 
 
 class Silent:
-    """A connection of a version, of which it says one thing: whether its lessons have a position."""
+    """A connection that answers nothing."""
 
     def __init__(self, version: str) -> None:
-        self.version = version
         self.sent: list[bytes] = []
 
     def execute(self, query: bytes, *_: object, **__: object) -> Any:
         self.sent.append(query)
-        positions = release(self.version) >= release("0.4.0") and b"'position'" in query
-        return SimpleNamespace(fetchone=lambda: (positions,), fetchall=list)
+        return SimpleNamespace(fetchone=lambda: (False,), fetchall=list)
 
     def __enter__(self) -> Any:
         return self
@@ -94,10 +91,10 @@ def given(version: str, lesson: Lesson) -> dict[str, Any]:
     [
         ("0.2.1", "hybrid", True, "pgmnemo bm25 cosine random plain-bm25"),
         ("0.2.1", "keyword", False, "pgmnemo bm25 random plain-bm25"),
-        ("0.3.0", "hybrid", True, "pgmnemo bm25 keyword vector cosine random plain-bm25"),
-        ("0.3.0", "keyword", True, "pgmnemo bm25 vector cosine random plain-bm25"),
-        ("0.3.0", "vector", True, "pgmnemo bm25 keyword cosine random plain-bm25"),
-        ("0.3.0", "keyword", False, "pgmnemo bm25 random plain-bm25"),
+        ("0.6.1", "hybrid", True, "pgmnemo bm25 keyword vector cosine random plain-bm25"),
+        ("0.6.1", "keyword", True, "pgmnemo bm25 vector cosine random plain-bm25"),
+        ("0.6.1", "vector", True, "pgmnemo bm25 keyword cosine random plain-bm25"),
+        ("0.6.1", "keyword", False, "pgmnemo bm25 random plain-bm25"),
     ],
 )
 def test_the_arms_of_a_version(version: str, mode: str, vectors: bool, named: str) -> None:
@@ -117,31 +114,31 @@ def test_bm25_alone_switches_off_whatever_else_a_question_s_words_move() -> None
     off = {"recency_weight": "0", "importance_weight": "0", "graph_weight": "0"}
     assert pgmnemo("0.2.1").legs["bm25"][0] == off | {"mode": "keyword"}
     more = {"passage_terms_weight": "0", "temporal_weight": "0", "context_weight": "0"}
-    assert pgmnemo("0.3.0").legs["bm25"][0] == off | more | {"mode": "keyword"}
-    others = {"neighbours_weight": "0", "assistant_weight": "1"}
-    assert pgmnemo("0.4.0").legs["bm25"][0] == off | more | others | {"mode": "keyword"}
+    more |= {"neighbours_weight": "0", "assistant_weight": "1"}
+    assert pgmnemo("0.6.1").legs["bm25"][0] == off | more | {"mode": "keyword"}
 
 
-def test_an_engine_of_passages_is_given_texts_and_padded_vectors() -> None:
-    new = lessons("0.3.0")
-    row = given("0.3.0", new[0])
+def test_an_engine_of_passages_is_given_texts_and_vectors_as_they_are() -> None:
+    new = lessons("0.6.1")
+    row = given("0.6.1", new[0])
     assert row["passages"] == ["user: one", "user: two"]
-    assert [list(vector) for vector in row["passage_embeddings"]] == [[1, 0, 0], [0, 1, 0]]
-    assert list(row["embedding"]) == [1, 0, 0]
-    none = given("0.3.0", new[1])
+    assert [list(vector) for vector in row["passage_embeddings"]] == [[1, 0], [0, 1]]
+    assert list(row["embedding"]) == [1, 0]
+    assert list(given("0.2.1", lessons("0.2.1")[0])["embedding"]) == [1, 0, 0]
+    none = given("0.6.1", new[1])
     assert (none["passages"], none["passage_embeddings"]) == (None, None)
 
 
-@pytest.mark.parametrize("version", ["0.2.1", "0.3.1", "0.4.0"])
+@pytest.mark.parametrize("version", ["0.2.1", "0.6.1"])
 def test_a_position_is_stored_where_the_version_has_one(version: str) -> None:
     row = given(version, lessons(version)[1])
     assert row["role"] == "Ana"
-    assert row.get("position", "none") == (3 if version == "0.4.0" else "none")
-    assert ("speakers, positions, " in pgmnemo(version).words()) == (version == "0.4.0")
+    assert row.get("position", "none") == (3 if version == "0.6.1" else "none")
+    assert ("speakers, positions, " in pgmnemo(version).words()) == (version == "0.6.1")
 
 
 def test_without_vectors_a_passage_is_its_words() -> None:
-    row = given("0.3.0", lessons("0.3.0", vectors=False)[0])
+    row = given("0.6.1", lessons("0.6.1", vectors=False)[0])
     assert (row["passages"], row["passage_embeddings"]) == (["user: one", "user: two"], None)
 
 
@@ -152,13 +149,13 @@ def test_neighbours_act_where_two_lessons_follow_one_another() -> None:
         return heading._components(asked, replace(CORPUS, segments=segments)).get("neighbours", "none")
 
     idle = "inactive: no two lessons follow one another in a session"
-    assert state("v0.3.1", 1, 2) == "none"
-    assert (state("v0.4.0", 4, 1, 2), state("v0.4.0", 1, 3)) == ("active", idle)
-    assert state("v0.4.0", None) == "inactive: no positions"
+    assert state("v0.2.1", 1, 2) == "none"
+    assert (state("v0.6.1", 4, 1, 2), state("v0.6.1", 1, 3)) == ("active", idle)
+    assert state("v0.6.1", None) == "inactive: no positions"
 
 
 def test_a_project_is_stored_under_its_own_uuid_or_one_made_of_its_name() -> None:
     """A run names projects by uuids, which stay as they are, so that what was once stored is found again."""
-    system, name = pgmnemo("0.3.0").names, lessons("0.3.0").projects[0]
+    system, name = pgmnemo("0.6.1").names, lessons("0.6.1").projects[0]
     assert system.project_id(name) == UUID(name)
     assert system.project_id("whole") == system.project_id("whole") != system.project_id("share")

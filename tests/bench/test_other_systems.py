@@ -117,25 +117,25 @@ def test_pgmnemo_may_stand_beside_another_system(
 def test_a_version_behind_the_name_is_the_version_under_test(
     bench: Callable[..., Any], sql: Path, tmp_path: Path
 ) -> None:
-    assert bench("--system", "pgmnemo@0.3.0", "--limit", 5).code == 0
+    assert bench("--system", "pgmnemo@0.6.1", "--limit", 5).code == 0
     results = made(tmp_path / "results")
     run = results.run
-    assert results.folder.name.startswith("v0.3.0_")
+    assert results.folder.name.startswith("v0.6.1_")
     assert gates(results) == set(current().gates)
-    assert (run.choice.version, run.version, run.title) == ("0.3.0", "0.3.0", "pgmnemo v0.3.0")
+    assert (run.choice.version, run.version, run.title) == ("0.6.1", "0.6.1", "pgmnemo v0.6.1")
     assert run.database is not None
-    assert run.database.pgmnemo == "0.3.0"
+    assert run.database.pgmnemo == "0.6.1"
     intact(results, sql)
 
 
 def test_the_command_that_makes_the_run_again_is_the_one_that_made_it(
     bench: Callable[..., Any], sqlite: None, tmp_path: Path
 ) -> None:
-    words = ("--system", "sqlite-fts5", "--systems", "pgmnemo", "--version", "v0.3.0", "--limit", 2)
+    words = ("--system", "sqlite-fts5", "--systems", "pgmnemo", "--version", "v0.6.1", "--limit", 2)
     assert bench(*words).code == 0
     results = made(tmp_path / "results")
     assert command(results.run) == (
-        "python -m runner sample --system sqlite-fts5 --version v0.3.0 --embedder hash --granularity session "
+        "python -m runner sample --system sqlite-fts5 --version v0.6.1 --embedder hash --granularity session "
         "--systems pgmnemo --limit 2"
     )
     assert command(results.run) in results.text("report.md")

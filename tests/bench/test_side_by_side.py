@@ -107,7 +107,7 @@ def beside(
     if not shared:
         folder = tmp_path_factory.mktemp("beside")
         ended = bench(
-            "--systems", "pgmnemo@0.3.0,pgmnemo@0.2.1,sqlite-hybrid,chroma", *FEW, "--output", folder
+            "--systems", "pgmnemo@0.6.1,pgmnemo@0.2.1,sqlite-hybrid,chroma", *FEW, "--output", folder
         )
         assert ended.code == 0, ended.err
         shared["run"] = made(folder)
@@ -118,7 +118,7 @@ def test_every_system_answers_every_question_after_the_arms_of_the_one_under_tes
     arms = [arm.name for arm in beside.run.arms]
     assert arms[:7] == ["pgmnemo", "bm25", "keyword", "vector", "cosine", "random", "plain-bm25"]
     assert arms[7:] == [
-        "pgmnemo@0.3.0", "pgmnemo@0.2.1", "sqlite-hybrid", "sqlite-hybrid+passages", "chroma",
+        "pgmnemo@0.6.1", "pgmnemo@0.2.1", "sqlite-hybrid", "sqlite-hybrid+passages", "chroma",
         "chroma+passages",
     ]  # fmt: skip
     for arm in arms:
@@ -130,8 +130,8 @@ def test_every_system_answers_every_question_after_the_arms_of_the_one_under_tes
 
 def test_each_row_says_what_it_is_and_what_it_cost(beside: Results) -> None:
     rows = {arm.name: arm for arm in beside.run.arms if arm.role == "system"}
-    assert [rows[name].version for name in ("pgmnemo", "pgmnemo@0.3.0", "pgmnemo@0.2.1")] == [
-        CURRENT, "0.3.0", "0.2.1",
+    assert [rows[name].version for name in ("pgmnemo", "pgmnemo@0.6.1", "pgmnemo@0.2.1")] == [
+        CURRENT, "0.6.1", "0.2.1",
     ]  # fmt: skip
     assert [len(rows[name].components) for name in ("pgmnemo", "pgmnemo@0.2.1", "chroma")] == [11, 5, 0]
     for row in rows.values():
@@ -300,7 +300,7 @@ def test_a_system_that_never_finds_anything_is_known() -> None:
 
 
 def test_a_setting_is_that_of_the_system_under_test_alone(bench: Callable[..., Any], tmp_path: Path) -> None:
-    ended = bench("--set", "bm25_b=0.5", "--systems", "pgmnemo@0.3.1,pgmnemo:bm25_k1=2")
+    ended = bench("--set", "bm25_b=0.5", "--systems", "pgmnemo@0.6.1,pgmnemo:bm25_k1=2")
     assert (ended.code, ended.err) == (0, "")
     assert "deviation: scope: bm25_b = 0.5 (--set)" in ended.out.splitlines()
     results = made(tmp_path / "results")

@@ -27,7 +27,7 @@ from runner.runs.run import metrics_text
 from runner.verification import Found, Verification, verify
 from tests.finished import running_commit
 
-OLDER, RIVAL = "pgmnemo@0.3.1", "bm25s"
+OLDER, RIVAL = "pgmnemo@0.6.1", "bm25s"
 
 
 @dataclass(frozen=True)

@@ -28,16 +28,7 @@ COLUMNS = {
     "project_id": "uuid", "external_id": "text", "content": "text", "embedding": "vector", "role": "text",
     "topic": "text", "importance": "int2", "occurred_at": "timestamptz",
 }  # fmt: skip
-PASSAGES = {"passages": "text[]", "passage_embeddings": "vector[]"}  # from 0.3.0 on
-POSITION = {"position": "int4"}  # from 0.4.0 on
-TAKES_POSITIONS = """
-SELECT EXISTS (
-    SELECT FROM pg_attribute
-    WHERE attrelid = to_regclass('pgmnemo.lesson_input') AND attname = 'position' AND NOT attisdropped)
-"""
-
-
-ANY_WIDTH = "SELECT to_regclass('pgmnemo.embedding_space') IS NOT NULL"  # from 0.6.0 on
+MORE = {"passages": "text[]", "passage_embeddings": "vector[]", "position": "int4"}  # 0.2.1 has none of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +39,11 @@ class Form:
     width: int
     components: tuple[str, ...]
     passages: bool
-    positions: bool
 
     @classmethod
-    def of(cls, engine: EnginePins, width: int, connection: Connection | None) -> Form:
-        """That of the extension behind a connection of its owner; None: there is none yet."""
-        positions = connection is not None and told(connection, TAKES_POSITIONS)
-        native = connection is not None and told(connection, ANY_WIDTH)
-        return cls(0 if native else width, engine.components, engine.passages, positions)
+    def of(cls, engine: EnginePins, width: int) -> Form:
+        """Return the form of an engine's lessons; 0.2.1 fills vectors up to `width`."""
+        return cls(0 if engine.passages else width, engine.components, engine.passages)
 
     def vector(self, rows: Matrix) -> Matrix:
         """A vector, or one a row, as this version's verbs take it."""
@@ -64,8 +52,7 @@ class Form:
     @property
     def columns(self) -> dict[str, str]:
         """The type of each column that a lesson has."""
-        more = {**(PASSAGES if self.passages else {}), **(POSITION if self.positions else {})}
-        return {**COLUMNS, **more}
+        return {**COLUMNS, **(MORE if self.passages else {})}
 
     def row(self, lesson: Lesson, project: Any) -> Row:
         """A lesson as the columns have it, in the project of that uuid."""
@@ -74,8 +61,7 @@ class Form:
             project, lesson.external_id, lesson.text, vector, lesson.role, lesson.topic, lesson.importance,
             lesson.occurred_at,
         )  # fmt: skip
-        passages = self._passages(lesson) if self.passages else ()
-        return (*row, *passages, *((lesson.position,) if self.positions else ()))
+        return (*row, *self._passages(lesson), lesson.position) if self.passages else row
 
     def _passages(self, lesson: Lesson) -> tuple[list[str] | None, list[Matrix] | None]:
         """The texts of a lesson's passages, if it has any, and where there are vectors those too."""

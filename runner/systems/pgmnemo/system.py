@@ -66,7 +66,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     def words(self) -> str:
         passages = "passages with their vectors, " if self.engine.passages else ""
-        order = "speakers, positions, " if self.form.positions else ""
+        order = "speakers, positions, " if self.engine.passages else ""
         return (
             f"given text, vector, {passages}{order}times, importance and links; one call of recall_lessons a "
             "question, as an ordinary role, policies active"
@@ -156,10 +156,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
     @cached_property
     def form(self) -> Form:
         """What this version's verbs take and give."""
-        if not self.database.exists:
-            return Form.of(self.engine, self.width, None)
-        with self.database.admin() as owner:
-            return Form.of(self.engine, self.width, owner)
+        return Form.of(self.engine, self.width)
 
     # Loading
 
@@ -198,7 +195,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
             self._stack.callback(self._leave, owner)
 
     def _each_tenant(self, *verbs: str) -> None:
-        """Call verbs in every tenant: as from 0.4.0 on by its name, before as the session's, if there."""
+        """Call verbs in every tenant: by its name, in 0.2.1 as the session's, if there."""
         named = {verb: self.has(verb) for verb in verbs if self.has(verb) or self.has(calls.OF_SESSION[verb])}
         with closing(self.client()) as client:
             for project in self.names.work:
@@ -214,8 +211,6 @@ class Pgmnemo(OnServer[PgmnemoClient]):
     def _store(self, lessons: Lessons, progress: Progress) -> None:
         """Every lesson and link through the extension's own verbs, stripes of the order side by side."""
         workers = min(WRITERS, self.place.jobs) if self.place.durable else self.place.jobs
-        if self.place.durable:
-            self._owner_calls("suspend_vector_index")
         size = max(1, min(STRIPE, -(-len(lessons) // (SHARDS * workers))))
         stripes = range(0, len(lessons), size)
         with ThreadPoolExecutor(workers) as pool:
@@ -237,13 +232,6 @@ class Pgmnemo(OnServer[PgmnemoClient]):
     def _index(self) -> None:
         """What the documents advise after a bulk load: index what is not yet, merge the small blocks."""
         self._each_tenant("index", "compact")
-        self._owner_calls("build_vector_index")
-
-    def _owner_calls(self, function: str) -> None:
-        """Before 0.6.0 all large tenants' graph is one, which only the owner takes away and builds."""
-        if self.has(function):
-            with self.database.admin() as owner:
-                execute(owner, calls.plain(function))
 
     def _vacuum(self) -> None:
         with self.database.admin() as owner:
@@ -268,7 +256,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
     def owner(self, project: str = "") -> Iterator[Connection]:
         """The extension's owner, with the settings of clients, let in to a project's tenant as a verb is.
 
-        From 0.4.0 on nobody else reaches the helpers and the tables.
+        Nobody else reaches the helpers and the tables.
         """
         tenant = str(self.names.tenant(project))
         given = {name: value for name, value in self.settings.items() if name != MODE}

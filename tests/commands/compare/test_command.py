@@ -111,10 +111,10 @@ def test_two_versions_are_run_on_the_spot_and_compared(
 
     monkeypatch.setattr(command, "run", run)
     monkeypatch.setattr(command, "check_release", lambda sql, number: None)
-    ended = cli("--versions", "v0.2.1", "v0.3.0", "--suite", "sample", "--embedder", "none", "--limit", 3)
+    ended = cli("--versions", "v0.2.1", "v0.6.1", "--suite", "sample", "--embedder", "none", "--limit", 3)
     same = ("sample", "none", 3)
     assert [(r.version, r.suite, r.embedder, r.limit) for r in asked] == [
         ("v0.2.1", *same),
-        ("v0.3.0", *same),
+        ("v0.6.1", *same),
     ]
-    assert "| version | 0.2.1    | 0.3.0     |" in ended.out
+    assert "| version | 0.2.1    | 0.6.1     |" in ended.out

@@ -50,8 +50,8 @@ def refused(call: Callable[[], Any]) -> str:
     ("does", "sentence"),
     [
         ("SELECT", "has no pgmnemo; install it with mnemo init --dsn, or name the database that holds"),
-        ("CREATE EXTENSION pgmnemo VERSION '0.4.1'",
-         f"has pgmnemo 0.4.1, and this package needs {NEEDED} or later; have its owner run mnemo init --dsn,"
+        ("CREATE EXTENSION pgmnemo VERSION '0.6.1'",
+         f"has pgmnemo 0.6.1, and this package needs {NEEDED} or later; have its owner run mnemo init --dsn,"
          " or ALTER EXTENSION pgmnemo UPDATE"),
         (f"CREATE EXTENSION pgmnemo; {NEWER}",
          f"has pgmnemo 9.1.0, which is newer than this package ({CURRENT}); "

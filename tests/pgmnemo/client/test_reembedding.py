@@ -423,39 +423,3 @@ def test_vectors_are_sent_and_kept_in_their_own_dimension(
 def test_a_name_says_which_embedder_it_is(own: Remembered, kept: int | None) -> None:
     name = staging.name_of(own, kept)
     assert staging.Space(name, kept or own.dimensions, 1).held == own
-
-
-@AWAITED
-def test_a_database_of_050_is_served_as_before_and_moves_on(shell: Shell, place: Place) -> None:
-    base = f"former {shell.kind}"
-    place.server.install(base, "0.5.0")
-    former = Place(place.server, base)
-    name = former.tenant()
-    tenant = shell.open(former.dsn(), embedder=old).tenant(name)
-    fill(tenant)
-    before = answers(tenant)
-    with pytest.raises(UsageError, match=r"and reembed needs 0[.]6[.]0; update it"):
-        tenant.reembed(new)
-    with pytest.raises(RefusedError, match="but must have 1024"):
-        shell.open(former.dsn(), embedder=wide).tenant(former.tenant()).project("p").add("x")
-    with former.connect("keeper") as owner:
-        owner.execute("ALTER EXTENSION pgmnemo UPDATE")
-    later = shell.open(former.dsn(), embedder=old).tenant(name)
-    assert later.stats().dimensions == 8
-    assert answers(later)[0][0] == before[0][0]  # the score is another
-    held = staging.reserved(tenant_id(name))
-    told = "SELECT name, dimensions FROM pgmnemo.embedder(%s)"
-    with former.connect("alice") as role:
-        query = "SELECT count(*) FROM pgmnemo.list_lessons(%s) WHERE project_id = %s"
-        assert role.execute(query, (tenant_id(name), held)).fetchone() == (1,)
-        assert later.project("p").add("Later.\nStill later.", key="z").outcome == "inserted"
-        assert role.execute(query, (tenant_id(name), held)).fetchone() == (0,)
-        assert role.execute(told, (tenant_id(name),)).fetchone() == (f"old · {__name__}.old · 8 numbers", 384)
-    again = shell.open(former.dsn(), embedder=old).tenant(name)
-    assert again.recall("Later.\nStill later.", mode="vector", k=1)[0].key == "z"
-    with pytest.raises(UsageError, match="cannot be compared"):
-        shell.open(former.dsn(), embedder=new).tenant(name).recall("x")
-    assert again.reembed(old) > 40
-    sound(former, name)
-    with former.connect("alice") as role:
-        assert role.execute(told, (tenant_id(name),)).fetchone() == (f"old · {__name__}.old", 8)

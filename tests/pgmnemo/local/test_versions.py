@@ -23,9 +23,9 @@ OWNERS = """SELECT string_agg(DISTINCT proowner::regrole::text, ' ') FROM pg_pro
 
 
 def test_an_older_extension_is_updated_after_a_dump(base: Path) -> None:
-    with closing(LocalServer.open(base / "memory", wanted="0.4.1")) as server:
+    with closing(LocalServer.open(base / "memory", wanted="0.6.1")) as server:
         store(server, "first", "second")
-        assert value(server, "SELECT pgmnemo.version()") == "0.4.1"
+        assert value(server, "SELECT pgmnemo.version()") == "0.6.1"
         heard = Listener()
         # while another has it open
         with closing(LocalServer.open(base / "memory", progress=heard)) as newer:
@@ -34,17 +34,17 @@ def test_an_older_extension_is_updated_after_a_dump(base: Path) -> None:
             assert value(newer, OWNERS) == "pgmnemo"
     (dump,) = (base / "memory").glob(f"before-{default_version()}-*.dump")
     assert heard.lines == [
-        f"{base}/memory: pgmnemo 0.4.1 is now {default_version()}; what was there before is kept in {dump}"
+        f"{base}/memory: pgmnemo 0.6.1 is now {default_version()}; what was there before is kept in {dump}"
     ]
     assert dump.stat().st_mode & 0o077 == 0
-    with pytest.raises(DatabaseError, match=f"{default_version()}, which is newer than 0.4.1: install"):
-        LocalServer.open(base / "memory", wanted="0.4.1")
+    with pytest.raises(DatabaseError, match=f"{default_version()}, which is newer than 0.6.1: install"):
+        LocalServer.open(base / "memory", wanted="0.6.1")
     _restores(dump, base / "restored")
 
 
 def _restores(dump: Path, folder: Path) -> None:
     """The dump holds what was stored: a memory of the version that it was made of takes it."""
-    with closing(LocalServer.open(folder, wanted="0.4.1")) as server:
+    with closing(LocalServer.open(folder, wanted="0.6.1")) as server:
         address = make_conninfo("", **{**server.conninfo, "user": "postgres"})
         command = [binaries.newest().program("pg_restore"), "--data-only", "-d", address, str(dump)]
         subprocess.run(command, check=True, capture_output=True)
