@@ -18,7 +18,6 @@ from dataclasses import replace
 from uuid import UUID
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.places import release
 from pgmnemo.server.connections import database_errors
 from pgmnemo.server.server_checks import Session, value
 from shards import copying, following
@@ -66,7 +65,6 @@ OVER = "DELETE FROM directory.move WHERE tenant_id = %s"
 STANDBY = "SELECT pg_is_in_recovery()"  # which may not know yet what was decided
 GRANTED = "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)"
 DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is not carried, of a large tenant
-SINCE = "0.6.0"  # from when on vectors lie where they are carried from
 OUTCOMES = {"moved", "undone", "at work"}
 LESSONS = "SELECT count(*) FROM pgmnemo.lesson WHERE tenant_id = %s"
 AT_EASE = 25_000  # lessons, for which first calls have the new shard's processors alone for a second
@@ -391,11 +389,6 @@ def _check(ends: Ends, planned: Move) -> None:
         raise DatabaseError(
             f"shard {target.name} has pgmnemo {versions[1]}, and shard {source.name} {versions[0]}; "
             "run ALTER EXTENSION pgmnemo UPDATE on the older one"
-        )
-    if release(versions[0]) < release(SINCE):
-        raise DatabaseError(
-            f"the shards have pgmnemo {versions[0]}, and a move needs {SINCE}; "
-            "run ALTER EXTENSION pgmnemo UPDATE on each"
         )
     following.check(ends, planned)
     needed = int(value(ends.source, BYTES) * value(ends.source, SHARE, tenant))

@@ -17,7 +17,6 @@ from pgmnemo.places import SQL_FOLDER, release
 from pgmnemo.server.connections import database_errors
 from pgmnemo.server.extension import installed
 from pgmnemo.server.server_checks import Session, check_available, value
-from shards.addresses import verifier
 from shards.copying import OWNER
 from shards.directory import moves, shards
 from shards.doors import taken
@@ -31,10 +30,6 @@ HOLD = "LOCK TABLE pgmnemo_shard.identity, pgmnemo_shard.away IN ACCESS EXCLUSIV
 STILL = """
 LOCK TABLE directory.tenant, directory.shard, directory.replica, directory.move, directory.moved
     IN ACCESS EXCLUSIVE MODE
-"""
-SECRET = """
-SELECT EXISTS (SELECT FROM pg_attribute
-                WHERE attrelid = 'pgmnemo_shard.identity'::regclass AND attname = 'secret')
 """
 DOORS = """
 SELECT p.oid::regprocedure::text, p.proname,
@@ -105,20 +100,10 @@ def _upgrade_shard(session: Session, name: str, version: str) -> str:
             session.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(value(session, OWNER))))
             session.execute(sql.SQL("ALTER EXTENSION pgmnemo UPDATE TO {}").format(sql.Literal(version)))
             session.execute("RESET ROLE")
-        if value(session, SECRET):
-            _hide_secret(session)
         lay_shard(session)
         for signature in _old_doors(session):  # the script takes them from everyone
             session.execute(f"GRANT EXECUTE ON FUNCTION {signature} TO PUBLIC".encode())
     return before
-
-
-def _hide_secret(session: Session) -> None:
-    """What releases before 0.6.0 kept in clear."""
-    session.execute("ALTER TABLE pgmnemo_shard.identity ADD COLUMN verifier text")
-    made = verifier(session, value(session, "SELECT secret FROM pgmnemo_shard.identity"))
-    session.execute("UPDATE pgmnemo_shard.identity SET verifier = %s", (made,))
-    session.execute("ALTER TABLE pgmnemo_shard.identity DROP COLUMN secret")
 
 
 def _old_doors(session: Session) -> list[str]:

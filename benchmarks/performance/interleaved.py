@@ -1,6 +1,6 @@
 """How long one version of the extension takes beside another, on a machine that others use as well.
 
-    python benchmarks/performance/interleaved.py 0.3.1 0.4.1 --memories 100000 [--seconds 20] [--tenants 10]
+    python benchmarks/performance/interleaved.py 0.6.1 1.0.0 --memories 100000 [--seconds 20] [--tenants 10]
                                                              [--corpus locomo] [--embedder minilm]
 
 Both versions hold the corpus of `python -m runner perf`, each on a server of its own, which is idle while the

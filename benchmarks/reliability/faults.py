@@ -58,7 +58,7 @@ from tests.pgmnemo.client.cutting import Door
 WORKERS = get_context("forkserver")
 WORKERS.set_forkserver_preload(["benchmarks.reliability.faults"])
 KILLS = ("server", "backend", "client", "upkeep")
-OLDER, UPGRADED, FROM = "older", "upgraded", "0.5.0"
+OLDER, UPGRADED, FROM = "older", "upgraded", "0.6.1"
 LATE = "afterwards"
 MOST = 400  # lessons; then another tenant is taken
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")

@@ -85,8 +85,8 @@ def check_release(sql: Path, version: str) -> None:
         return
     if name := missing(sql, version):
         raise DatabaseError(
-            f"pgmnemo {version} is installed by {name}, which is not in {sql}; restore it: git checkout, then "
-            "make -C sql script"
+            f"pgmnemo {version} is installed by {name}, which is not in {sql}; "
+            "restore it: git checkout, then make -C sql script"
         )
     if release_of(sql, version) is not None:
         raise UsageError(

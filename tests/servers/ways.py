@@ -230,8 +230,7 @@ CELLS = (
     Cell("dump", "UTF8 to locale C", dumped("custom", 18, 18, ctype="C")),
     Cell("dump", "LATIN1 to UTF8", dumped("custom", 16, 18, of="LATIN1")),
     Cell("dump", "EUC_JP to UTF8", dumped("plain", 18, 18, of="EUC_JP")),
-    *(Cell("update", f"from {version}, {encoding}", updated(version, encoding))
-      for version in ("0.4.1", "0.6.1") for encoding in CODECS),
+    *(Cell("update", f"from 0.6.1, {encoding}", updated("0.6.1", encoding)) for encoding in CODECS),
     Cell("pg_upgrade", "16 to 18", upgraded),
     Cell("folder", "16 to 18", folder_upgraded),
     Cell("replication", "16 to 18", replicated),

@@ -133,7 +133,7 @@ class Subject:
         """Why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
         number = Name.of(self.name).version or version
         if self.passages and self.kind.versions and release(number) < SINCE:
-            return f"pgmnemo {number} takes no passages; measure --version v0.3.0 or later"
+            return f"pgmnemo {number} takes no passages; measure --version v0.6.1 or later"
         return absent(self.kind)
 
     def open(self, place: Place, version: str) -> AbstractContextManager[System]:

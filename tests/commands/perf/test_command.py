@@ -55,7 +55,7 @@ REFUSED = {
     ),
     "no passages": (
         (*SIZE, "--version", "v0.2.1", "--systems", "pgmnemo+passages"),
-        "none of the systems can be measured: pgmnemo 0.2.1 takes no passages; measure --version v0.3.0 .*",
+        "none of the systems can be measured: pgmnemo 0.2.1 takes no passages; measure --version v0.6.1 .*",
     ),
     "plot of nothing": (("plot", "nowhere"), "nowhere holds no performance.json; name folders .* wrote"),
     "no name of a system": (
