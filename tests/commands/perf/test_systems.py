@@ -87,7 +87,7 @@ def test_answers_have_k_different_rows_that_the_tenant_may_see_and_the_nearest(
 
 @pytest.mark.parametrize(("stored", "width"), [(1024, 1024), (0, 384)])
 def test_vectors_are_filled_up_only_where_the_version_stores_one_width(stored: int, width: int) -> None:
-    form = Form(stored, (), passages=True, positions=True)
+    form = Form(stored, (), passages=True)
     assert form.vector(np.ones(384, np.float32)).shape == (width,)
     assert form.vector(np.ones((2, 384), np.float32)).shape == (2, width)
 
