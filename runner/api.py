@@ -12,7 +12,6 @@ from runner.commands.history import log_deviation, log_run
 from runner.commands.leaderboard import Leaderboard, leaderboard
 from runner.commands.page import render_report
 from runner.commands.score import Stated, score
-from runner.commands.submit import submit
 from runner.errors import RunnerError
 from runner.stages.answers import Answering, AnswerOptions, answer
 from runner.verification import Verification, verify
@@ -47,6 +46,5 @@ __all__ = [
     "rescore",
     "run",
     "score",
-    "submit",
     "verify",
 ]

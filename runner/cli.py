@@ -41,8 +41,6 @@ COMMANDS = {
     "verify": (FINISHED, "runner.verification.verification:verify_command"),
     "rescore": (FINISHED, "runner.verification.rescore:rescore_command"),
     "sign": (FINISHED, "runner.verification.sign:sign_command"),
-    "attest": (FINISHED, "runner.commands.attest:attest_command"),
-    "submit": (FINISHED, "runner.commands.submit:submit_command"),
     "export": (FINISHED, "runner.commands.export:export_command"),
     "score": (FINISHED, "runner.commands.score.command:score_command"),
     "report": (FINISHED, "runner.commands.page:report_command"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import shutil
@@ -25,7 +24,6 @@ README = ROOT / "README.md"
 TABLE = endings("finished")
 SAMPLE = kept_run("sample")
 LOCOMO = kept_run("locomo")
-RUN = "benchmarks/sample/results/v1"  # the place of a run in an archive
 
 
 Change = Callable[[Path], object]
@@ -55,19 +53,6 @@ class Stage:
         (self.base / "blocked").mkdir()
         (self.base / "blocked" / "BLOCKED.md").write_text("# BLOCKED")
         return self.base / "blocked"
-
-    def archive(self, content: bytes) -> Path:
-        (self.base / "run.tar.gz").write_bytes(content)
-        return self.base / "run.tar.gz"
-
-    def members(self, *names: str, kind: bytes = tarfile.REGTYPE) -> Path:
-        """An archive of empty members of these names."""
-        with tarfile.open(self.base / "run.tar.gz", "w:gz") as archive:
-            for name in names:
-                member = tarfile.TarInfo(name)
-                member.type = kind
-                archive.addfile(member)
-        return self.base / "run.tar.gz"
 
     def file(self, content: bytes) -> Path:
         (self.base / "notes.md").write_bytes(content)
@@ -131,7 +116,6 @@ for cause, words in {
     "`verify` of a folder without a run": ["verify", ROOT / "sql"],
     "`verify` with a corpus or history that is not there": ["verify", SAMPLE, "--corpus", "/nonsense"],
     "`verify --rerun -1`": ["verify", SAMPLE, "--rerun", "-1"],
-    "`report`, `cite` or `leaderboard` over another file": ["leaderboard", SAMPLE, "--output", README],
     "`report`, `cite` or `leaderboard` into a run": ["cite", LOCOMO, "--badge", LOCOMO / "badge.svg"],
     "`cite` or `report` into another kind of file": ["cite", LOCOMO, "--badge", "badge.png"],
     "`cite` of documents, or of several runs": ["cite", SAMPLE, LOCOMO],
@@ -164,22 +148,13 @@ for cause, words in {
     "`answer` at an address that is none": ["answer", SAMPLE, *READER, "--judge-url", "host"],
     "`cite --check` without a file": ["cite", "--check"],
     "`cite --check` of nothing": ["cite", "--check", "/nonsense.md"],
-    "`submit` of nothing": ["submit", "/nonsense", "--output", "/nonsense/run.tar.gz"],
-    "`submit` into another kind of file": ["submit", SAMPLE, "--output", "run.zip"],
-    "`submit` into a run": ["submit", SAMPLE, "--output", SAMPLE / "run.tar.gz"],
-    "`submit` that cannot be written": ["submit", SAMPLE, "--output", "/nonsense/run.tar.gz"],
     "`leaderboard` without a folder": ["leaderboard"],
-    "`leaderboard` in two forms": ["leaderboard", SAMPLE, "--json", "--markdown"],
     "`leaderboard` of nothing": ["leaderboard", "/nonsense"],
-    "`leaderboard` into another kind of file": ["leaderboard", SAMPLE, "--output", "board.pdf"],
     "`verify` or `leaderboard` with a list of signers that cannot be read": [
         "verify", SAMPLE, "--allowed-signers", "/nonsense",
     ],
-    "`attest` of nothing": ["attest", "/nonsense", "--by", "ann@example.org"],
-    "`attest` under what is no name": ["attest", SAMPLE, "--by", "Ann and Bob"],
     "`sign` of what is no run": ["sign", ROOT / "sql", "--key", "key"],
     "`sign` with a key that is not there": ["sign", SAMPLE, "--key", "/nonsense"],
-    "`leaderboard` that cannot be written": ["leaderboard", SAMPLE, "--output", "/nonsense/board.svg"],
 }.items():  # fmt: skip
     CASES[cause] = lambda stage, words=words: words  # type: ignore[misc]
 
@@ -193,18 +168,6 @@ CASES |= {
     "`answer` with prompts by an unknown rule": lambda s: [
         "answer", SAMPLE, *READER, "--judge-prompts", s.file(b'{"x": "y"}'),
     ],
-    "`submit` over a file": lambda s: ["submit", SAMPLE, "--output", s.archive(b"")],
-    "`submit` of a blocked run": lambda s: ["submit", s.blocked(), "--output", s.base / "run.tar.gz"],
-    "`submit` of a run that is not intact": lambda s: [
-        "submit", s.sample(swap("report.md", "0", "1")), "--output", s.base / "run.tar.gz",
-    ],
-    "an archive with a changed byte": lambda s: [
-        "verify", s.archive((whole := gzip.compress(b"a run" * 99))[:-6] + b"?" + whole[-5:]),
-    ],
-    "an archive that is none": lambda s: ["verify", s.archive(b"a run")],
-    "an archive that is a bomb": lambda s: ["verify", s.archive(gzip.compress(bytes(9 << 20)))],
-    "an archive of many members": lambda s: ["verify", s.members(*(f"{RUN}/{n}" for n in range(33)))],
-    "an archive of two runs": lambda s: ["verify", s.members(f"{RUN}/run.json", f"{RUN}_2/run.json")],
     "a member that leads outside": lambda s: ["verify", s.members("../run.json")],
     "a member that is a link or a device": lambda s: [
         "verify", s.members(f"{RUN}/run.json", kind=tarfile.SYMTYPE),
@@ -285,10 +248,6 @@ CASES |= {
     "`sign` of a blocked run": lambda s: ["sign", s.blocked(), "--key", "key"],
     "`sign` of a changed file": lambda s: ["sign", s.sample(edit("run.json", seed=7)), "--key", "key"],
     "`sign` where a signature is": lambda s: ["sign", s.sample(put("manifest.json.sig", "")), "--key", "key"],
-    "`attest` of a changed file": lambda s: ["attest", s.sample(edit("run.json", seed=7)), *ANN],
-    "`attest` where nine records are": lambda s: [
-        "attest", s.sample(*(put(f"rerun-{number}.json", "") for number in range(1, 10))), *ANN,
-    ],
 }  # fmt: skip
 
 
@@ -339,23 +298,6 @@ def _(stage: Stage) -> list[Any]:
 def _(stage: Stage) -> list[Any]:
     stage.patch.setenv("PATH", str(stage.base))
     return ["sign", stage.sample(), "--key", stage.file(b"a key")]
-
-
-def unrecalled(stage: Stage) -> None:
-    """Nothing is recalled again, which would take a model."""
-    stage.patch.setattr(sys.modules["runner.verification.checks.rerun"], "SERVICES", ("minilm",))
-
-
-@ending("`attest` of a run that does not hold")
-def _(stage: Stage) -> list[Any]:
-    unrecalled(stage)
-    return ["attest", stage.sample(put("notes.txt", "")), *ANN]
-
-
-@ending("`attest` of what cannot be recalled again")
-def _(stage: Stage) -> list[Any]:
-    unrecalled(stage)
-    return ["attest", SAMPLE, *ANN]
 
 
 @pytest.mark.parametrize("cause", CASES)

@@ -25,7 +25,7 @@ def lines(text: str) -> set[str]:
     ("name", "commands"),
     [
         ("measure.md", ("sample", "report")),
-        ("compare.md", ("verify", "compare", "gate", "report", "leaderboard", "submit", "cite --write")),
+        ("compare.md", ("verify", "compare", "gate", "report", "leaderboard", "cite --write")),
     ],
 )
 def test_every_block_runs_and_prints_what_is_shown(

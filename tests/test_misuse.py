@@ -132,8 +132,7 @@ COMMANDS: dict[str, tuple[Words, set[int]]] = {
     "compare": (lambda bad, good, base: ["compare", good, bad], {0, 1, 2, 3}),
     "gate": (lambda bad, good, base: ["gate", "--baseline", bad, good], {1, 2, 3}),
     "cite": (lambda bad, good, base: ["cite", bad, "--badge", base / "badge.svg"], {1, 2, 3}),
-    "leaderboard": (lambda bad, good, base: ["leaderboard", bad, "--output", base / "board.svg"], {0, 2}),
-    "leaderboard as Markdown": (lambda bad, good, base: ["leaderboard", bad, good, "--markdown"], {0, 2}),
+    "leaderboard": (lambda bad, good, base: ["leaderboard", bad, good, "--markdown"], {0, 2}),
     "history add": (lambda bad, good, base: ["history", "add", bad], {0, 1, 2, 3}),
     "history deviation": (lambda bad, good, base: ["history", "deviation", bad, "\x1b[2J"], {0, 1, 2, 3}),
     "cite --check": (lambda bad, good, base: ["cite", "--check", base / "notes.md", "--root", base], {1}),
@@ -168,7 +167,7 @@ def test_a_careless_or_hostile_folder_ends_in_a_sentence(
     assert "Traceback" not in out + err
     assert not STEERING.search(out.replace("\n", "")), out
     assert not STEERING.search(err.replace("\n", "")), err
-    assert command != "leaderboard as Markdown" or "<script" not in out
+    assert command != "leaderboard" or "<script" not in out
     if code in (2, 3):
         assert len(err.strip().splitlines()) == 1, err
     assert {path: path.read_bytes() for path in good.iterdir()} == kept
@@ -269,16 +268,16 @@ def test_what_cannot_be_written_whole_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (board := tmp_path / "board.html").symlink_to(tmp_path / "kept.html")
-    write_output("the leaderboard", board, "before")
+    write_output("the page", board, "before")
     with pytest.raises(UnicodeEncodeError):
-        write_output("the leaderboard", board, "after \ud800")
+        write_output("the page", board, "after \ud800")
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputError, match=r"the leaderboard cannot be written to .*board\.html"):
-        write_output("the leaderboard", board, "after")
+    with pytest.raises(OutputError, match=r"the page cannot be written to .*board\.html"):
+        write_output("the page", board, "after")
     assert (tmp_path / "kept.html").read_text() == "before"
     assert {path.name for path in tmp_path.iterdir()} == {"board.html", "kept.html"}
     assert board.is_symlink()

@@ -7,7 +7,6 @@ import json
 import lzma
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -20,7 +19,6 @@ from pgmnemo.models.runtime import package_folder
 from pgmnemo.server.releases import default_version
 from pgmnemo.serving.tokens import Tokens
 from runner.cli import main
-from runner.runs.archive import pack
 from runner.runs.canonical import pretty
 from runner.runs.history import HEADER, entry_text
 from runner.runs.manifest import MANIFEST
@@ -128,36 +126,6 @@ def packed(folder: Path) -> None:
     raw = folder / PLACE / RAW
     raw.with_name(f"{RAW}.xz").write_bytes(lzma.compress(raw.read_bytes()))
     raw.unlink()
-
-
-def archived(folder: Path) -> None:
-    """The run of a folder as an archive beside it."""
-    files = [path for path in (folder / "HISTORY.md", *(folder / PLACE).iterdir()) if path.is_file()]
-    with (folder / "run.tar.gz").open("wb") as file:
-        pack({str(path.relative_to(folder)): path.read_bytes() for path in files}, file)
-
-
-def committed(folder: Path) -> None:
-    """The run in a repository that has its raw files in a commit, and a list that names another."""
-    kept(folder)
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "Add the run"]):
-        subprocess.run([*git, *words], cwd=folder, check=True)
-    (folder / PLACE / RAW).unlink()
-    document("benchmarks/raw.json", {f"sample/results/{NAME}": "0" * 40})(folder)
-
-
-def rerun(folder: Path) -> None:
-    """The run, and the record of somebody who recalled it again."""
-    kept(folder)
-    place = folder / PLACE
-    record = {
-        "schema": "pgmnemo/rerun/2", "manifest_sha256": sha256((place / MANIFEST).read_bytes()).hexdigest(),
-        "by": "ann", "when": "2026-11-25T10:00:00Z", "questions": 3, "of": 3,
-        "scopes": [scope.name for scope in Results(place).run.scopes], "arms": ["pgmnemo"],
-        "tolerance": {"score": 0.001}, "commit": None,
-    }  # fmt: skip
-    document(f"{PLACE}/rerun-1.json", record)(folder)
 
 
 def sealed(folder: Path) -> None:

@@ -14,7 +14,6 @@ from benchmarks.reliability.laying import (
     PLACE,
     RUN,
     Lay,
-    archived,
     document,
     every,
     good,
@@ -96,38 +95,24 @@ def finished() -> Iterator[Reader]:
         yield of("report", words=f"report {run} --output {{out}}/page.html")
         yield of("compare", words=f"compare {{in}}/base {run}", told=True)
         yield of("gate", words=f"gate --baseline {{in}}/base {run}", told=True)
-        yield of("leaderboard", words=f"leaderboard {run} --json")
-        yield of("submit", words=f"submit {run} --output {{out}}/run.tar.gz")
+        yield of("leaderboard", words=f"leaderboard {run}")
         yield of("history add", words=f"history add {run}")
         yield of("cite", words=f"cite {run}")
-        yield Reader("attest", f"{PLACE}/{name}", kept, f"attest {run} --by ann --rerun 0")
         signing = every(kept, text("key", "no key"))
         yield Reader("sign", f"{PLACE}/{name}", signing, f"sign {run} --key {{in}}/key")
-        for command in ("verify", "leaderboard"):
-            after = archived if name == MANIFEST else every(sealed, archived)
-            words = f"{command} {{in}}/run.tar.gz --{'json' if command == 'leaderboard' else 'rerun 0'}"
-            yield Reader(
-                f"{command} FILE.tar.gz", f"{PLACE}/{name}", kept, words, after, told=command == "verify"
-            )
 
 
 def beside() -> Iterator[Reader]:
-    """The same commands with another file damaged: an archive, HISTORY.md, signers, a packed file."""
+    """The same commands with another file damaged: HISTORY.md, signers, a packed file."""
     run = f"{{in}}/{PLACE}"
-    archive, xz = every(kept, archived), f"{PLACE}/raw_retrievals.jsonl.xz"
-    yield Reader("verify FILE.tar.gz", "run.tar.gz", archive, "verify {file} --rerun 0", told=True)
-    yield Reader("leaderboard FILE.tar.gz", "run.tar.gz", archive, "leaderboard {file} --json")
+    xz = f"{PLACE}/raw_retrievals.jsonl.xz"
     yield Reader("verify", xz, laying.packed, f"verify {run} --rerun 0", sealed, told=True)
     yield Reader("rescore", xz, laying.packed, f"rescore {run} --output {{out}}/new", sealed)
     yield Reader("verify", "HISTORY.md", kept, f"verify {run} --rerun 0 --history {{file}}", told=True)
     yield Reader("history deviation", "HISTORY.md", kept, f"history deviation {run} late")
-    yield Reader("submit", "HISTORY.md", kept, f"submit {run} --output {{out}}/run.tar.gz")
-    yield Reader("history restore", "benchmarks/raw.json", laying.committed, f"history restore {run}")
-    yield Reader("history thin", f"{PLACE}/{MANIFEST}", laying.committed, f"history thin {run}")
     signers = every(kept, text("signers", "ann@x ssh-ed25519 AAAA\n"))
     words = f"verify {run} --rerun 0 --allowed-signers {{file}}"
     yield Reader("verify", "signers", signers, words, told=True)
-    yield Reader("verify", f"{PLACE}/rerun-1.json", laying.rerun, f"verify {run} --rerun 0", told=True)
     yield Reader("sign", "key", every(kept, text("key", "no key")), f"sign {run} --key {{file}}")
     yield Reader("report", f"{PLACE}/timings.jsonl", kept, f"report {run} --output {{out}}/page.html", sealed)
     mark = f"<!-- cite: recall_any@10 {laying.NAME} -->97.6 %<!-- /cite -->"

@@ -22,7 +22,7 @@ from runner.errors import RefusedError
 from runner.protocol.editions import Edition, demand_known
 from runner.records import Hit, Json, Retrieval
 from runner.runs.costs import RERANKS, REWRITES, TIMINGS, Rerank, Rewrite, Timing
-from runner.runs.manifest import MANIFEST, Rerun, read_rerun
+from runner.runs.manifest import MANIFEST
 from runner.runs.packing import LINES, MOST, named, packed, restoring, unpacked
 from runner.runs.raw import RAW
 from runner.runs.run import BLOCKED, METRICS, RUN, Run
@@ -193,14 +193,6 @@ class Results:
             if REWRITES in self.schemas
             else []
         )
-
-    def rerun_record(self, name: str) -> Rerun:
-        """The record of a re-run, `rerun-N.json`."""
-        document = self._document(name, "rerun")
-        try:
-            return read_rerun(document)
-        except msgspec.ValidationError as error:
-            raise Unreadable(f"{name} cannot be read as the record of a re-run ({error})") from None
 
     def _document(self, name: str, kind: str) -> Json:
         document: Json = _parsed(self.text(name), name)

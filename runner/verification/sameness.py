@@ -17,7 +17,6 @@ from runner.records import Hit
 SWAY = 5e-5  # of an answer's best score, by which a score may differ: not twice the most that was measured
 HALF = 5.1e-5  # by which a component is off that is kept with four decimals
 DIGITS = 5.1e-6  # of a score that is kept with six digits
-BOUNDS = {"score": SWAY, "component": HALF}  # as a record of a re-run names them
 
 Ranking = Sequence[Hit]
 

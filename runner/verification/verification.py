@@ -17,7 +17,6 @@ from pgmnemo.terminal import say
 from runner.errors import RefusedError
 from runner.protocol.editions import OlderEdition
 from runner.records import Json
-from runner.runs.archive import run_folder
 from runner.runs.canonical import pretty
 from runner.runs.history import HISTORY
 from runner.runs.reading import Unreadable, collector_paused, is_run
@@ -94,14 +93,9 @@ class Verification:
 
     @property
     def attested(self) -> str:
-        """`signed by …` where somebody of the list of signers signed, else `self-run`; then who re-ran it."""
-        signed, again = (self._told(check) for check in ("signature", "reruns"))
-        return "; ".join([signed or SELF, *([again] if again else [])])
-
-    def _told(self, check: str) -> str:
-        """What a check that holds says before its first semicolon; empty where it does not hold."""
-        found = (one for one in self.answers if (one.check, one.found) == (check, Found.HOLDS))
-        return next((one.sentence.partition(";")[0] for one in found), "")
+        """`signed by …` where somebody of the list of signers signed, else `self-run`."""
+        found = (one for one in self.answers if (one.check, one.found) == ("signature", Found.HOLDS))
+        return next((one.sentence.partition(";")[0] for one in found), SELF)
 
     @property
     def faults(self) -> tuple[Answer, ...]:
@@ -138,13 +132,13 @@ def verify_command(
     run: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Check results folders, or archives of such, against themselves, HISTORY.md and, if given, the corpus.
+    """Check results folders against themselves, HISTORY.md and, if given, the corpus.
 
     Exits with 0 where no fault was found and all that a headline stands on was recalled again or held, or
     --rerun 0 asked for the files alone; with 1 for a fault, with 4 where something was not asked.
 
     Args:
-        folders: results folder of a run, or an archive by submit
+        folders: results folder of a run
         corpus: the corpus file or its folder
         history: HISTORY.md (default: the nearest above the folder)
         allowed_signers: list of whose signatures count (default: benchmarks/allowed_signers, if there)
@@ -198,24 +192,23 @@ def verify(
     `corpus` is the corpus file or its folder, `history` the HISTORY.md to use instead of the nearest one
     above the folder, `allowed_signers` the list of whose signatures count (default: the repository's,
     where it has one). With `rerun` so many questions are recalled again, in embedded databases, and the
-    corpus that lies where a run looks for it is held, too; with 0 the files alone are wanted. An archive
-    that `submit` made stands for the folder in it. A folder of `answer` is held against itself, the corpus
-    and the `run` that it read (default: the one beside it). A fault is an answer, never an exception;
-    UsageError only for what is no folder, no path, no list or no number of questions, OutputError for an
-    archive that cannot be unpacked.
+    corpus that lies where a run looks for it is held, too; with 0 the files alone are wanted. A folder
+    of `answer` is held against itself, the corpus and the `run` that it read (default: the one beside it). A
+    fault is an answer, never an exception; UsageError only for what is no folder, no path, no list or no
+    number of questions.
     """
     if rerun is not None and rerun < 0:
         raise UsageError(f"--rerun takes a number of questions, 0 for the files alone, not {rerun}")
     signers = signers_list(allowed_signers)
-    with run_folder(Path(folder).expanduser()) as place:
-        if is_answers(place):
-            return _of_answers(place, _path(run), _path(corpus), files=rerun == 0)
-        evidence = Evidence(place, _path(corpus), _path(history), sql, rerun, progress, signers)
-        _demand(evidence, folder)
-        with collector_paused():
-            answers = tuple(check(evidence) for check in CHECKS.values())
-        verdict = _verdict(lambda: evidence.run.verdict.value)
-        return Verification(evidence.folder, verdict, answers, rerun == 0, evidence.recalled)
+    place = Path(folder).expanduser()
+    if is_answers(place):
+        return _of_answers(place, _path(run), _path(corpus), files=rerun == 0)
+    evidence = Evidence(place, _path(corpus), _path(history), sql, rerun, progress, signers)
+    _demand(evidence, folder)
+    with collector_paused():
+        answers = tuple(check(evidence) for check in CHECKS.values())
+    verdict = _verdict(lambda: evidence.run.verdict.value)
+    return Verification(evidence.folder, verdict, answers, rerun == 0, evidence.recalled)
 
 
 def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool) -> Verification:

@@ -1,4 +1,4 @@
-"""`python -m runner history add | deviation | thin | restore`: what is kept of runs, what is said of them.
+"""`python -m runner history add | deviation`: what is kept of runs, what is said of them.
 
 Runs and deviations are appended to HISTORY.md in its one form; what stands there is never rewritten.
 """
@@ -15,7 +15,6 @@ from cyclopts import App, Parameter
 
 from pgmnemo.errors import UsageError
 from pgmnemo.terminal import say
-from runner.commands.history import raw
 from runner.errors import RefusedError
 from runner.options import Run
 from runner.records import Verdict
@@ -31,7 +30,7 @@ HistoryFile = Annotated[
     Path | None, Parameter(help="the file (default: the HISTORY.md of the nearest folder above)")
 ]
 
-history = App(name="history", help="Runs that are kept: their entries in HISTORY.md, and their raw files.")
+history = App(name="history", help="Runs that are kept: their entries in HISTORY.md.")
 
 
 @history.command
@@ -54,29 +53,6 @@ def deviation(folder: Run, text: str, /, *, history: HistoryFile = None) -> int:
     """
     say(f"{log_deviation(folder, text, history=history)}: appended")
     return 0
-
-
-@history.command
-def thin(*folders: Run) -> int:
-    """Take the raw files of old runs out of the checkout; the commit that has them is noted in raw.json."""
-    for folder in _some(folders):
-        gone = ", ".join(raw.thin(folder))
-        say(f"{folder}: {gone} taken away; commit the change" if gone else f"{folder}: nothing to take away")
-    return 0
-
-
-@history.command
-def restore(*folders: Run) -> int:
-    """Bring back the raw files that a run lacks from the repository's history, held against its manifest."""
-    for folder in _some(folders):
-        say(f"{folder}: {', '.join(raw.restore(folder)) or 'nothing'} restored")
-    return 0
-
-
-def _some(folders: tuple[Path, ...]) -> tuple[Path, ...]:
-    if not folders:
-        raise UsageError("name the folder of a run, or several")
-    return folders
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A leaderboard as records, as JSON and as Markdown, and the words that every form of it shares."""
+"""A leaderboard as records and as Markdown."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from pgmnemo import escaping
 from runner.markdown import table
-from runner.records import Json
-from runner.report.formats import DAGGER, count, difference, figure, interval, is_recall, shorten, trivial
+from runner.report.formats import DAGGER, count, difference, figure, interval, shorten, trivial
 
-SCHEMA = "pgmnemo/leaderboard/1"
 VALUE = ("metric", "value", "ci95_low", "ci95_high", "n", "trivial")
 NOTES = (
     "Every run on the board was verified first: its files, its figures and its entry in HISTORY.md.",
@@ -104,11 +100,6 @@ class Leaderboard:
     groups: tuple[Group, ...]
     asides: tuple[Aside, ...]
 
-    def document(self) -> Json:
-        """The same as JSON, of the schema pgmnemo/leaderboard/1."""
-        plain: Json = msgspec.json.decode(msgspec.json.encode(self))
-        return {"schema": SCHEMA, **plain, "notes": list(NOTES)}
-
 
 NO_EVIDENCE = "This corpus proves that an installation works; it is no evidence of recall (protocol §2.3)."
 TRIVIAL = f"{DAGGER} counts questions whose whole scope holds no more than k segments: no headline."
@@ -146,27 +137,6 @@ def _board(board: Board) -> Iterator[str]:
     yield table(heads, rows, f"rll{'r' * len(metrics)}rlll")
     if labels := dict.fromkeys(f"- {verdict(row)}" for row in board.rows if row.deviations):
         yield "\n".join(labels)
-
-
-def extent(found: Leaderboard) -> str:
-    """How many runs stand where, in one line."""
-    placed = sum(len(group.boards[0].rows) for group in found.groups)
-    groups = f" in {_counted(len(found.groups), 'group')}" if found.groups else ""
-    apart = f", {count(len(found.asides))} apart" if found.asides else ""
-    return f"{_counted(placed, 'run')}{groups}{apart}"
-
-
-def lead_words(group: Group) -> str:
-    """How many runs a group has, and the best figure of its first board."""
-    board = group.boards[0]
-    best = next(value for value in board.rows[0].values if value["metric"] == board.metric)
-    unit = " %" if is_recall(board.metric) else ""
-    runs = _counted(len(board.rows), "run")
-    return f"{runs}, {board.metric} up to {figure(board.metric, best['value'])}{unit}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
 
 
 def group_words(group: Group) -> Iterator[str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from runner.protocol.editions import OlderEdition
 from runner.report.citation import CITABLE
 from runner.report.formats import CITED, shorten
 from runner.runs import alike
-from runner.runs.archive import is_archive, unpacked
 from runner.runs.reading import is_run
 from runner.runs.run import BLOCKED
 from runner.verification import Verification
@@ -28,7 +26,7 @@ NAMES = [*alike.CONDITIONS, QUESTIONS, DEFINITIONS, CODE]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A verified run in a folder or an archive, and whose signature attests it."""
+    """A verified run, and whose signature attests it."""
 
     folder: Path
     side: Side
@@ -36,7 +34,7 @@ class Entry:
 
 
 def results_folders(names: Iterable[Path | str]) -> tuple[Path, ...]:
-    """Every results folder and every archive of one that `names` lead to, each once, in the order named.
+    """Return every results folder that `names` lead to, each once, in the order named.
 
     A name is of a run, of a folder of runs, or a pattern. Raises UsageError for one that leads to none.
     """
@@ -59,28 +57,19 @@ def _runs(name: str) -> list[Path]:
 
 
 def _inside(place: Path) -> list[Path]:
-    if is_run(place) or is_archive(place) or not place.is_dir():
+    if is_run(place) or not place.is_dir():
         found = [place]
     else:
         found = [child for child in sorted(place.iterdir()) if child.name[0] != "."]
-    return [one for one in found if is_run(one) or is_archive(one)]
+    return [one for one in found if is_run(one)]
 
 
-def read_entry(place: Path, check: Verify, opened: ExitStack) -> Entry | Aside:
-    """Verify the run in a folder or an archive, then read it; an Aside for one that may be on no board.
-
-    An archive stays unpacked as long as `opened` does; its run is known by the archive's own name.
-    """
-    packed = is_archive(place)
+def read_entry(place: Path, check: Verify) -> Entry | Aside:
+    """Verify the run in a folder, then read it; an Aside for one that may be on no board."""
     try:
-        found = _read(opened.enter_context(unpacked(place)) if packed else place, check)
+        return _read(place, check)
     except PgmnemoError as error:
         return _aside(place, "unreadable", str(error))
-    if not packed:
-        return found
-    if isinstance(found, Entry):
-        return replace(found, folder=place)
-    return replace(found, folder=place.as_posix())
 
 
 def _read(folder: Path, check: Verify) -> Entry | Aside:

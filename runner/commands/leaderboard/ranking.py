@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,7 +14,6 @@ from runner.commands.leaderboard.entry import Entry, Verify, apart, read_entry, 
 from runner.protocol.statistics.bootstrap import bootstrap_difference
 from runner.records import ALL, SearchScope
 from runner.report.formats import CITED, questions_of
-from runner.runs.archive import is_archive
 from runner.runs.reading import collector_paused
 from runner.verification import verify
 from runner.verification.verification import signers_list
@@ -30,7 +28,7 @@ def leaderboard(
 ) -> Leaderboard:
     """The runs in `folders`, each verified: those that are alike on one board, the best first.
 
-    A folder may be a run or an archive of one, hold such, or be a pattern of such. Nothing is refused for
+    A folder may be a run, hold some, or be a pattern of such. Nothing is refused for
     being unlike: it has a group of its own, with the reason; a run that is blocked, unverified or not intact
     is an Aside. `allowed_signers` is the list of whose signatures count (default: the repository's, where it
     has one). Raises UsageError for a folder that holds no run and for a list that cannot be read.
@@ -38,10 +36,9 @@ def leaderboard(
     if allowed_signers is not None:
         check = partial(check, allowed_signers=signers_list(allowed_signers))
     places = results_folders(fspath(name) for name in folders)
-    with ExitStack() as opened:
-        found = [read_entry(place, check, opened) for place in places]
-        groups = _groups(one for one in found if isinstance(one, Entry))
-        made = tuple(_group(members, groups[0][0]) for members in groups)
+    found = [read_entry(place, check) for place in places]
+    groups = _groups(one for one in found if isinstance(one, Entry))
+    made = tuple(_group(members, groups[0][0]) for members in groups)
     return Leaderboard(made, tuple(one for one in found if isinstance(one, Aside)))
 
 
@@ -102,8 +99,7 @@ def _label(entry: Entry, members: Sequence[Entry]) -> str:
 
 
 def _parts(entry: Entry) -> tuple[str, ...]:
-    place = entry.folder.resolve()
-    return (*place.parts[1 : len(place.parts) - (not is_archive(place))], entry.side.name)
+    return (*entry.folder.resolve().parts[1:-1], entry.side.name)
 
 
 def _made(

@@ -10,11 +10,11 @@ from runner.verification.checks.record import corpus, record
 from runner.verification.checks.repository import code, commit, history
 from runner.verification.checks.rerun import rerun
 from runner.verification.checks.scores import scores
-from runner.verification.checks.signed import reruns, signature
+from runner.verification.checks.signed import signature
 from runner.verification.evidence import Check, Evidence
 
 _ORDER = (
-    complete, manifest, schema, history, commit, signature, reruns, code, record, raw, scores, metrics,
+    complete, manifest, schema, history, commit, signature, code, record, raw, scores, metrics,
     report, page, timings, reranks, rewrites, corpus, questions, ranked, controls, rerun,
 )  # fmt: skip
 CHECKS: Registry[Check[Evidence]] = Registry(

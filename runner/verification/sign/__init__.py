@@ -13,10 +13,10 @@ from runner.errors import SigningError
 from runner.options import Run
 from runner.runs.manifest import MANIFEST, SIGNATURE
 from runner.runs.reading import Results, read_results
-from runner.verification.sign.keygen import NAMESPACE, RERUN_NAMESPACE, reason
+from runner.verification.sign.keygen import NAMESPACE, reason
 from runner.verification.sign.keygen import keygen as ssh_keygen  # its module keeps its name here
 
-__all__ = ["NAMESPACE", "RERUN_NAMESPACE", "sign", "signature_of", "whole"]
+__all__ = ["NAMESPACE", "sign", "signature_of", "whole"]
 
 
 def sign_command(folder: Run, /, *, key: Path) -> int:

@@ -19,9 +19,6 @@ from runner.errors import SigningError
 from runner.places import ROOT
 
 NAMESPACE = "run@pgmnemo"  # a signature that was made for anything else, such as a commit, is none of a run
-RERUN_NAMESPACE = (
-    "rerun@pgmnemo"  # of the record of a re-run: who signs a run vouches for no re-run, nor the reverse
-)
 PROGRAM = "ssh-keygen"
 PATIENCE = 60  # seconds; a key on a token may wait for a touch
 
