@@ -13,7 +13,7 @@ import msgspec
 from pgmnemo.client.naming import composed
 from pgmnemo.client.records import Item
 from pgmnemo.client.rendering import without_blocks
-from pgmnemo.importers import Found, Options
+from pgmnemo.importers import UNKNOWN, Found, Options
 
 T = TypeVar("T")
 MOST = 10_000_000  # bytes of a text
@@ -65,6 +65,16 @@ def moment(value: object) -> datetime | None:
     return None
 
 
+def time_of(options: Options, where: str, *values: object) -> datetime | None:
+    """The first of these values that is a time; each before it that is none is counted and named."""
+    for value in values:
+        if (at := moment(value)) is not None:
+            return at
+        if value not in (None, ""):
+            options.left.aside("times", f"{where} has the time {str(value)[:100]!r}, which is not read")
+    return None
+
+
 def utc(value: T) -> T:
     """A time that has no zone as one of UTC, and anything else as it is."""
     if isinstance(value, datetime) and value.tzinfo is None:
@@ -101,7 +111,7 @@ class Talk:
         if not (text := without_blocks(text.strip()).strip()):
             self._options.left.add("without text", f"{where} has no text of its own")
             return iter(())
-        at = moment(time)
+        at = time_of(self._options, where, time)
         return lesson(
             self._options, where, f"{self._source}/{key}", text, project=project, topic=topic, role=role,
             at=at, position=self._place(at), metadata={"source": self._source, **metadata},
@@ -121,7 +131,15 @@ def attachments(options: Options, where: str, *lists: object) -> None:
     """Count and name what is attached to a message, which is not read."""
     for one in (one for given in lists if isinstance(given, list) for one in given):
         name = one.get("name") or one.get("file_name") if isinstance(one, dict) else one
-        options.left.add("attachments", f"{where} has the attachment {name!r}")
+        options.left.aside("attachments", f"{where} has the attachment {name!r}")
+
+
+def unsaid(options: Options, where: str, known: bool, format: str) -> None:
+    """Count a line or message that nobody says to anybody; name it where it is not of the format at all."""
+    if known:
+        options.left.counts["of tools, or hidden"] += 1
+    else:
+        options.left.add(UNKNOWN, f"{where} is not of {format}")
 
 
 def said(content: object, injected: tuple[str, ...] = ()) -> str:

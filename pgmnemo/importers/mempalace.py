@@ -15,7 +15,7 @@ from pathlib import Path
 from pgmnemo.errors import UsageError
 from pgmnemo.escaping import plain
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import lesson, moment
+from pgmnemo.importers.lessons import lesson, time_of
 from pgmnemo.importers.sources import rows
 
 FILE, DOCUMENT = "chroma.sqlite3", "chroma:document"
@@ -39,10 +39,10 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
         raise UsageError(f"there is no palace at {plain(str(place))}; name the folder that holds {FILE}")
     for identity, parts in groupby(rows(file, DRAWERS, options), lambda row: row[0]):
         metadata = {key: value for _, key, value in parts}
-        text = str(metadata.pop(DOCUMENT, ""))
+        text, where = str(metadata.pop(DOCUMENT, "")), f"{file}, drawer {identity}"
         yield from lesson(
-            options, f"{file}, drawer {identity}", f"mempalace/{identity}", text,
+            options, where, f"mempalace/{identity}", text,
             project=metadata.get("wing"), topic=metadata.get("room"), role=metadata.get("role"),
-            at=next((time for name in TIMES if (time := moment(metadata.get(name)))), None),
+            at=time_of(options, where, *map(metadata.get, TIMES)),
             metadata={**metadata, "source": "mempalace"},
         )  # fmt: skip
