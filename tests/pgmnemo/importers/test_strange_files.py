@@ -24,7 +24,8 @@ from tests.pgmnemo.importers.conftest import Read, Write, lines
 from tests.pgmnemo.importers.test_agents import SESSION
 from tests.pgmnemo.importers.test_importing import CODEX, Kept
 
-SAID = [one for one in chats.TALK["mapping"].values() if one["message"]]
+TALK: Any = chats.TALK
+SAID = [one for one in TALK["mapping"].values() if one["message"]]
 OLD_CODEX = [
     {"id": "s", "timestamp": "2025-05-26T07:27:40Z", "instructions": None},
     {"record_type": "state"}, {"type": "reasoning", "encrypted_content": "x"},
@@ -37,7 +38,7 @@ FILES: dict[str, tuple[str, Callable[[], Any], int]] = {
     "jsonl": ("h.jsonl", lambda: iter(HAND), len(HAND)),
     "claude-code": ("s.jsonl", lambda: iter([*SESSION, SESSION[3]]), len(SESSION) + 1),
     "codex": ("r.jsonl", lambda: iter([*CODEX, *OLD_CODEX[1:]]), len(CODEX) + len(OLD_CODEX) - 1),
-    "chatgpt": ("a.json", lambda: [chats.TALK], len(SAID)),
+    "chatgpt": ("a.json", lambda: [TALK], len(SAID)),
     "claude": ("b.json", lambda: [chats.CLAUDE, OTHER_TALK], len(chats.CLAUDE["chat_messages"]) + 1),
     "mem0": ("x.json", lambda: {"results": [mem0.MEMORY] * 2, "relations": [{"source": "ada"}]}, 2),
     "langgraph": ("y.json", lambda: [langgraph.ITEM] * 2, 2),
