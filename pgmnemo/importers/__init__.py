@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from pgmnemo import escaping
 from pgmnemo.client.records import Item
 from pgmnemo.errors import UsageError
-from pgmnemo.escaping import plain
 from pgmnemo.registry import Parts
 
 NAMED = 20  # sentences that are kept of each reason to leave something out
@@ -56,7 +56,7 @@ class LeftOut:
     def _name(self, counted: Counter[str], reason: str, sentence: str) -> None:
         counted[reason] += 1
         if counted[reason] <= NAMED:
-            self.named.append(plain(sentence))
+            self.named.append(escaping.sentence(sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Options:
     def fault(self, sentence: str) -> None:
         """Something is damaged: UsageError, or one more that is left out."""
         if not self.skip_faults:
-            raise UsageError(plain(f"{sentence.removesuffix(WAY_ON)}{WAY_ON}"))
+            raise UsageError(escaping.sentence(f"{sentence.removesuffix(WAY_ON)}{WAY_ON}"))
         self.left.add("damaged", sentence)
 
 

@@ -38,4 +38,5 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
                     branch=line.get("gitBranch") or None, model=message.get("model"),
                 )  # fmt: skip
             else:
-                unsaid(options, where, not SIGNS.isdisjoint(line), "claude-code")
+                known = isinstance(line.get("type"), str) and not SIGNS.isdisjoint(line)
+                unsaid(options, where, known, "claude-code")

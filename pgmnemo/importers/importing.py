@@ -18,7 +18,7 @@ from pgmnemo.client.records import Item, Moved
 from pgmnemo.client.requests import digest
 from pgmnemo.client.transferring import batches
 from pgmnemo.errors import PgmnemoError, RefusedError, UsageError
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import sentence
 from pgmnemo.importers import IMPORTERS, UNKNOWN, Found, LeftOut, Options
 from pgmnemo.importers.jsonl import is_export
 from pgmnemo.importers.markdown import NAMES as NOTES
@@ -129,7 +129,7 @@ def _recognised(found: Iterator[Found], place: Path | str, format: str, options:
         if not options.left.counts - Counter({UNKNOWN: options.left.counts[UNKNOWN]}):
             known = ", ".join(IMPORTERS)
             raise UsageError(
-                f"nothing in {plain(str(place))} is recognised as {format}, or as another format; name "
+                f"nothing in {sentence(str(place))} is recognised as {format}, or as another format; name "
                 f"another place, or bring it into one of: {known}"
             )
         return
@@ -141,7 +141,7 @@ def _refuse(place: Path | str, format: str) -> None:
     """Raise UsageError where other formats read a place."""
     if others := [name for name in _fitting(place) if name != format]:
         raise UsageError(
-            f"{plain(str(place))} is not of {format}; {' or '.join(others)} reads it: name that format "
+            f"{sentence(str(place))} is not of {format}; {' or '.join(others)} reads it: name that format "
             f"(--from {others[0]})"
         )
 
@@ -179,7 +179,7 @@ def sniff(place: Path | str) -> str:
             guarded(first, lambda file, where: iter(()), Options()), None
         )  # says what it is, of a known kind
     like = f"could be {' or '.join(fitting)}" if fitting else "begins like no format that is known"
-    raise UsageError(f"{plain(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
+    raise UsageError(f"{sentence(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
 
 
 def _fitting(place: Path | str) -> list[str]:

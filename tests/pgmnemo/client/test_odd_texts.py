@@ -13,8 +13,8 @@ from tests.pgmnemo.client.driving import Place
 
 ODD = [
     "\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\r", "\r\n", "\t", "\x1b[31m", "\ufeff", "\u200b", "\u00ad",
-    "\ufb01", "e\u0301", "\u0130", "\u1e9e", "\u202e", "\U000e0041", "\ufffd", "\uffff", "\ue000", "\x7f", "\\u0000",
-    "\\", '"', "%s", "{}", "#", "</memory>", "a_" * 50, "\U0001f469\u200d\U0001f4bb",
+    "\ufb01", "e\u0301", "\u0130", "\u1e9e", "\u202e", "\U000e0041", "\ufffd", "\uffff", "\ue000", "\x7f",
+    "\\u0000", "\\", '"', "%s", "{}", "#", "</memory>", "a_" * 50, "\U0001f469\u200d\U0001f4bb",
 ]  # fmt: skip
 WORDS = ["boat", "Zürich", "東京", "กรุงเทพ", "Привет", "سلام", "नमस्ते", "한국어", "running"]
 LONG = "\n\n" + "A sentence of a long text. " * 30
@@ -34,8 +34,8 @@ def items(chance: random.Random, number: int) -> list[Item]:
     """Lessons whose keys are in no order, some of equal texts."""
     return [
         Item(
-            f"{chance.choice(WORDS)} {ODD[n % len(ODD)]} note {n % 90}{LONG * (n % 7 == 0)}{chance.choice(ODD)}",
-            f"{'é' if n % 2 else 'z'}{n}{ODD[n * 3 % len(ODD)]}",
+            f"{chance.choice(WORDS)} {ODD[n % 31]} note {n % 90}{LONG * (n % 7 < 1)}{chance.choice(ODD)}",
+            f"{'é' if n % 2 else 'z'}{n}{ODD[n * 3 % 31]}",
             chance.choice([None, "user", "ünï"]), chance.choice([None, "t \u2028", "x > y"]),
             chance.choice([None, 1, 5]), METADATA[n % len(METADATA)], TIMES[n % len(TIMES)],
             [None, None, DAY, TIMES[-1]][n % 4], position=chance.choice([None, n, -n]),

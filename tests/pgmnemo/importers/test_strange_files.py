@@ -98,7 +98,9 @@ def test_lines_of_no_transcript_are_not_recognised_and_lines_of_tools_are(write:
     }
     for name in ("claude-code", "codex"):
         with pytest.raises(UsageError, match="is recognised as"):
-            bring(Kept(), write("b.jsonl", lines({"type": "gemini", "content": "hi"})), name)
+            bring(
+                Kept(), write("b.jsonl", lines({"type": "gemini", "content": "hi"}, {"sessionId": "s"})), name
+            )
 
 
 @pytest.mark.parametrize("name", [*FILES, "markdown"])
@@ -164,6 +166,21 @@ def test_hidden_files_of_an_archive_and_links_are_not_read_and_counted(tmp_path:
     options = Options()
     assert len(read("markdown", folder, options)) == 2
     assert options.left.beside == {"other files": 3}
+
+
+def test_the_name_of_a_file_breaks_no_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a\nb.jsonl").write_text('{"text"')
+    for ask in (
+        lambda place: bring(Kept(), place, "jsonl"),
+        sniff,
+        lambda place: bring(Kept(), place, "mempalace"),
+    ):
+        for place in (tmp_path / "a\nb.jsonl", tmp_path / "no\nne"):
+            with pytest.raises(UsageError) as raised:
+                ask(place)
+            assert "\n" not in str(raised.value)
+    bring(Kept(), tmp_path, "jsonl", options=(options := Options(skip_faults=True)))
+    assert "\n" not in options.left.named[0]
 
 
 def test_a_time_that_is_not_read_is_counted_and_the_lesson_is_kept(write: Write, read: Read) -> None:
