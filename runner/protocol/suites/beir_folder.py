@@ -18,6 +18,7 @@ from math import isfinite
 from pathlib import PurePath
 from typing import Any
 
+from pgmnemo.client.blank import is_blank
 from runner.errors import CorpusError
 from runner.protocol.suites.reading import Source, once
 from runner.records import Json
@@ -50,7 +51,7 @@ def documents(source: Source) -> Iterator[tuple[Json, str]]:
     for record, where in _records(source, DOCUMENTS):
         title, text = (_text(record, key, where) for key in ("title", "text"))
         words = "\n".join(part for part in (title, text) if part.strip())
-        turns = [{"text": words}] if words.replace("\0", "").strip() else []
+        turns = [] if is_blank(words) else [{"text": words}]
         yield {"id": record["_id"], "turns": turns, **_project(record, scenes)}, where
 
 
@@ -64,7 +65,7 @@ def questions(source: Source) -> Iterator[tuple[Json, str]]:
         kind = (record.get("metadata") or {}).get("type")
         more = {"type": kind} if isinstance(kind, str) else {}
         asked = {"id": key, "text": _text(record, "text", where), "evidence": gold.get(key, [])}
-        if key in gold or asked["text"].strip():
+        if key in gold or not is_blank(asked["text"]):
             yield (
                 {**asked, **_project(record, {key: _scene(key, scenes, where)} if scenes else {}), **more},
                 where,

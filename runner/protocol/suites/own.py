@@ -15,6 +15,7 @@ from typing import Any
 
 import fastjsonschema
 
+from pgmnemo.client.blank import is_blank
 from runner.errors import CorpusError
 from runner.protocol.suites.beir_folder import DOCUMENTS, QUERIES, documents, is_beir, questions
 from runner.protocol.suites.reading import Source, each, once, take
@@ -67,6 +68,7 @@ def _checked(found: Own, file: str) -> Own:
             raise CorpusError(f"{file} holds no {found.kind if kind == 'session' else kind}; {SHAPE}")
         for entry in entries:
             _check(kind, entry)
+            _check_seen(entry)
     return found
 
 
@@ -201,6 +203,14 @@ def _check(kind: str, entry: Entry) -> None:
         _compiled(kind)(entry.record)
     except fastjsonschema.JsonSchemaValueException as error:
         raise CorpusError(f"{_words(error, entry)}; {SHAPE}") from None
+
+
+def _check_seen(entry: Entry) -> None:
+    """Raise CorpusError for a text that no memory stores, since none of its characters is seen."""
+    for number, one in enumerate(entry.record.get("turns", [entry.record]), start=1):
+        if is_blank(one["text"]):
+            turn = f"turn {number} of " if "turns" in entry.record else ""
+            raise CorpusError(f"the text of {turn}{entry.where} has no character that can be seen; {SHAPE}")
 
 
 def _words(error: Any, entry: Entry) -> str:

@@ -22,7 +22,7 @@ DOCUMENTS = [
     {"_id": "d1", "title": None, "text": "The router is a Fritz.", "metadata": None},
     {"_id": "d2", "title": "Leipzig", "text": "Ana moved there."},
     {"_id": 3, "text": "A third text.", "metadata": {}},
-    {"_id": "d4", "title": "", "text": " "},
+    {"_id": "d4", "title": "", "text": " \u200b\0"},
 ]
 QUESTIONS = [
     {"_id": "q1", "text": "Which router?", "metadata": None},
