@@ -14,7 +14,7 @@ from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar
 
 from pgmnemo import calls
-from pgmnemo.client import requests
+from pgmnemo.client import blank, requests
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.arguments import check
 from pgmnemo.client.naming import composed
@@ -200,7 +200,7 @@ def keys_of(ids: Sequence[str]) -> list[str]:
 
 def is_blank(text: str) -> bool:
     """Return whether a text is none that a lesson can have, or is stored for such a text."""
-    return not text.strip() or text in BLANKS
+    return blank.is_blank(text) or text in BLANKS
 
 
 def _at_once(work: Coroutine[Any, Any, Answer]) -> Answer:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from pgmnemo.client.blank import is_blank
 from pgmnemo.client.naming import composed
 from pgmnemo.client.records import Item
 from pgmnemo.client.rendering import without_blocks
@@ -40,7 +41,7 @@ def lesson(
     except RecursionError:
         options.fault(f"{where} is nested too deeply; mend it, or leave it out")
         return
-    if not text.strip():
+    if is_blank(text):
         options.left.add("empty", f"{where} has no text")
     elif (size := len(text.encode())) > MOST:
         options.left.add("too long", f"{where} has a text of {size:,} bytes, and {MOST:,} are stored")
@@ -108,7 +109,7 @@ class Talk:
     ) -> Iterator[Found]:  # fmt: skip
         """The lesson of a message without what was recalled for it (blocks of `context`); nothing, counted
         and named, of one that has no text, as those that call a tool or are a picture."""
-        if not (text := without_blocks(text.strip()).strip()):
+        if is_blank(text := without_blocks(text.strip()).strip()):
             self._options.left.add("without text", f"{where} has no text of its own")
             return iter(())
         at = time_of(self._options, where, time)

@@ -276,7 +276,7 @@ def test_a_text_without_a_word_is_kept_in_ascii_and_read_as_older_versions_kept_
 
 def test_ids_and_texts_of_any_kind_come_back(scope: Scope) -> None:
     store = PgmnemoVectorStore(scope, SIX)
-    texts = ["", "  ", BLANK, "\u2205", "one\n\ntwo  ", "a\u2028b", "🜁", "user: hi\nassistant: ho", *STRANGE]
+    texts = ["", " ", "\u200b", BLANK, "\u2205", "1\n\n2 ", "a\u2028b", "🜁", "user: hi\nai: ho", *STRANGE]
     texts = [*texts, *["x"] * (len(STRANGE) - len(texts))][: len(STRANGE)]
     metadatas = [{"n": number, "a.b": [1, None, {"": 2.5}]} for number in range(len(texts))]
     assert store.add_texts(texts, metadatas, ids=list(STRANGE)) == STRANGE

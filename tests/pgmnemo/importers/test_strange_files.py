@@ -33,7 +33,7 @@ OLD_CODEX = [
     {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Paint it."}]},
 ]  # fmt: skip
 OTHER_TALK = {**chats.CLAUDE, "uuid": "c3", "chat_messages": []}
-HAND = [{"text": "a"}, {"text": " "}, {"text": "a"}, {"text": "b", "key": "k"}, {"text": "c", "key": "k"}]
+HAND = [{"text": "a"}, {"text": "\u200b"}, {"text": "a"}, *({"text": one, "key": "k"} for one in "bc")]
 FILES: dict[str, tuple[str, Callable[[], Any], int]] = {
     "jsonl": ("h.jsonl", lambda: iter(HAND), len(HAND)),
     "claude-code": ("s.jsonl", lambda: iter([*SESSION, SESSION[3]]), len(SESSION) + 1),
