@@ -228,13 +228,17 @@ def _entries(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int
 
 
 def _held(value: dict[str, Any], where: str, options: Options) -> list[Any]:
-    """The list that an object is there for, or the object by itself; its other lists are counted."""
+    """The list that an object is there for, or the object itself; its other lists and pages are counted."""
     wanted = next((name for name in LISTS if isinstance(value.get(name), list)), None)
     if wanted is None:
         return [value]
     for name, other in value.items():
         if name != wanted and isinstance(other, list) and other:
             options.left.aside("other lists", f"{where}: the list {name!r} is not read")
+    if isinstance(following := value.get("next"), str) and following:
+        options.left.aside(
+            "further pages", f"{where}: the next page, {following}, is not in it; ask for it, too"
+        )
     return cast(list[Any], value[wanted])
 
 

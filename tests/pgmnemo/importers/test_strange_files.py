@@ -216,10 +216,12 @@ def test_a_project_that_is_no_text_is_a_fault(write: Write, read: Read) -> None:
         read("jsonl", write("a.jsonl", lines({"text": "a", "project": 7})))
 
 
-def test_lists_beside_the_memories_are_counted(write: Write) -> None:
-    done = bring(Kept(), write("x.json", FILES["mem0"][1]()), "mem0")
-    assert done.left.beside == {"other lists": 1}
+def test_lists_beside_the_memories_and_further_pages_are_counted(write: Write) -> None:
+    page = FILES["mem0"][1]() | {"next": "https://a.example/?page=2", "previous": None}
+    done = bring(Kept(), write("x.json", page), "mem0")
+    assert done.left.beside == {"other lists": 1, "further pages": 1}
     assert "the list 'relations' is not read" in done.left.named[0]
+    assert "the next page, https://a.example/?page=2, is not in it" in done.left.named[1]
 
 
 def test_the_command_says_how_much_it_read(
