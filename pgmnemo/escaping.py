@@ -45,7 +45,7 @@ def plain(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """The same for a sentence with the name of a file in it: a line end is written out, too."""
+    """Return `plain` text with line ends written out, for a sentence that names a file."""
     return plain(text).replace("\n", "\\n")
 
 

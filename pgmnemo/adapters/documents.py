@@ -199,7 +199,7 @@ def keys_of(ids: Sequence[str]) -> list[str]:
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a text is none that a lesson can have, or is stored for such a text."""
+    """Return whether a text is too blank for a lesson, or is the sign for a blank text."""
     return blank.is_blank(text) or text in BLANKS
 
 

@@ -35,10 +35,10 @@ class Found:
 
 @dataclass(slots=True)
 class LeftOut:
-    """What was not taken: how often for each reason, and the first of each reason as sentences.
+    """The number of things left out for each reason, and a sentence about the first things of each.
 
-    `counts` is of messages, memories, items, sections and lines, so that with the outcomes it adds up to all
-    that was read; `beside` is of other files, and of what a lesson that was taken comes without.
+    `counts` is of messages, memories, items, sections and lines: together with the outcomes it is the number
+    of things read. `beside` is of other files, and of attachments and times of lessons that are stored.
     """
 
     counts: Counter[str] = field(default_factory=Counter)

@@ -16,7 +16,7 @@ from pgmnemo.importers.lessons import Talk, said, unsaid
 from pgmnemo.importers.sources import LINES, objects, sources
 
 ROLES = ("user", "assistant")
-SIGNS = {"sessionId", "leafUuid", "messageId", "uuid"}  # of which each line of a transcript has one
+SIGNS = {"sessionId", "leafUuid", "messageId", "uuid"}  # each line of a transcript has one
 OTHERS = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 INJECTED = (
     "<command-", "<local-command-", "<bash-", "<system-reminder>", "<task-notification>", "SessionStart:",

@@ -62,7 +62,7 @@ class Nothing:
 class Imported:
     """What an import did, or with `dry_run` would have done.
 
-    `read` is how many things were read: as many as `outcomes` and `left.counts` have together. `outcomes`
+    `read` is the number of things that were read, the sum of `outcomes` and `left.counts`. `outcomes`
     counts lessons by what became of them, `projects` by project (None: the scope's own); `keys` are the
     first; `left` is what was not taken.
     """
@@ -116,7 +116,7 @@ def bring(
 
 
 def _recognised(found: Iterator[Found], place: Path | str, format: str, options: Options) -> Iterator[Found]:
-    """The lessons of a place; UsageError, which names the format that reads it, where it is none of this."""
+    """Yield the lessons of a place; UsageError where the place is of another format, with its name."""
     if format == "markdown" and os.path.isfile(place) and not re.fullmatch(NOTES, str(place), re.I):
         _refuse(place, format)
     try:
@@ -177,13 +177,13 @@ def sniff(place: Path | str) -> str:
     if not fitting:
         next(
             guarded(first, lambda file, where: iter(()), Options()), None
-        )  # says what it is, of a known kind
+        )  # raises for UTF-16, gzip and SQLite
     like = f"could be {' or '.join(fitting)}" if fitting else "begins like no format that is known"
     raise UsageError(f"{sentence(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
 
 
 def _fitting(place: Path | str) -> list[str]:
-    """The formats whose readers find a lesson at the beginning of a place, Markdown if no other does."""
+    """Return the names of formats with a lesson at the beginning of a place, Markdown only by itself."""
     found = [name for name in IMPORTERS if _fits(name, place)]
     return [name for name in found if name != "markdown"] or found
 

@@ -67,7 +67,7 @@ def moment(value: object) -> datetime | None:
 
 
 def time_of(options: Options, where: str, *values: object) -> datetime | None:
-    """The first of these values that is a time; each before it that is none is counted and named."""
+    """Return the first value that is a time, and count each value before it that is not."""
     for value in values:
         if (at := moment(value)) is not None:
             return at
@@ -136,7 +136,7 @@ def attachments(options: Options, where: str, *lists: object) -> None:
 
 
 def unsaid(options: Options, where: str, known: bool, format: str) -> None:
-    """Count a line or message that nobody says to anybody; name it where it is not of the format at all."""
+    """Count a line or message that is not of a conversation; name it where the format is not `known`."""
     if known:
         options.left.counts["of tools, or hidden"] += 1
     else:

@@ -35,7 +35,7 @@ OTHERS = {
     b"\xff\xfe": "UTF-16; save it as UTF-8", b"\xfe\xff": "UTF-16; save it as UTF-8",
     b"\x1f\x8b": "packed by gzip; unpack it", b"SQLite format 3": "a database of SQLite; name a file of text",
 }  # fmt: skip
-"""How files begin that are no text in UTF-8, and what to do with them."""
+"""The first bytes of files that are not text in UTF-8, and the remedy for each."""
 DAMAGED = (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile, sqlite3.Error)
 MEND = "mend it, or leave it out"
 
@@ -98,7 +98,7 @@ def guarded(source: Source, read: Callable[[BinaryIO, str], Iterator[T]], option
 
 
 def _check_begin(head: bytes, where: str) -> None:
-    """Raise UsageError for a file that begins as no text in UTF-8 does."""
+    """Raise UsageError for a file that begins as UTF-16, gzip or SQLite does."""
     if other := next((other for mark, other in OTHERS.items() if head.startswith(mark)), None):
         raise UsageError(f"{where} is {other}")
 
@@ -169,7 +169,7 @@ def _folder(top: Path, names: re.Pattern[str], options: Options) -> Iterator[Sou
 
 
 def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "__MACOSX"))  # macOS keeps there what it knows of each file of an archive
+    return name.startswith((".", "__MACOSX"))  # the folder of an archive in which macOS keeps attributes
 
 
 def _unread(options: Options, where: str) -> None:
@@ -228,7 +228,7 @@ def _entries(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int
 
 
 def _held(value: dict[str, Any], where: str, options: Options) -> list[Any]:
-    """The list that an object is there for, or the object itself; its other lists and pages are counted."""
+    """Return the entries of an object's list, or the object itself, and count its other lists and pages."""
     wanted = next((name for name in LISTS if isinstance(value.get(name), list)), None)
     if wanted is None:
         return [value]

@@ -184,7 +184,7 @@ def _judged(source: Source, name: str) -> Iterator[tuple[str, str, float, str]]:
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[list[str], str]]:
-    """The columns of each line that is not blank, and where it stands."""
+    """Yield the columns of each line that is not blank, and its place for a sentence."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             columns = line.split("\t") if "\t" in line else line.split()
@@ -192,7 +192,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[list[str], str]]:
 
 
 def _places(names: list[str]) -> tuple[int, ...] | None:
-    """Where the columns of question, document and judgement are by a head line; None where it is none."""
+    """Return the positions of question, document and judgement in a head line; None for another line."""
     called = [name.lower().replace("_", "-") for name in names]
     found = [next((called.index(one) for one in known if one in called), None) for known in COLUMNS]
     return None if None in found else tuple(at for at in found if at is not None)
@@ -201,7 +201,7 @@ def _places(names: list[str]) -> tuple[int, ...] | None:
 def _judgement(
     columns: list[str], places: tuple[int, ...] | None, where: str, wide: bool = True
 ) -> tuple[str, str, float]:
-    """The question, the document and the judgement of a line; `wide` lines may have other columns, too."""
+    """Return question, document and judgement of a line; a `wide` line may have further columns."""
     least = 3 if places is None else max(places) + 1
     fits = places is not None and (len(columns) >= least if wide else len(columns) in (3, 4))
     if places is None or not fits or not all(columns[at] for at in places):

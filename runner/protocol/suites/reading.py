@@ -33,7 +33,7 @@ DAMAGED = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
 def once(pairs: list[tuple[str, Any]]) -> Json:
-    """Return the object of these pairs for `json.loads`; ValueError for a key that stands twice in it."""
+    """Return the object of these pairs, for `json.loads`; ValueError for two pairs with one key."""
     record = dict(pairs)
     if len(record) < len(pairs):
         keys = [key for key, _ in pairs]
