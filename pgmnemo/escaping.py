@@ -44,6 +44,11 @@ def plain(text: str) -> str:
     return text if text.isascii() and text.isprintable() else _SUSPECT.sub(_written_out, text)
 
 
+def sentence(text: str) -> str:
+    """Return `plain` text with line ends written out, for a sentence that names a file."""
+    return plain(text).replace("\n", "\\n")
+
+
 def line(text: str) -> str:
     """The same on one line, for a field of HISTORY.md or a cell; what would be an HTML tag is none."""
     return _TAG.sub("&lt;", plain(" ".join(text.split())))

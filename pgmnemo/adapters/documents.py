@@ -14,7 +14,7 @@ from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar
 
 from pgmnemo import calls
-from pgmnemo.client import requests
+from pgmnemo.client import blank, requests
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.arguments import check
 from pgmnemo.client.naming import composed
@@ -23,7 +23,8 @@ from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import PgmnemoError, UsageError
 
-BLANK = "∅"  # stands for a text without a word, which no lesson has
+BLANK = "-"  # stored for a text without a word, which no lesson has; ASCII, for databases of any encoding
+BLANKS = (BLANK, "\u2205")  # with the sign that was stored up to 0.6.1
 POOL = 50  # hits that are ordered by cosine at least, as many as the engine weighs anyhow
 MOST_IN = 100  # values of one `in`
 LONGEST_IDS = 10_000  # bytes of ids in one filter, which may have twice as many
@@ -198,8 +199,8 @@ def keys_of(ids: Sequence[str]) -> list[str]:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text is none that a lesson can have, or stands for such a one."""
-    return not text.strip() or text == BLANK
+    """Return whether a text is too blank for a lesson, or is the sign for a blank text."""
+    return blank.is_blank(text) or text in BLANKS
 
 
 def _at_once(work: Coroutine[Any, Any, Answer]) -> Answer:

@@ -12,7 +12,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from pgmnemo import calls
-from pgmnemo.adapters.documents import BLANK, KEPT, Documents, answered, is_blank, missing, twins
+from pgmnemo.adapters.documents import BLANK, BLANKS, KEPT, Documents, answered, is_blank, missing, twins
 from pgmnemo.adapters.langchain_filters import conditions
 from pgmnemo.client import requests
 from pgmnemo.client.aio.scope import AsyncScope
@@ -300,7 +300,7 @@ def _item(text: str, metadata: Mapping[str, Any] | None, key: str, vector: Any) 
 
 def _document(found: Hit | Lesson) -> Document:
     metadata = {key: value for key, value in found.metadata.items() if key != KEPT}
-    text = metadata.pop(TEXT, BLANK) if found.text == BLANK else found.text
+    text = metadata.pop(TEXT, found.text) if found.text in BLANKS else found.text
     return Document(id=found.key, page_content=text, metadata=metadata)
 
 

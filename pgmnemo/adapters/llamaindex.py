@@ -12,6 +12,7 @@ from typing import Any
 
 from pgmnemo.adapters.documents import (
     BLANK,
+    BLANKS,
     ID,
     Condition,
     Documents,
@@ -252,7 +253,7 @@ def _item(node: BaseNode) -> Item:
 def _node(found: Hit | Lesson) -> BaseNode:
     if "_node_content" not in found.metadata:
         return TextNode(id_=found.key, text=found.text, metadata=dict(found.metadata))
-    return metadata_dict_to_node(dict(found.metadata), None if found.text == BLANK else found.text)
+    return metadata_dict_to_node(dict(found.metadata), None if found.text in BLANKS else found.text)
 
 
 def _said(message: ChatMessage) -> str:

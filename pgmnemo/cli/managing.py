@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -36,6 +36,9 @@ from pgmnemo.cli.printing import lessons, note, outcomes, tell
 from pgmnemo.client.naming import named, tenant_id
 from pgmnemo.client.records import builtin
 from pgmnemo.errors import UsageError
+
+if TYPE_CHECKING:
+    from pgmnemo.importers.importing import Imported
 
 WHOLE, HERE = Whole(), Where()
 
@@ -268,13 +271,15 @@ def import_(
         note(where.quiet, f"left out: {sentence}")
     projects = {name or usual: number for name, number in done.projects.items()}
     told = {**builtin(done), "projects": projects}
-    tell(where.json, told, _imported(done.format, done.outcomes, dry_run), *_left(done.left.counts))
+    tell(where.json, told, _imported(done.format, done.outcomes, dry_run), *_left(done))
 
 
 def _imported(format: str, counted: Mapping[str, int], dry_run: bool) -> str:
     return f"{format}{', dry run' if dry_run else ''}: {outcomes(counted)}"
 
 
-def _left(counted: Mapping[str, int]) -> Iterator[str]:
-    if counted:
-        yield f"left out: {outcomes(counted)}"
+def _left(done: Imported) -> Iterator[str]:
+    if done.left.counts:
+        yield f"left out of {done.read:,} read: {outcomes(done.left.counts)}"
+    if done.left.beside:
+        yield f"not read beside them: {outcomes(done.left.beside)}"

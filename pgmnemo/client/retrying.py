@@ -96,7 +96,7 @@ def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
     """An error of the server as one of the client's, with its sentence and hint."""
     import psycopg
 
-    state, said = error.sqlstate, _first_line(error.diag.message_primary or str(error))
+    state, said = error.sqlstate, _sentence(error)
     if state in ("40001", "40P01"):
         return ConflictError(f"others wrote the same until patience ended ({said}); try again", state)
     if is_lost(error):
@@ -125,8 +125,10 @@ def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
     return kind(sentence, state) if kind else DatabaseError(f"{where} says: {sentence}")
 
 
-def _first_line(text: str) -> str:
-    return (text.strip().splitlines() or ["no answer"])[0]
+def _sentence(error: psycopg.Error) -> str:
+    """Return the server's message on one line, or without one the first line of the error."""
+    lines = (error.diag.message_primary or str(error)).strip().splitlines() or ["no answer"]
+    return " ".join(lines) if error.diag.message_primary else lines[0]
 
 
 def _lowered(hint: str) -> str:

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from pgmnemo import escaping
 from pgmnemo.client.records import Item
 from pgmnemo.errors import UsageError
-from pgmnemo.escaping import plain
 from pgmnemo.registry import Parts
 
-NAMED = 20  # sentences that are kept of what was left out
+NAMED = 20  # sentences that are kept of each reason to leave something out
+WAY_ON = "; skip_faults (--skip-faults) leaves out what is damaged"
+UNKNOWN = "not recognised"  # the reason to leave out what is of another format
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +35,28 @@ class Found:
 
 @dataclass(slots=True)
 class LeftOut:
-    """What was not taken: how often for each reason, and the first of them as sentences."""
+    """The number of things left out for each reason, and a sentence about the first things of each.
+
+    `counts` is of messages, memories, items, sections and lines: together with the outcomes it is the number
+    of things read. `beside` is of other files, and of attachments and times of lessons that are stored.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
+    beside: Counter[str] = field(default_factory=Counter)
     named: list[str] = field(default_factory=list)
 
     def add(self, reason: str, sentence: str) -> None:
-        """Count one, and name it while few are named."""
-        self.counts[reason] += 1
-        if len(self.named) < NAMED:
-            self.named.append(plain(sentence))
+        """Count a thing that becomes no lesson, and name it while few are named."""
+        self._name(self.counts, reason, sentence)
+
+    def aside(self, reason: str, sentence: str) -> None:
+        """Count a file that is not read, or a part of a lesson, and name it while few are named."""
+        self._name(self.beside, reason, sentence)
+
+    def _name(self, counted: Counter[str], reason: str, sentence: str) -> None:
+        counted[reason] += 1
+        if counted[reason] <= NAMED:
+            self.named.append(escaping.sentence(sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +80,7 @@ class Options:
     def fault(self, sentence: str) -> None:
         """Something is damaged: UsageError, or one more that is left out."""
         if not self.skip_faults:
-            raise UsageError(plain(f"{sentence}; skip_faults (--skip-faults) leaves out what is damaged"))
+            raise UsageError(escaping.sentence(f"{sentence.removesuffix(WAY_ON)}{WAY_ON}"))
         self.left.add("damaged", sentence)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from pgmnemo.importers import Found, Options
 from pgmnemo.importers.lessons import Talk, attachments, inner, said
-from pgmnemo.importers.sources import MEND, all_objects, name_others
+from pgmnemo.importers.sources import MEND, all_objects
 
 NAMES = r"conversations(-\d+)?\.json"
 ROLES = ("user", "assistant")
@@ -23,11 +23,12 @@ CANVAS = "canmore"  # the tool that keeps documents
 
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """ChatGPT's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
-    name_others(place, NAMES, options)
     for where, talk in all_objects(place, NAMES, options):
         if not isinstance(talk.get("mapping"), dict):
             options.fault(f"{where} is no conversation: it has no `mapping`; {MEND}")
             continue
+        if not talk["mapping"]:
+            options.left.add("empty", f"{where} has no messages")
         told, identity = Talk("chatgpt", options), talk.get("conversation_id") or talk.get("id")
         way = branch(talk["mapping"], talk.get("current_node"))
         for node in talk["mapping"].keys() - {node for node, _ in way}:

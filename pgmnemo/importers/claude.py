@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import Talk, attachments, said
-from pgmnemo.importers.sources import MEND, all_objects, name_others
+from pgmnemo.importers.lessons import Talk, attachments, said, unsaid
+from pgmnemo.importers.sources import MEND, all_objects
 
 NAMES = r"conversations(-\d+)?\.json"
 ROLES = {"human": "user", "assistant": "assistant"}
@@ -20,11 +20,12 @@ ROLES = {"human": "user", "assistant": "assistant"}
 
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """Claude's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
-    name_others(place, NAMES, options)
     for where, talk in all_objects(place, NAMES, options):
         if not isinstance(talk.get("chat_messages"), list):
             options.fault(f"{where} is no conversation: it has no `chat_messages`; {MEND}")
             continue
+        if not talk["chat_messages"]:
+            options.left.add("empty", f"{where} has no messages")
         told, identity = Talk("claude", options), talk.get("uuid")
         for number, message in enumerate(talk["chat_messages"], start=1):
             place = f"{where}, message {number}"
@@ -38,3 +39,5 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
                     said(message.get("content")) or said(message.get("text")), role,
                     message.get("created_at"), topic=talk.get("name"), conversation=identity,
                 )  # fmt: skip
+            else:
+                unsaid(options, place, True, "claude")

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import Talk, said
+from pgmnemo.importers.lessons import Talk, said, unsaid
 from pgmnemo.importers.sources import LINES, objects, sources
 
 ROLES = ("user", "assistant")
+SIGNS = {"sessionId", "leafUuid", "messageId", "uuid"}  # each line of a transcript has one
 OTHERS = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 INJECTED = (
     "<command-", "<local-command-", "<bash-", "<system-reminder>", "<task-notification>", "SessionStart:",
@@ -36,3 +37,6 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
                     line.get("timestamp"), project=line.get("cwd"), conversation=session,
                     branch=line.get("gitBranch") or None, model=message.get("model"),
                 )  # fmt: skip
+            else:
+                known = isinstance(line.get("type"), str) and not SIGNS.isdisjoint(line)
+                unsaid(options, where, known, "claude-code")

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import Talk, inner, said
+from pgmnemo.importers.lessons import Talk, inner, said, unsaid
 from pgmnemo.importers.sources import LINES, objects, sources
 
 ROLES = ("user", "assistant")
+SIGNS = {"payload", "record_type", "call_id", "encrypted_content", "instructions"}  # of lines without a role
 INJECTED = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<permissions instructions>",
     "<INSTRUCTIONS>", "<turn_aborted>", "<user_shell_command>", "<skill>", "<subagent_notification>",
@@ -31,8 +32,10 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
         talk, session = Talk("codex", options), dict[str, Any]()
         for _, where, line in objects(source, options, lines=True):
             body = inner(line, "payload") or line
+            known = line.get("type") == "message" or not SIGNS.isdisjoint(line)
             if not session and line.get("type") in (None, "session_meta"):
                 session = body  # the first one: a fork has those before it, too
+                unsaid(options, where, known, "codex")
             elif body.get("type") == "message" and body.get("role") in ROLES:
                 identity, text = session.get("id") or source.name, said(body.get("content"), INJECTED)
                 yield from talk.message(
@@ -40,3 +43,5 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
                     line.get("timestamp"), project=session.get("cwd"), conversation=identity,
                     branch=inner(session, "git").get("branch"),
                 )  # fmt: skip
+            else:
+                unsaid(options, where, known, "codex")

@@ -6,6 +6,8 @@ sent once more while its text is the same.
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +18,11 @@ from pgmnemo.client.records import Item, Moved
 from pgmnemo.client.requests import digest
 from pgmnemo.client.transferring import batches
 from pgmnemo.errors import PgmnemoError, RefusedError, UsageError
-from pgmnemo.escaping import plain
-from pgmnemo.importers import IMPORTERS, Found, LeftOut, Options
+from pgmnemo.escaping import sentence
+from pgmnemo.importers import IMPORTERS, UNKNOWN, Found, LeftOut, Options
 from pgmnemo.importers.jsonl import is_export
-from pgmnemo.importers.sources import is_dsn, sources
+from pgmnemo.importers.markdown import NAMES as NOTES
+from pgmnemo.importers.sources import guarded, is_dsn, sources
 from pgmnemo.progress import QUIET, Progress
 
 BATCH = 500
@@ -59,8 +62,9 @@ class Nothing:
 class Imported:
     """What an import did, or with `dry_run` would have done.
 
-    `outcomes` counts lessons by what became of them, `projects` by project (None: the scope's own); `keys`
-    are the first; `left` is what was not taken.
+    `read` is the number of things that were read, the sum of `outcomes` and `left.counts`. `outcomes`
+    counts lessons by what became of them, `projects` by project (None: the scope's own); `keys` are the
+    first; `left` is what was not taken.
     """
 
     format: str
@@ -70,6 +74,7 @@ class Imported:
     projects: Counter[str | None] = field(default_factory=Counter)
     keys: list[str] = field(default_factory=list)
     links: int = 0
+    read: int = 0
 
 
 def bring(
@@ -92,6 +97,7 @@ def bring(
     """
     options = options or Options()
     format = format or sniff(place)
+    read = IMPORTERS[format]
     if is_dsn(place) and format != "langgraph":
         raise UsageError(f"{format} is read from files, and this is an address of a database; name a file")
     done = Imported(format, dry_run, options.left)
@@ -100,12 +106,44 @@ def bring(
         target = scope if project is None else scope.project(project)
         moved = target.import_(place, dry_run=dry_run, progress=progress)
         done.outcomes.update(moved.outcomes)
-        done.links = moved.links
+        done.links, done.read = moved.links, sum(moved.outcomes.values())
         return done
-    found = _once(IMPORTERS[format](place, options=options), project, options)
+    found = _once(_recognised(read(place, options=options), place, format, options), project, options)
     for chunk in batches(progress.track(found, f"lessons of {format}"), batch):
         _take(scope, chunk, project, done, refresh, batch)
+    done.read = done.outcomes.total() + options.left.counts.total()
     return done
+
+
+def _recognised(found: Iterator[Found], place: Path | str, format: str, options: Options) -> Iterator[Found]:
+    """Yield the lessons of a place; UsageError where the place is of another format, with its name."""
+    if format == "markdown" and os.path.isfile(place) and not re.fullmatch(NOTES, str(place), re.I):
+        _refuse(place, format)
+    try:
+        first = next(found, None)
+    except UsageError:
+        _refuse(place, format)
+        raise
+    if first is None:
+        _refuse(place, format)
+        if not options.left.counts - Counter({UNKNOWN: options.left.counts[UNKNOWN]}):
+            known = ", ".join(IMPORTERS)
+            raise UsageError(
+                f"nothing in {sentence(str(place))} is recognised as {format}, or as another format; name "
+                f"another place, or bring it into one of: {known}"
+            )
+        return
+    yield first
+    yield from found
+
+
+def _refuse(place: Path | str, format: str) -> None:
+    """Raise UsageError where other formats read a place."""
+    if others := [name for name in _fitting(place) if name != format]:
+        raise UsageError(
+            f"{sentence(str(place))} is not of {format}; {' or '.join(others)} reads it: name that format "
+            f"(--from {others[0]})"
+        )
 
 
 def _take(
@@ -132,13 +170,22 @@ def sniff(place: Path | str) -> str:
     """
     if is_dsn(place):
         return "langgraph"
-    next(sources(place, ".*", Options(first=1)))
-    fitting = [name for name in IMPORTERS if _fits(name, place)]
-    fitting = [name for name in fitting if name != "markdown"] or fitting
+    first = next(sources(place, "(?s).*", Options(first=1)))
+    fitting = _fitting(place)
     if len(fitting) == 1:
         return fitting[0]
+    if not fitting:
+        next(
+            guarded(first, lambda file, where: iter(()), Options()), None
+        )  # raises for UTF-16, gzip and SQLite
     like = f"could be {' or '.join(fitting)}" if fitting else "begins like no format that is known"
-    raise UsageError(f"{plain(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
+    raise UsageError(f"{sentence(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
+
+
+def _fitting(place: Path | str) -> list[str]:
+    """Return the names of formats with a lesson at the beginning of a place, Markdown only by itself."""
+    found = [name for name in IMPORTERS if _fits(name, place)]
+    return [name for name in found if name != "markdown"] or found
 
 
 def _fits(name: str, place: Path | str) -> bool:

@@ -19,13 +19,14 @@ from pgmnemo.client.requests import digest
 from pgmnemo.client.transfer import Header, LessonLine, convert, header_of, is_header, record_of
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import lesson, utc
+from pgmnemo.importers.lessons import lesson, moment, utc
 from pgmnemo.importers.sources import LINES, objects, sources
 
 GIVEN = (
     "role", "importance", "at", "expires_at", "commit_sha", "artifact_hash", "verified_at", "position",
     "language",
 )  # fmt: skip
+TIMES = ("at", "expires_at", "verified_at")
 OWN = {"project", *(one.name for one in fields(Item))}
 
 
@@ -63,7 +64,10 @@ def _kept(value: Any, header: Header, where: str, options: Options) -> Iterator[
 
 
 def _plain(value: dict[str, Any], where: str, options: Options) -> Iterator[Found]:
-    item: Item = convert(value, Item, where)
+    times = {name: moment(value[name]) or value[name] for name in TIMES if name in value}
+    item: Item = convert({**value, **times}, Item, where)
+    if not isinstance(value.get("project"), str | None):
+        raise UsageError(f"{where}: `project` is no text; write it as one")
     if not isinstance(item.text, str):
         raise UsageError(f"{where}: `text` is a list; give one text a line")
     key = item.key or digest(item.text)

@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import lesson, moment
+from pgmnemo.importers.lessons import lesson, time_of
 from pgmnemo.importers.sources import JSON, MEND, all_objects, is_dsn
 from pgmnemo.server.connections import READ_ONLY, connect, database_errors
 from pgmnemo.server.connections import place as called
@@ -63,8 +63,8 @@ def _lesson(item: Mapping[str, Any], where: str, options: Options) -> Iterator[F
     changed = {name: item.get(name) for name in ("created_at", "updated_at")}
     return lesson(
         options, where, f"langgraph/{prefix}/{key}", text, project=prefix,
-        at=moment(item.get("updated_at")) or moment(item.get("created_at")),
-        expires_at=moment(item.get("expires_at")),
+        at=time_of(options, where, item.get("updated_at"), item.get("created_at")),
+        expires_at=time_of(options, where, item.get("expires_at")),
         metadata={**rest, **changed, "source": "langgraph", "namespace": namespace},
     )  # fmt: skip
 

@@ -10,10 +10,11 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from pgmnemo.client.blank import is_blank
 from pgmnemo.client.naming import composed
 from pgmnemo.client.records import Item
 from pgmnemo.client.rendering import without_blocks
-from pgmnemo.importers import Found, Options
+from pgmnemo.importers import UNKNOWN, Found, Options
 
 T = TypeVar("T")
 MOST = 10_000_000  # bytes of a text
@@ -40,7 +41,7 @@ def lesson(
     except RecursionError:
         options.fault(f"{where} is nested too deeply; mend it, or leave it out")
         return
-    if not text.strip():
+    if is_blank(text):
         options.left.add("empty", f"{where} has no text")
     elif (size := len(text.encode())) > MOST:
         options.left.add("too long", f"{where} has a text of {size:,} bytes, and {MOST:,} are stored")
@@ -62,6 +63,16 @@ def moment(value: object) -> datetime | None:
             return datetime.fromtimestamp(value / 1000 if value > MILLISECONDS else value, UTC)
     except (ValueError, OverflowError, OSError):
         return None
+    return None
+
+
+def time_of(options: Options, where: str, *values: object) -> datetime | None:
+    """Return the first value that is a time, and count each value before it that is not."""
+    for value in values:
+        if (at := moment(value)) is not None:
+            return at
+        if value not in (None, ""):
+            options.left.aside("times", f"{where} has the time {str(value)[:100]!r}, which is not read")
     return None
 
 
@@ -98,10 +109,10 @@ class Talk:
     ) -> Iterator[Found]:  # fmt: skip
         """The lesson of a message without what was recalled for it (blocks of `context`); nothing, counted
         and named, of one that has no text, as those that call a tool or are a picture."""
-        if not (text := without_blocks(text.strip()).strip()):
+        if is_blank(text := without_blocks(text.strip()).strip()):
             self._options.left.add("without text", f"{where} has no text of its own")
             return iter(())
-        at = moment(time)
+        at = time_of(self._options, where, time)
         return lesson(
             self._options, where, f"{self._source}/{key}", text, project=project, topic=topic, role=role,
             at=at, position=self._place(at), metadata={"source": self._source, **metadata},
@@ -121,7 +132,15 @@ def attachments(options: Options, where: str, *lists: object) -> None:
     """Count and name what is attached to a message, which is not read."""
     for one in (one for given in lists if isinstance(given, list) for one in given):
         name = one.get("name") or one.get("file_name") if isinstance(one, dict) else one
-        options.left.add("attachments", f"{where} has the attachment {name!r}")
+        options.left.aside("attachments", f"{where} has the attachment {name!r}")
+
+
+def unsaid(options: Options, where: str, known: bool, format: str) -> None:
+    """Count a line or message that is not of a conversation; name it where the format is not `known`."""
+    if known:
+        options.left.counts["of tools, or hidden"] += 1
+    else:
+        options.left.add(UNKNOWN, f"{where} is not of {format}")
 
 
 def said(content: object, injected: tuple[str, ...] = ()) -> str:

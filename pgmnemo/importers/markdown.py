@@ -1,8 +1,9 @@
 """A folder of Markdown and plain text: a lesson for each section of a Markdown file, one for a text file.
 
-A section is a heading with what follows up to the next heading of any level; one without a word below its
-heading is none. Its key is `path#Heading/Subheading`, with `~2` behind the second of that name; its topic is
-the headings, its text stands as it is in the file. What stands before the first heading has the path as key.
+A section is a heading with what follows up to the next heading of any level; a heading that only leads to
+deeper ones is none, and one without a word below it is counted as empty. Its key is
+`path#Heading/Subheading`, with `~2` behind the second of that name; its topic is the headings, its text
+stands as it is in the file. What stands before the first heading has the path as key.
 Front matter is read line by line as `name: value`, no more of YAML than that, and becomes metadata, as does
 the time at which the file was changed; a lesson has no time of its own, unless `dated` takes `date` from
 there.
@@ -23,10 +24,10 @@ from markdown_it import MarkdownIt
 
 from pgmnemo.client.naming import composed
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import MOST, lesson, moment
+from pgmnemo.importers.lessons import MOST, lesson, time_of
 from pgmnemo.importers.sources import Source, guarded, sources
 
-NAMES = r".*\.(md|markdown|txt)"
+NAMES = r"(?s).*\.(md|markdown|txt)"
 FENCE = "---"  # the line above and below front matter
 FIELD = re.compile(r"[A-Za-z][\w -]*")
 LINE_END = re.compile(r"\r\n?")
@@ -36,6 +37,8 @@ BLOCKS = MarkdownIt("commonmark").disable("inline")
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """A folder of Markdown and plain text, or one file of it; a lesson for each section of Markdown."""
     for source in sources(place, NAMES, options):
+        if options.first is not None and not re.fullmatch(NAMES, source.name, re.IGNORECASE):
+            continue  # a place that is looked at is a note by its name alone
         for text in guarded(source, partial(_text, options=options), options):
             yield from _lessons(source, text, options)
 
@@ -54,13 +57,18 @@ def _lessons(source: Source, text: str, options: Options) -> Iterator[Found]:
     if source.path is not None:
         changed = source.path.stat().st_mtime
         metadata["modified"] = datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
-    at = moment(front.get("date")) if options.dated else None
+    at = time_of(options, source.where, front.get("date")) if options.dated else None
     title, seen = front.get("title"), Counter[str]()
     if options.whole or source.name.lower().endswith(".txt"):
         pieces: Iterator[tuple[list[str], str]] = iter([([], body)])
     else:
         pieces = sections(body)
     for headings, piece in pieces:
+        if not piece.strip():
+            options.left.add(
+                "empty", f"{source.where}{''.join(f', {one}' for one in headings[-1:])} has no text"
+            )
+            continue
         name = composed("/".join(headings))
         seen[name] += 1
         key = source.name + (f"#{name}" if name else "") + (f"~{seen[name]}" if seen[name] > 1 else "")
@@ -69,24 +77,27 @@ def _lessons(source: Source, text: str, options: Options) -> Iterator[Found]:
 
 
 def sections(text: str) -> Iterator[tuple[list[str], str]]:
-    """Each section with a word below its heading: the headings that lead to it, and its text."""
+    """Each section: the headings that lead to it, and its text, empty where no word is below its heading."""
     lines, tokens = text.split("\n"), BLOCKS.parse(text)
     headings: list[tuple[int, str]] = []
     begun = below = 0
     for token, inner in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
-            yield from _section(headings, lines, begun, below, token.map[0])
-            begun, below = token.map
             level = int(token.tag[1])
+            leads = level > (headings[-1][0] if headings else 0)
+            yield from _section(headings, lines, begun, below, token.map[0], leads)
+            begun, below = token.map
             headings = [one for one in headings if one[0] < level] + [(level, inner.content.strip())]
-    yield from _section(headings, lines, begun, below, len(lines))
+    yield from _section(headings, lines, begun, below, len(lines), False)
 
 
 def _section(
-    headings: list[tuple[int, str]], lines: list[str], begun: int, below: int, end: int
+    headings: list[tuple[int, str]], lines: list[str], begun: int, below: int, end: int, leads: bool
 ) -> Iterator[tuple[list[str], str]]:
-    if "".join(lines[below:end]).strip():
-        yield [name for _, name in headings], "\n".join(lines[begun:end]).strip()
+    """The section, unless it has no text and its heading leads to a deeper one."""
+    held = bool("".join(lines[below:end]).strip())
+    if held or not leads:
+        yield [name for _, name in headings], "\n".join(lines[begun:end]).strip() if held else ""
 
 
 def _front(text: str) -> tuple[dict[str, str], str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import inner, lesson, moment
+from pgmnemo.importers.lessons import inner, lesson, time_of
 from pgmnemo.importers.sources import JSON, MEND, all_objects, begins, rows
 
 OWNERS = ("user_id", "agent_id", "run_id", "app_id")
@@ -41,7 +41,9 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
 def _history(file: Path, options: Options) -> Iterator[tuple[str, dict[str, Any]]]:
     for row in rows(file, HISTORY, options):
         memory = dict(zip(COLUMNS, row, strict=False))
-        if memory["event"] != "DELETE":
+        if memory["event"] == "DELETE":
+            options.left.counts["deleted"] += 1
+        else:
             yield f"{file}, memory {memory['id']}", memory
 
 
@@ -50,7 +52,7 @@ def _lesson(memory: Mapping[str, Any], where: str, options: Options) -> Iterator
         options, where, f"mem0/{memory['id']}", memory["memory"],
         project=next((str(memory[name]) for name in OWNERS if memory.get(name)), None),
         role=memory["role"] if isinstance(memory.get("role"), str) else None,
-        at=moment(memory.get("updated_at")) or moment(memory.get("created_at")),
-        expires_at=moment(memory.get("expiration_date")),
+        at=time_of(options, where, memory.get("updated_at"), memory.get("created_at")),
+        expires_at=time_of(options, where, memory.get("expiration_date")),
         metadata={**inner(memory, "metadata"), **{name: memory.get(name) for name in KEPT}, "source": "mem0"},
     )  # fmt: skip

@@ -13,9 +13,9 @@ from itertools import groupby
 from pathlib import Path
 
 from pgmnemo.errors import UsageError
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import sentence
 from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import lesson, moment
+from pgmnemo.importers.lessons import lesson, time_of
 from pgmnemo.importers.sources import rows
 
 FILE, DOCUMENT = "chroma.sqlite3", "chroma:document"
@@ -36,13 +36,13 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     file = Path(place).expanduser()
     file = file / FILE if os.path.isdir(file) else file  # Path's raise for a name that is too long
     if not os.path.isfile(file):
-        raise UsageError(f"there is no palace at {plain(str(place))}; name the folder that holds {FILE}")
+        raise UsageError(f"there is no palace at {sentence(str(place))}; name the folder that holds {FILE}")
     for identity, parts in groupby(rows(file, DRAWERS, options), lambda row: row[0]):
         metadata = {key: value for _, key, value in parts}
-        text = str(metadata.pop(DOCUMENT, ""))
+        text, where = str(metadata.pop(DOCUMENT, "")), f"{file}, drawer {identity}"
         yield from lesson(
-            options, f"{file}, drawer {identity}", f"mempalace/{identity}", text,
+            options, where, f"mempalace/{identity}", text,
             project=metadata.get("wing"), topic=metadata.get("room"), role=metadata.get("role"),
-            at=next((time for name in TIMES if (time := moment(metadata.get(name)))), None),
+            at=time_of(options, where, *map(metadata.get, TIMES)),
             metadata={**metadata, "source": "mempalace"},
         )  # fmt: skip

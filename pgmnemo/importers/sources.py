@@ -10,27 +10,32 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
 from pgmnemo.client.transfer import LONGEST, decode, lines_of
 from pgmnemo.errors import UsageError, os_errors
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import sentence
 from pgmnemo.importers import Options
 
 T = TypeVar("T")
-JSON = r".*\.(json|jsonl|ndjson)"
-LINES = r".*\.(jsonl|ndjson)"
+JSON = r"(?s).*\.(json|jsonl|ndjson)"
+LINES = r"(?s).*\.(jsonl|ndjson)"
 CHUNK = 65_536  # characters that are read of a list at once
 RATIO, SMALL = 200, 10_000_000  # bytes that a packed byte may become, where they are more than SMALL
 LISTS = ("results", "memories", "conversations", "items")  # what holds the list where the file is an object
 ARCHIVE = b"PK\x03\x04"  # how a .zip begins
 READ = re.compile(r"(?:FROM|JOIN) (\w+)")
 SPACE = re.compile(r"[ \t\r\n]*")
+OTHERS = {
+    b"\xff\xfe": "UTF-16; save it as UTF-8", b"\xfe\xff": "UTF-16; save it as UTF-8",
+    b"\x1f\x8b": "packed by gzip; unpack it", b"SQLite format 3": "a database of SQLite; name a file of text",
+}  # fmt: skip
+"""The first bytes of files that are not text in UTF-8, and the remedy for each."""
 DAMAGED = (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile, sqlite3.Error)
 MEND = "mend it, or leave it out"
 
@@ -48,12 +53,12 @@ class Source:
 def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]:
     """The file itself, or those of a folder or of an archive whose names match; UsageError for nothing.
 
-    Where a place is only looked at, its own name must match, too.
+    Files of other names, hidden ones and links are counted as not read.
     """
     if place == "":
         raise UsageError("the place to read is empty; name a file or folder, such as . for this one")
     top, pattern = Path(place).expanduser(), re.compile(names, re.IGNORECASE)
-    called = plain(str(top))
+    called = sentence(str(top))
     with os_errors(f"{called} cannot be read ({{why}}); name a file or folder that can", UsageError):
         if not (top.is_dir() or top.is_file()):
             raise UsageError(f"there is no file or folder {called}; name one that is there")
@@ -62,33 +67,16 @@ def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]
         elif begins(top, ARCHIVE):
             found = _archive(top, pattern, options)
         else:
-            looked_at = options.first is not None and not pattern.fullmatch(top.name)
-            found = iter([] if looked_at else [_file(top, top.name)])
+            found = iter([_file(top, top.name)])
     if (first := next(found, None)) is None:
         raise UsageError(f"{called} holds no file of this format; name another place or format")
     yield first
     yield from islice(found, options.first)
 
 
-def name_others(place: Path | str, names: str, options: Options) -> None:
-    """Name the files of a folder or an archive that are not of those names, and are not read."""
-    top = Path(place).expanduser()
-    if options.first is None and (os.path.isdir(top) or _is_archive(top)):
-        with suppress(UsageError):
-            for other in sources(place, rf"(?!{names}$).*", Options(skip_faults=True)):
-                options.left.add("other files", f"{other.where} is not read")
-
-
 def is_dsn(place: Path | str) -> bool:
     """Whether a place is an address of a database, and no path."""
     return isinstance(place, str) and ("://" in place or "=" in place) and not os.path.exists(place)
-
-
-def _is_archive(path: Path) -> bool:
-    """Return whether a place is a file, and no pipe, that begins as an archive does."""
-    with suppress(OSError):
-        return path.is_file() and begins(path, ARCHIVE)
-    return False
 
 
 def begins(path: Path, mark: bytes) -> bool:
@@ -100,12 +88,19 @@ def begins(path: Path, mark: bytes) -> bool:
 def guarded(source: Source, read: Callable[[BinaryIO, str], Iterator[T]], options: Options) -> Iterator[T]:
     """What `read` yields of a file; where it is damaged, that is a fault, and the rest of it is left out."""
     try:
-        with source.open() as file:
+        with io.BufferedReader(source.open()) as file:
+            _check_begin(file.peek(16), source.where)
             yield from islice(read(file, source.where), options.first)
     except UsageError as error:
         options.fault(str(error))
     except DAMAGED as error:
         options.fault(f"{source.where} cannot be read ({_why(error)}); {MEND}")
+
+
+def _check_begin(head: bytes, where: str) -> None:
+    """Raise UsageError for a file that begins as UTF-16, gzip or SQLite does."""
+    if other := next((other for mark, other in OTHERS.items() if head.startswith(mark)), None):
+        raise UsageError(f"{where} is {other}")
 
 
 def objects(
@@ -116,7 +111,7 @@ def objects(
     They are its `lines`, as in a file that ends in .jsonl, or else the entries of its list.
     """
     lines = lines or re.fullmatch(LINES, source.name, re.IGNORECASE) is not None
-    read = partial(_lines, options=options) if lines else _entries
+    read = partial(_lines if lines else _entries, options=options)
     for number, where, value in guarded(source, read, options):
         if isinstance(value, dict):
             yield number, where, value
@@ -155,12 +150,32 @@ def _file(path: Path, name: str) -> Source:
 def _folder(top: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
     unread: list[OSError] = []
     for folder, below, found in os.walk(top, onerror=unread.append):
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        for path in (Path(folder, name) for name in sorted(found) if names.fullmatch(name)):
-            if not path.name.startswith(".") and path.is_file() and not path.is_symlink():
+        for name in sorted(below):
+            if _is_hidden(name) or os.path.islink(Path(folder, name)):
+                _unread(options, str(Path(folder, name)))
+        below[:] = sorted(name for name in below if not _is_hidden(name))
+        for path in (Path(folder, name) for name in sorted(found)):
+            if (
+                names.fullmatch(path.name)
+                and not _is_hidden(path.name)
+                and path.is_file()
+                and not path.is_symlink()
+            ):
                 yield _file(path, path.relative_to(top).as_posix())
+            else:
+                _unread(options, str(path))
     for error in unread:
         options.fault(f"{error.filename} cannot be read ({error.strerror}); {MEND}")
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "__MACOSX"))  # the folder of an archive in which macOS keeps attributes
+
+
+def _unread(options: Options, where: str) -> None:
+    """Count a file or folder that is not read, unless the place is only looked at."""
+    if options.first is None:
+        options.left.aside("other files", f"{where} is not read")
 
 
 def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
@@ -170,7 +185,10 @@ def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[S
         with zipfile.ZipFile(path) as archive:
             for entry in sorted(archive.infolist(), key=lambda one: one.filename):
                 where = f"{path}, {entry.filename}"
-                if not names.fullmatch(entry.filename.rpartition("/")[2]):
+                name = entry.filename.replace("\\", "/")  # as some programs of Windows pack
+                if any(map(_is_hidden, name.split("/"))) or not names.fullmatch(name.rpartition("/")[2]):
+                    if not name.endswith("/"):
+                        _unread(options, where)
                     continue
                 if entry.file_size > max(SMALL, RATIO * entry.compress_size):
                     options.fault(f"{where} unpacks to {entry.file_size:,} bytes, as no text does; {MEND}")
@@ -179,7 +197,7 @@ def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[S
                 if unpacked > most:
                     options.fault(f"{path} unpacks to more than {most:,} bytes, as no text does; {MEND}")
                     return
-                yield Source(where, entry.filename, partial(archive.open, entry))
+                yield Source(where, name, partial(archive.open, entry))
     except DAMAGED as error:
         options.fault(f"{path} cannot be read ({_why(error)}); fetch it again")
 
@@ -193,25 +211,35 @@ def _lines(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int, 
             options.fault(str(error))
 
 
-def _entries(file: BinaryIO, where: str) -> Iterator[tuple[int, str, Any]]:
-    """The entries of a list, each as it is read; of anything but a list the whole is read, up to LONGEST."""
+def _entries(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int, str, Any]]:
+    """The entries of a list, each as it is read; of an object the whole is read, up to LONGEST."""
     with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         begun = text.read(CHUNK)
         if begun.lstrip().startswith("["):
             entries = _streamed(text, begun, where)
+        elif not begun.lstrip().startswith("{"):
+            entries = iter([decode(begun, where)] if begun.strip() else [])
         elif len(whole := begun + text.read(LONGEST)) > LONGEST:
             raise UsageError(f"{where} is no list and longer than {LONGEST:,} characters; give a list")
         else:
-            entries = iter(_held(decode(whole, where)))
+            entries = iter(_held(decode(whole, where), where, options))
         for number, one in enumerate(entries, start=1):
             yield number, f"{where}, entry {number}", one
 
 
-def _held(value: Any) -> list[Any]:
-    """The list that an object is there for, or the object by itself."""
-    if isinstance(value, dict):
-        return next((value[name] for name in LISTS if isinstance(value.get(name), list)), [value])
-    return [value]
+def _held(value: dict[str, Any], where: str, options: Options) -> list[Any]:
+    """Return the entries of an object's list, or the object itself, and count its other lists and pages."""
+    wanted = next((name for name in LISTS if isinstance(value.get(name), list)), None)
+    if wanted is None:
+        return [value]
+    for name, other in value.items():
+        if name != wanted and isinstance(other, list) and other:
+            options.left.aside("other lists", f"{where}: the list {name!r} is not read")
+    if isinstance(following := value.get("next"), str) and following:
+        options.left.aside(
+            "further pages", f"{where}: the next page, {following}, is not in it; ask for it, too"
+        )
+    return cast(list[Any], value[wanted])
 
 
 def _streamed(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[Any]:
@@ -220,6 +248,7 @@ def _streamed(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[Any]:
     while True:
         at = _after_space(buffer, at)
         if number == 1 and buffer.startswith("]", at):
+            _check_end(text, buffer[at + 1 :], where)
             return
         mark = ""
         try:
@@ -234,6 +263,7 @@ def _streamed(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[Any]:
             yield value
             number, at = number + 1, end + 1
             if mark == "]":
+                _check_end(text, buffer[at:], where)
                 return
             continue
         rest = len(buffer) - at
@@ -242,6 +272,14 @@ def _streamed(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[Any]:
             begun = f"{where}, entry {number}, which begins at character {passed + at + 1:,}"
             raise UsageError(f"{begun}, is damaged or cut off; {MEND}")
         passed, buffer, at = passed + at, buffer[at:] + more, 0
+
+
+def _check_end(text: io.TextIOWrapper, rest: str, where: str) -> None:
+    """Raise UsageError where more than blanks follows a list."""
+    while not rest.strip():
+        if not (rest := text.read(CHUNK)):
+            return
+    raise UsageError(f"{where} goes on behind its list; give each list a file of its own")
 
 
 def _after_space(buffer: str, at: int) -> int:

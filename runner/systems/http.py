@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +43,7 @@ TOO_MANY = 429
 SAID = 200  # characters of an answer that an error repeats
 SEEN = 10  # memories asked for a lesson wanted, at the most, where several stand for one
 ALL = "all"
+DIGITS = re.compile("[0-9]{1,18}")  # an id of ours
 
 
 class Http(System):
@@ -123,7 +125,7 @@ class Http(System):
             return None
         try:
             return json.loads(answer.data)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise SystemFault(
                 f"{where} did not answer with JSON: {said(answer.data.decode(errors='replace'), SAID)}"
             ) from None
@@ -170,7 +172,7 @@ def _number(memory: Mapping[str, Any], where: str) -> int:
     metadata = memory.get("metadata")
     held = metadata if isinstance(metadata, dict) else {}
     for name in (held.get("beliefId"), held.get("id"), memory.get("id")):
-        if isinstance(name, str | int) and str(name).isdecimal():
+        if isinstance(name, str | int) and DIGITS.fullmatch(str(name)):
             return int(name)
     raise SystemFault(f"{where} answered a memory without our id: {said(json.dumps(memory), SAID)}")
 

@@ -112,6 +112,8 @@ def test_several_memories_of_one_lesson_count_as_their_best_and_the_facts_say_so
         (lambda rows: [{**row, "score": at} for at, row in enumerate(rows)], "scores that do not fall"),
         (lambda rows: [{"id": "9999", "score": 1}], "9999, which is no lesson that it was given"),
         (lambda rows: [{"memory": "x"}], "answered a memory without our id"),
+        (lambda rows: [{"id": "9" * 5000}], "answered a memory without our id"),
+        (lambda rows: [{"id": "\u0663"}], "answered a memory without our id"),
         (lambda rows: "\x1b[31mred", r"answered no list of results"),
     ],
 )
@@ -126,6 +128,7 @@ def test_a_wrong_answer_is_one_sentence(
 CUT = Broken(content=b"{'a':".ljust(374), cut=369)
 LIMITED = Broken(429, b"slow", {"Retry-After": "0"})
 RED = Broken(content=b"\x1b[31m\x07red")
+DEEP = Broken(content=b"[" * 100_000)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +138,7 @@ RED = Broken(content=b"\x1b[31m\x07red")
         ("/search", Broken(0), r"/search: the connection broke off without an answer; see its log$"),
         ("/search", LIMITED, r"/search answered 429: slow; raise its limit of requests for this run$"),
         ("/add", LIMITED, r"/add answered 429: slow; raise its limit of requests for this run$"),
+        ("/search", DEEP, r"/search did not answer with JSON: \[\["),
         ("/search", RED, r"/search did not answer with JSON: \\u001b\[31m\\u0007red$"),
     ],
 )

@@ -41,7 +41,8 @@ def score_command(
 
     Args:
         suite: the suite whose questions were ranked
-        rankings: raw retrievals (JSONL) or a TREC run, plain or packed
+        rankings: raw retrievals (JSONL), a TREC run, or one JSON object
+            of scores by question and document, plain or packed
         ids: write the questions and lessons with their ids into this folder, and score nothing
         granularity: what a lesson is, such as session or turn (default: the suite's own)
         scope: where the questions were searched, if the file does not say (default: the first)

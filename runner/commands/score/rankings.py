@@ -1,4 +1,7 @@
-"""A file of rankings as its author wrote it: raw retrievals (JSONL), or a TREC run.
+"""A file of rankings as its author wrote it: raw retrievals (JSONL), a TREC run, or a table of scores.
+
+The table is the JSON object that pytrec_eval, ranx and BEIR have in memory: of each question the scores of
+its documents, by their ids.
 
 What the lines say is checked here; whether it is of the corpus, stating.py asks.
 """
@@ -14,11 +17,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from runner.errors import RankingsError
-from runner.protocol.suites.reading import Source
+from runner.protocol.suites.reading import Source, once
 from runner.runs.raw import KEYS
 from runner.runs.storage import demand_regular
 
-RAW, TREC = "raw", "trec"
+RAW, TREC, TABLE = "raw", "trec", "table"
 BY_SCORE, TIED = "by score", "tied"  # how the ranks of a question were ordered
 NAMELESS = "theirs"  # the arm of raw lines that name none
 CLAIMS = ("type", "project", "size", "gold")  # what a raw line may say of its question, and the corpus knows
@@ -43,7 +46,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Rankings:
-    """What a file holds. `form` is `raw` or `trec`; `order` says how equal ranks or scores are ordered."""
+    """What a file holds. `form` is `raw`, `trec` or `table`; `order` says how equals are ordered."""
 
     file: str
     sha256: str
@@ -66,8 +69,11 @@ def read_rankings(path: Path) -> Rankings:
     text = "" if empty else _text(source.content(), path.name)
     if not text.strip():
         raise RankingsError(f"{path.name} is empty: there is no ranking in it to score")
-    form = RAW if text.lstrip()[0] in "{[" else TREC
-    found = tuple(_raw(text, path.name) if form == RAW else _trec(text, path.name))
+    form = TREC if text.lstrip()[0] not in "{[" else TABLE if (scores := _scores(text)) else RAW
+    if form == TABLE:
+        found = tuple(_table(scores, path.name))
+    else:
+        found = tuple((_raw if form == RAW else _trec)(text, path.name))
     return Rankings(path.name, source.sha256(), form, found, _order(found))
 
 
@@ -79,6 +85,25 @@ def _text(data: bytes, file: str) -> str:
         raise RankingsError(f"{file}, line {line:,}, is not UTF-8; save the file as UTF-8") from None
 
 
+def _scores(text: str) -> dict[str, dict[str, Any]]:
+    """The scores by question and document, where the whole text is an object of these; else nothing."""
+    try:
+        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=once)
+    except (ValueError, RecursionError):
+        return {}
+    known = isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
+    return value if known else {}
+
+
+def _table(scores: Mapping[str, Mapping[str, Any]], file: str) -> Iterator[Ranking]:
+    for question, by_id in scores.items():
+        where = f"{file}, question {question!r}"
+        ranks = [_rank([one, score], where) for one, score in by_id.items()]
+        ranks.sort(key=lambda rank: (rank[1], rank[0]), reverse=True)
+        order = BY_SCORE if len({score for _, score in ranks}) < len(ranks) else ""
+        yield Ranking(question, NAMELESS, tuple(one for one, _ in ranks), where, order=order)
+
+
 def _raw(text: str, file: str) -> Iterator[Ranking]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -87,7 +112,7 @@ def _raw(text: str, file: str) -> Iterator[Ranking]:
 
 def _raw_line(line: str, where: str) -> Ranking:
     try:
-        record = json.loads(line, parse_constant=_no_number)
+        record = json.loads(line, parse_constant=_no_number, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise RankingsError(f"{where} is not JSON ({error}); write one object a line") from None
     if not isinstance(record, dict) or not {"question", "ranking"} <= set(record) <= set(KEYS):
@@ -95,29 +120,37 @@ def _raw_line(line: str, where: str) -> Ranking:
             f"{where} is no raw retrieval: it takes a question and its ranking, and beside them only "
             f"{', '.join(key for key in KEYS if key not in ('question', 'ranking'))}"
         )
-    texts = {key: record.get(key, "") for key in ("question", "arm", "scope")}
-    wrong = next((key for key, value in texts.items() if not isinstance(value, str)), None)
+    given = {key: record.get(key) for key in ("question", "arm", "scope")}
+    texts = {key: "" if value is None else _id(value) for key, value in given.items()}
+    texts["question"] = _id(given["question"])
+    wrong = next((key for key, value in texts.items() if value is None), None)
     if wrong or not isinstance(record["ranking"], list):
         raise RankingsError(f"{where}: {wrong or 'ranking'!r} must be {'a text' if wrong else 'a list'}")
     ranks = [_rank(rank, where) for rank in record["ranking"]]
     scores = [score for _, score in ranks if score is not None]
     _check_fall(scores, f"{where}: the scores of question {texts['question']}")
     return Ranking(
-        question=texts["question"],
+        question=texts["question"] or "",
         arm=texts["arm"] or NAMELESS,
         ids=tuple(one for one, _ in ranks),
         where=where,
-        scope=texts["scope"],
+        scope=texts["scope"] or "",
         claims={key: record[key] for key in CLAIMS if key in record},
     )
 
 
+def _id(value: Any) -> str | None:
+    """An id as a text, which may be given as a whole number; None for anything else."""
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
 def _rank(rank: Any, where: str) -> tuple[str, float | None]:
-    if isinstance(rank, str):
-        return rank, None
+    if (one := _id(rank)) is not None:
+        return one, None
     match rank:
-        case [str(one), int() | float() as score, *_] if not isinstance(score, bool) and len(rank) <= 3:
-            return one, _finite(score, where)
+        case [str() | int() as given, int() | float() as score, *_] if len(rank) <= 3:
+            if (one := _id(given)) is not None and not isinstance(score, bool):
+                return one, _finite(score, where)
     shown = repr(rank)
     raise RankingsError(
         f"{where}: a rank is an id, [id, score] or [id, score, [components]], not "
@@ -158,8 +191,8 @@ def _order(rankings: Sequence[Ranking]) -> str:
     by_score = sum(one.order == BY_SCORE for one in rankings)
     tied = sum(one.order == TIED for one in rankings)
     sentences = [
-        f"{by_score:,} rankings have a rank twice and are ordered by score, equal scores by id in descending "
-        "order, as trec_eval does" if by_score else "",
+        f"{by_score:,} rankings have a rank or a score twice and are ordered by score, equal scores by id in "
+        "descending order, as trec_eval does" if by_score else "",
         f"{tied:,} rankings have equal scores, which their ranks order; trec_eval orders them by id"
         if tied else "",
     ]  # fmt: skip

@@ -12,22 +12,32 @@ of 0 and below are no evidence; a question without a judgement cites none.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import PurePath
 from typing import Any
 
+from pgmnemo.client.blank import is_blank
 from runner.errors import CorpusError
-from runner.protocol.suites.reading import Source
+from runner.protocol.suites.reading import Source, once
 from runner.records import Json
 
 DOCUMENTS, QUERIES, JUDGED, TREC_JUDGED = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv", "qrels.txt"
 CANDIDATES = "candidates.jsonl"
-JUDGEMENTS = ("qrels/*.tsv", "qrels/*.jsonl", "qrels.tsv", TREC_JUDGED)
+PACKINGS = ("", ".gz", ".xz")
+JUDGEMENTS = tuple(
+    f"{name}{end}" for name in ("qrels/*.tsv", "qrels/*.jsonl", "qrels.tsv", TREC_JUDGED) for end in PACKINGS
+)
+ENDING = re.compile(r"\.(tsv|jsonl|txt)(\.gz|\.xz)?$")
 USUAL_SPLIT = "test"
 HEAD = "query-id\tcorpus-id\tscore\n"
-SCORES = ("score", "relevance", "label")  # the last column of a head line
-PACKINGS = ("", ".gz", ".xz")
+COLUMNS = (
+    ("query-id", "qid", "topic", "query"),
+    ("corpus-id", "docid", "docno", "document-id", "passage-id", "pid", "corpus", "document"),
+    ("score", "relevance", "label", "rel", "judgement", "judgment", "qrel"),
+)
+"""What tools call the columns of judgements, in small letters and without `_`."""
 
 
 def is_beir(source: Source) -> bool:
@@ -41,7 +51,7 @@ def documents(source: Source) -> Iterator[tuple[Json, str]]:
     for record, where in _records(source, DOCUMENTS):
         title, text = (_text(record, key, where) for key in ("title", "text"))
         words = "\n".join(part for part in (title, text) if part.strip())
-        turns = [{"text": words}] if words.replace("\0", "").strip() else []
+        turns = [] if is_blank(words) else [{"text": words}]
         yield {"id": record["_id"], "turns": turns, **_project(record, scenes)}, where
 
 
@@ -55,14 +65,15 @@ def questions(source: Source) -> Iterator[tuple[Json, str]]:
         kind = (record.get("metadata") or {}).get("type")
         more = {"type": kind} if isinstance(kind, str) else {}
         asked = {"id": key, "text": _text(record, "text", where), "evidence": gold.get(key, [])}
-        if key in gold or asked["text"].strip():
+        if key in gold or not is_blank(asked["text"]):
             yield (
                 {**asked, **_project(record, {key: _scene(key, scenes, where)} if scenes else {}), **more},
                 where,
             )
     if strange := next((key for key in gold if key not in seen), None):
         raise CorpusError(
-            f"the qrels of {source.path.name} judge {strange!r}, which is no question of {QUERIES}"
+            f"the qrels of {source.path.name} judge {strange!r}, which is no question of {QUERIES}; remove "
+            "its judgements, or add it"
         )
 
 
@@ -83,7 +94,7 @@ def _objects(source: Source, name: str) -> Iterator[tuple[Json, str]]:
             continue
         where = f"line {number:,} of {name}"
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=once)
         except (ValueError, RecursionError) as error:
             raise CorpusError(f"{where} is not JSON ({error}); write one object a line") from None
         if not isinstance(record, dict):
@@ -139,12 +150,16 @@ def _judgements(source: Source) -> dict[str, list[str]]:
             raise CorpusError(f"{where} judges {document!r} for {question!r} a second time; keep one")
         seen.add((question, document))
         gold.setdefault(question, []).extend([document] if score > 0 else [])
+    if not any(gold.values()):
+        raise CorpusError(
+            f"{name} judges no document above 0, so that no question can be scored; name another split"
+        )
     return gold
 
 
 def _split(source: Source) -> str:
     """The file of judgements that is read: that of the split, the only one, or that of `test`."""
-    names = {PurePath(name).stem: name for name in source.names(*JUDGEMENTS)}
+    names = {ENDING.sub("", PurePath(name).name): name for name in source.names(*JUDGEMENTS)}
     wanted = source.split or (USUAL_SPLIT if len(names) > 1 else next(iter(names), ""))
     if wanted in names:
         return names[wanted]
@@ -156,31 +171,55 @@ def _split(source: Source) -> str:
 
 def _judged(source: Source, name: str) -> Iterator[tuple[str, str, float, str]]:
     """Question, document and judgement of each line, and where it stands."""
-    if name.endswith(".jsonl"):
+    if ".jsonl" in name:
         for record, where in _objects(source, name):
-            columns = [str(record.get(key, "")) for key in ("query-id", "corpus-id", "score")]
-            yield *_judgement(columns, where), where
+            yield *_judgement([str(one) for one in record.values()], _places(list(record)), where), where
         return
-    for number, line in enumerate(_decoded(source.within(name).content(), name).split("\n"), start=1):
-        columns = line.rstrip("\r").split("\t") if "\t" in line else line.split()
-        if line.strip() and not (number == 1 and columns[-1].lower() in SCORES):
-            where = f"line {number:,} of {name}"
-            yield *_judgement(columns, where), where
+    head: tuple[int, ...] | None = None
+    rows = _rows(_decoded(source.within(name).content(), name), name)
+    for at, (columns, where) in enumerate(rows):
+        if at == 0 and (head := _places(columns)):
+            continue
+        yield *_judgement(columns, head or (0, -2, -1), where, wide=bool(head)), where
 
 
-def _judgement(columns: list[str], where: str) -> tuple[str, str, float]:
-    if len(columns) not in (3, 4) or not all(columns):
+def _rows(text: str, name: str) -> Iterator[tuple[list[str], str]]:
+    """Yield the columns of each line that is not blank, and its place for a sentence."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            columns = line.split("\t") if "\t" in line else line.split()
+            yield [column.strip() for column in columns], f"line {number:,} of {name}"
+
+
+def _places(names: list[str]) -> tuple[int, ...] | None:
+    """Return the positions of question, document and judgement in a head line; None for another line."""
+    called = [name.lower().replace("_", "-") for name in names]
+    found = [next((called.index(one) for one in known if one in called), None) for known in COLUMNS]
+    return None if None in found else tuple(at for at in found if at is not None)
+
+
+def _judgement(
+    columns: list[str], places: tuple[int, ...] | None, where: str, wide: bool = True
+) -> tuple[str, str, float]:
+    """Return question, document and judgement of a line; a `wide` line may have further columns."""
+    least = 3 if places is None else max(places) + 1
+    fits = places is not None and (len(columns) >= least if wide else len(columns) in (3, 4))
+    if places is None or not fits or not all(columns[at] for at in places):
         raise CorpusError(
             f"{where} has {len(columns)} columns and not 3 (query-id, corpus-id, score) or 4 (qid 0 docid "
             "relevance), none of them empty"
         )
+    question, document, judged = (columns[at] for at in places)
     try:
-        score = float(columns[-1])
+        score = float(judged)
     except ValueError:
         score = float("nan")
     if not isfinite(score):
-        raise CorpusError(f"{where}: the judgement {columns[-1]!r} is no number")
-    return columns[0], columns[-2], score
+        raise CorpusError(
+            f"{where}: the judgement {judged!r} is no number; write one, or a head line of query-id, "
+            "corpus-id and score"
+        )
+    return question, document, score
 
 
 def _named(source: Source, name: str) -> str:

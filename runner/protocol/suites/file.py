@@ -180,7 +180,8 @@ class Reading:
             return None
         if place is None:
             raise CorpusError(
-                f"{where} cites {cited!r}, which is the id of no session and no turn in {self.file}"
+                f"{where} cites {cited!r}, which is the id of no session and no turn in {self.file}; add it, "
+                "or remove what cites it"
             )
         if place.project != project:
             raise CorpusError(

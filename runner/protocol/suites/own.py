@@ -15,9 +15,10 @@ from typing import Any
 
 import fastjsonschema
 
+from pgmnemo.client.blank import is_blank
 from runner.errors import CorpusError
-from runner.protocol.suites.beir_folder import documents, is_beir, questions
-from runner.protocol.suites.reading import Source, each, take
+from runner.protocol.suites.beir_folder import DOCUMENTS, QUERIES, documents, is_beir, questions
+from runner.protocol.suites.reading import Source, each, once, take
 from runner.records import Json
 
 SCHEMA = Path(__file__).with_name("file.schema.json")
@@ -49,6 +50,11 @@ def read_own(source: Source) -> Own:
     """Every session and question, each of its schema; CorpusError says which is not, and why."""
     if is_beir(source):
         return _checked(_of_beir(source), source.path.name)
+    if source.path.is_dir():
+        lacking = " and ".join(name for name in (DOCUMENTS, QUERIES) if not (source.path / name).is_file())
+        raise CorpusError(
+            f"{source.path} is a folder without {lacking}; name a file, or a folder of BEIR, which has both"
+        )
     if source.split:
         raise CorpusError(f"{source.path.name} is no folder of BEIR and has no splits; leave --split out")
     text, file = _text(source), source.path.name
@@ -62,6 +68,7 @@ def _checked(found: Own, file: str) -> Own:
             raise CorpusError(f"{file} holds no {found.kind if kind == 'session' else kind}; {SHAPE}")
         for entry in entries:
             _check(kind, entry)
+            _check_seen(entry)
     return found
 
 
@@ -96,7 +103,7 @@ def _is_lines(text: str) -> bool:
 def _parsed(text: str, file: str, line: int) -> Any:
     """The JSON value of a text that begins in `line` of the file."""
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         place = f"line {line + error.lineno - 1:,}, column {error.colno:,}"
         raise CorpusError(f"{file} is not JSON ({place}: {error.msg}); {SHAPE}") from None
@@ -104,15 +111,6 @@ def _parsed(text: str, file: str, line: int) -> Any:
         raise CorpusError(f"line {line:,} of {file} is nested too deep to be read; {SHAPE}") from None
     except ValueError as error:  # a key that stands twice, a number of thousands of digits
         raise CorpusError(f"{file} cannot be read (from line {line:,}: {error}); {SHAPE}") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> Json:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
-    return record
 
 
 def _lines(text: str, file: str) -> Own:
@@ -205,6 +203,14 @@ def _check(kind: str, entry: Entry) -> None:
         _compiled(kind)(entry.record)
     except fastjsonschema.JsonSchemaValueException as error:
         raise CorpusError(f"{_words(error, entry)}; {SHAPE}") from None
+
+
+def _check_seen(entry: Entry) -> None:
+    """Raise CorpusError for a text that no memory stores, since none of its characters is seen."""
+    for number, one in enumerate(entry.record.get("turns", [entry.record]), start=1):
+        if is_blank(one["text"]):
+            turn = f"turn {number} of " if "turns" in entry.record else ""
+            raise CorpusError(f"the text of {turn}{entry.where} has no character that can be seen; {SHAPE}")
 
 
 def _words(error: Any, entry: Entry) -> str:

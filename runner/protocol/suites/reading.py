@@ -32,6 +32,16 @@ HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair
 DAMAGED = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
+def once(pairs: list[tuple[str, Any]]) -> Json:
+    """Return the object of these pairs, for `json.loads`; ValueError for two pairs with one key."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return record
+
+
 class Source:
     """One pass over the file at `path`: `items()` or `document()` once, then `sha256()`.
 

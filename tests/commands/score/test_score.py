@@ -57,11 +57,11 @@ def written(tmp_path: Path, text: str | bytes, name: str = "theirs.txt") -> Path
     return path
 
 
-def values(stated: Stated, scope: str, kind: str = "all") -> dict[str, float]:
+def values(stated: Stated, scope: str, kind: str = "all", arm: str = "mine") -> dict[str, float]:
     return {
         row["metric"]: row["value"]
         for row in stated.document["results"]
-        if (row["arm"], row["scope"], row["view"], row["type"]) == ("mine", scope, "all", kind)
+        if (row["arm"], row["scope"], row["view"], row["type"]) == (arm, scope, "all", kind)
     }
 
 
@@ -101,6 +101,28 @@ def test_a_trec_run_is_scored_as_ir_measures_scores_it(
     assert len(found) == 17
     for name, measure in theirs.items():
         assert found[name] == pytest.approx(wanted[measure], abs=1e-9), name
+
+
+@pytest.mark.parametrize("form", ["table", "ranks of 0"])
+def test_equal_scores_without_ranks_are_ordered_as_trec_eval_orders_them(
+    tmp_path: Path, corpus: Corpus, drawn: dict[str, list[str]], form: str
+) -> None:
+    ir = pytest.importorskip("ir_measures")
+    scores = {
+        question: {one: (0.5, 1e-3, -2.0)[at % 3] for at, one in enumerate(ids)}
+        for question, ids in drawn.items()
+    }
+    flat = [(question, one, score) for question, by_id in scores.items() for one, score in by_id.items()]
+    lines = "".join(f"{question} Q0 {one} 0 {score:e} mine\n" for question, one, score in flat)
+    path = written(tmp_path, lines if form == "ranks of 0" else json.dumps(scores, indent=1))
+    qrels = [ir.Qrel(one.key, gold, 1) for one in corpus.questions for gold in one.gold]
+    wanted = ir.calc_aggregate([ir.RR, ir.R @ 10], qrels, [ir.ScoredDoc(*one) for one in flat])
+    found = values(
+        stated := score(path, "sample"), "conversation", arm="mine" if form != "table" else "theirs"
+    )
+    assert stated.source.order
+    assert found["MRR@50"] == pytest.approx(wanted[ir.RR], abs=1e-9)
+    assert found["recall_frac@10"] == pytest.approx(wanted[ir.R @ 10], abs=1e-9)
 
 
 def test_a_question_without_a_ranking_counts_as_nothing_found(
@@ -215,9 +237,9 @@ TWO = "garden/q01 Q0 garden/s02 2 0.8 mine\n"
         ('{"question": "garden/q01", "rankings": []}', "line 1 is no raw retrieval"),
         ('{"question": "garden/q01", "ranking": ["garden/s01"], "rank": 1}', "line 1 is no raw retrieval"),
         ('{"question": "garden/q01", "ranking": {}}', "line 1: 'ranking' must be a list"),
-        ('{"question": 7, "ranking": []}', "line 1: 'question' must be a text"),
+        ('{"question": null, "ranking": []}', "line 1: 'question' must be a text"),
         ('{"question": "garden/q01", "ranking": [["garden/s01", 1e999]]}', "the score inf is not finite"),
-        ('{"question": "garden/q01", "ranking": [[1, 2]]}', "line 1: a rank is an id, [id, score] or [id, s"),
+        ('{"question": "garden/q01", "ranking": [[[1], 2]]}', "line 1: a rank is an id, [id, score] or ["),
         ('{"question": ', "line 1 is not JSON ("),
         (b"garden/q01 Q0 \xe9 1 1 x", "theirs.txt, line 1, is not UTF-8; save the file as UTF-8"),
         (raw(put("size", 40)), "the size of question garden/q02 is given as 40, in the corpus it is 13"),

@@ -20,7 +20,7 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 from pgmnemo import AsyncMemory, Memory, Scope
 from pgmnemo.adapters.documents import BLANK
-from pgmnemo.adapters.langchain import PgmnemoRetriever, PgmnemoVectorStore
+from pgmnemo.adapters.langchain import TEXT, PgmnemoRetriever, PgmnemoVectorStore
 from pgmnemo.errors import PgmnemoError, UsageError
 from tests.pgmnemo.client.driving import Place
 
@@ -266,9 +266,17 @@ def test_a_tenant_keeps_to_one_embedder(open_memory: Callable[..., Memory], plac
     assert len(store.similarity_search("one", k=9)) == 1
 
 
+def test_a_text_without_a_word_is_kept_in_ascii_and_read_as_older_versions_kept_it(scope: Scope) -> None:
+    store = PgmnemoVectorStore(scope)
+    store.add_texts([" "], ids=["new"])
+    assert all(one.text.isascii() for one in scope.list())
+    scope.add("\u2205", key="old", metadata={TEXT: "\t"})
+    assert [one.page_content for one in store.get_by_ids(["new", "old"])] == [" ", "\t"]
+
+
 def test_ids_and_texts_of_any_kind_come_back(scope: Scope) -> None:
     store = PgmnemoVectorStore(scope, SIX)
-    texts = ["", "  ", BLANK, "one\n\ntwo  ", "a\u2028b", "🜁", "user: hi\nassistant: ho", *STRANGE]
+    texts = ["", " ", "\u200b", BLANK, "\u2205", "1\n\n2 ", "a\u2028b", "🜁", "user: hi\nai: ho", *STRANGE]
     texts = [*texts, *["x"] * (len(STRANGE) - len(texts))][: len(STRANGE)]
     metadatas = [{"n": number, "a.b": [1, None, {"": 2.5}]} for number in range(len(texts))]
     assert store.add_texts(texts, metadatas, ids=list(STRANGE)) == STRANGE

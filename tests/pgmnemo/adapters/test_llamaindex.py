@@ -225,7 +225,8 @@ def test_nodes_of_any_kind_come_back(scope: Scope) -> None:
     nodes = [
         TextNode(id_="text", text="one\n\ntwo ", metadata={"a.b": {"c": [1, None]}, "": 2},
                  relationships=related),
-        TextNode(id_="blank", text=" "), TextNode(id_="sign", text="\u2205"),
+        TextNode(id_="blank", text="\u200b"), TextNode(id_="sign", text="\u2205"),
+        TextNode(id_="dash", text="-"),
         IndexNode(id_="index", text="see there", index_id="there"),
         ImageNode(id_="image", image="aGk=", text="", metadata={"n": 1}),
         TextNode(id_="e", text="", excluded_embed_metadata_keys=["a"], metadata={"a": "\U0001f701"}),
@@ -242,7 +243,7 @@ def test_nodes_of_any_kind_come_back(scope: Scope) -> None:
     store.delete_nodes(["other", "blank"])
     store.delete_nodes()
     store.delete_nodes([], filter_on("n", FilterOperator.EQ, 1))
-    assert len(store.get_nodes()) == 5
+    assert len(store.get_nodes()) == 6
     store.clear()
     assert store.get_nodes() == []
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pgmnemo import Added, Item, Turn
-from pgmnemo.errors import UsageError
+from pgmnemo.errors import PgmnemoError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
 DAY = datetime(2024, 5, 8, 13, 56, tzinfo=UTC)
@@ -94,6 +94,12 @@ def test_what_a_tenant_remembers_of_itself_is_no_lesson(shell: Shell, place: Pla
     tenant.project("p").add("x", key="k")
     assert tenant.forget(everything=True) == 1
     assert tenant.stats().embedder is None
+
+
+def test_a_refusal_that_repeats_a_line_end_is_one_whole_sentence(scope: Any) -> None:
+    for end in ("\n", "\r\n", "\u2028"):
+        with pytest.raises(PgmnemoError, match=r"^[^\r\n\u2028]*'a b', which is neither auto, a text search"):
+            scope.add_many([Item("x", "k", language=f"a{end}b")])
 
 
 def test_what_is_written_needs_a_project(memory: Any, place: Place) -> None:

@@ -119,9 +119,8 @@ def test_chatgpt_counts_documents_pictures_attachments_and_other_branches(write:
     write("export/memories.json", [])
     found = read("chatgpt", place.parent, options)
     assert [one.item.text for one in found] == ["Where?", "There."]
-    assert options.left.counts == {
-        "attachments": 1, "of another branch": 1, "canvas": 1, "without text": 1, "other files": 1,
-    }  # fmt: skip
+    assert options.left.counts == {"of another branch": 1, "canvas": 1, "without text": 1}
+    assert options.left.beside == {"attachments": 1, "other files": 1}
     assert any("map.pdf" in sentence for sentence in options.left.named)
     assert any("memories.json" in sentence for sentence in options.left.named)
 
@@ -132,7 +131,7 @@ def test_claude_names_attachments_and_the_files_beside(write: Write, read: Read)
     write("export/projects.json", [])
     options = Options()
     assert len(read("claude", place.parent, options)) == 1
-    assert options.left.counts == {"attachments": 1, "other files": 1}
+    assert options.left.beside == {"attachments": 1, "other files": 1}
 
 
 def test_what_is_no_utf8_names_the_way_on(tmp_path: Path, read: Read) -> None:

@@ -90,7 +90,7 @@ def test_a_file_that_is_no_utf8_or_too_long_does_not_stop_the_others(tmp_path: P
         read("markdown", tmp_path)
     options = Options(skip_faults=True)
     assert [one.item.text for one in read("markdown", tmp_path, options)] == ["kept"]
-    assert options.left.counts == {"damaged": 1, "too long": 1}
+    assert options.left.counts == {"damaged": 1, "too long": 1, "empty": 1}
 
 
 @pytest.mark.parametrize(

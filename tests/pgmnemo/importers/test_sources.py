@@ -78,10 +78,8 @@ def test_an_object_that_holds_a_list_stands_for_its_entries() -> None:
         (b"[" * 100_000, "it, entry 1 is nested too deeply"),
         (b"[" + b"9" * 10_000 + b"]", "it, entry 1"),
         (b'[{"a": "\xff"}]', "it cannot be read (it is not UTF-8)"),
-        ('[{"a": 1}]'.encode("utf-16"), "it cannot be read (it is not UTF-8)"),
         (b'{"a": ', "it: Input data was truncated"),
         (b'{"a": ' * 100_000, "it: the JSON is nested too deeply"),
-        (b"", "it: Input data was truncated"),
     ],
 )
 def test_damaged_json_is_one_sentence_that_says_where(data: bytes, sentence: str) -> None:

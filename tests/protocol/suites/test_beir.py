@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ DOCUMENTS = [
     {"_id": "d1", "title": None, "text": "The router is a Fritz.", "metadata": None},
     {"_id": "d2", "title": "Leipzig", "text": "Ana moved there."},
     {"_id": 3, "text": "A third text.", "metadata": {}},
-    {"_id": "d4", "title": "", "text": " "},
+    {"_id": "d4", "title": "", "text": " \u200b\0"},
 ]
 QUESTIONS = [
     {"_id": "q1", "text": "Which router?", "metadata": None},
@@ -83,12 +84,21 @@ def test_a_split_names_other_judgements(folder: Path) -> None:
         ("qrels.tsv", "q1\td1\t1\n"),
         ("qrels.tsv", "q1\t0\td1\t1\n"),
         ("qrels.txt", "q1 0 d1 1\n"),
+        ("qrels/test.tsv", "\nq1\t d1\t1e0 \r\n\n"),
+        ("qrels/test.tsv", "\nqid\tdocid\trel\nq1\td1\t1\n"),
+        ("qrels/test.tsv", "corpus_id\tquery_id\tscore\tnote\nd1\tq1\t1\tx\n"),
+        ("qrels/test.tsv", "topic\titer\tdocno\trelevance\nq1\t0\td1\t1\n2\t0\td1\t-1\n"),
+        ("qrels/test.jsonl", '{"score": 1, "corpus_id": "d1", "query_id": "q1", "note": null}\n'),
     ],
 )
 def test_judgements_of_other_forms_are_read(folder: Path, name: str, text: str) -> None:
     for path in (folder / "qrels").iterdir():
         path.unlink()
     (folder / name).write_text(text)
+    assert gold(folder) == {"q1": ("d1",)}
+    packed = folder / f"{name}.gz"
+    packed.write_bytes(gzip.compress((folder / name).read_bytes()))
+    (folder / name).unlink()
     assert gold(folder) == {"q1": ("d1",)}
 
 
@@ -135,6 +145,18 @@ def test_a_folder_of_lmeb_shares_its_documents_and_has_scenes(tmp_path: Path) ->
         ("corpus.jsonl", '{"_id": "x", "text": "a", "metadata": [1]}', r"'metadata' of line 5"),
         ("qrels/test.tsv", "q1\td2\tnan", r"the judgement 'nan' is no number"),
         ("qrels/test.tsv", "q1\t\t1", r"line 6 of qrels/test.tsv has 3 columns and not"),
+        (
+            "qrels/test.tsv",
+            "q1\td2\tgood",
+            r"line 6 .* 'good' is no number; write one, or a head line of query",
+        ),
+        (
+            "qrels/test.tsv",
+            "q9\td2\t1",
+            r"judge 'q9', which is no question .*; remove its judgements, or add it",
+        ),
+        ("qrels/test.tsv", "q1\td9\t1", r"cites 'd9', .*; add it, or remove what cites it"),
+        ("corpus.jsonl", '{"_id": "x", "text": "a", "text": "b"}', r"line 5 .*the key 'text' stands twice"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_line(
@@ -143,6 +165,19 @@ def test_what_cannot_be_read_is_named_with_its_line(
     with (folder / file).open("a") as opened:
         opened.write(f"{line}\n")
     with pytest.raises(CorpusError, match=sentence):
+        FILE.load(folder)
+
+
+def test_judgements_of_nothing_and_a_folder_of_something_else_are_called_so(folder: Path) -> None:
+    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t0\n")
+    with pytest.raises(
+        CorpusError, match=r"qrels/test.tsv judges no document above 0, .*; name another split"
+    ):
+        FILE.load(folder)
+    (folder / "queries.jsonl").rename(folder / "queries.tsv")
+    with pytest.raises(
+        CorpusError, match=r"is a folder without queries\.jsonl; name a file, or a folder of BEIR"
+    ):
         FILE.load(folder)
 
 
@@ -160,6 +195,7 @@ def run(lines: str) -> Callable[[Path], Path]:
     return written
 
 
+IN_MEMORY = run('{"q1": {"d2": 0.5, "d1": 9e-1},\n "2": {"d1": 0.7, "d2": 0.7}, "q3": {}}')
 BY_BEIR = run("q1 Q0 d2 0 0.5 beir\nq1 Q0 d1 0 0.9 beir\n2 Q0 d1 0 0.7 beir\n2 Q0 d2 0 0.7 beir\n")
 UNSORTED = run("q1 Q0 d2 7 0.5 x\nq1 Q0 d1 2 0.9 x\n2 Q0 d1 2 0.7 x\n2 Q0 d2 1 0.7 x\n")
 JUDGED_OR_NOT = run("q1 Q0 d1 1 0.9 x\nq3 Q0 d2 1 0.9 x\nq4 Q0 d1 1 0.9 x\n2 Q0 d2 1 0.7 x\n")
@@ -168,7 +204,14 @@ JUDGED_OR_NOT = run("q1 Q0 d1 1 0.9 x\nq3 Q0 d2 1 0.9 x\nq4 Q0 d1 1 0.9 x\n2 Q0 
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (BY_BEIR, "2 rankings have a rank twice and are ordered by score, equal scores by id in descending"),
+        (
+            IN_MEMORY,
+            "1 rankings have a rank or a score twice and are ordered by score, equal scores by id in",
+        ),
+        (
+            BY_BEIR,
+            "2 rankings have a rank or a score twice and are ordered by score, equal scores by id in",
+        ),
         (UNSORTED, "1 rankings have equal scores, which their ranks order; trec_eval orders them by id"),
         (JUDGED_OR_NOT, "1 ranked questions cite no evidence"),
         (JUDGED_OR_NOT, "1 ranked questions cite what is no lesson at this level"),
@@ -194,6 +237,29 @@ def test_a_score_asks_the_questions_of_a_run(folder: Path) -> None:
 def test_scores_that_rise_where_distinct_ranks_fall_are_refused(folder: Path) -> None:
     with pytest.raises(RankingsError, match="rise where the ranks fall"):
         score(run("q1 Q0 d2 1 0.5 x\nq1 Q0 d1 2 0.9 x\n")(folder), "file", data=folder)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ({"q1": {"d1": "0.5"}}, r"question 'q1': a rank is an id, .* not \['d1', '0.5'\]"),
+        ({"q1": {"d1": float("nan")}}, "the score NaN is not finite"),
+        ({"q1": {"d1": {"d2": 1}}}, "question 'q1': a rank is an id"),
+        ({"question": "q1", "ranking": [True]}, "a rank is an id"),
+    ],
+)
+def test_scores_that_are_no_numbers_are_refused(folder: Path, line: Any, sentence: str) -> None:
+    with pytest.raises(RankingsError, match=sentence):
+        score(run(json.dumps(line))(folder), "file", data=folder)
+
+
+def test_raw_lines_may_have_ids_that_are_numbers(folder: Path) -> None:
+    lines = [{"question": 2, "arm": None, "ranking": ["d2", 3]}, {"question": "q1", "ranking": [[3, 1]]}]
+    stated = score(run("".join(json.dumps(line) + "\n" for line in lines))(folder), "file", data=folder)
+    assert {row.question: [hit.id for hit in row.ranking] for row in stated.rows} == {
+        "2": ["d2", "3"],
+        "q1": ["3"],
+    }
 
 
 def test_claimed_gold_is_a_set(folder: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pgmnemo.errors import UsageError
+from runner.bench.request import Request, selected
+from runner.commands.score.command import write_ids
 from runner.errors import CorpusError
 from runner.protocol.editions import PassagePins, current, edition, known
 from runner.protocol.suites import SUITES, Suite
@@ -32,6 +36,28 @@ def test_suite_offers_the_canonical_granularity_and_the_whole_view_first(name: s
     assert suite.levels[0] == current().suites[name].granularity
     assert suite.views(current())[0].name == "all"
     assert set(suite.types) <= set(current().suites[name].shape)
+
+
+def test_a_run_and_a_score_ask_the_same_questions_of_every_suite_and_level(
+    write: Callable[[Any], Path], conversation: dict[str, Any], item: dict[str, Any], tmp_path: Path
+) -> None:
+    told = {"question": "Who?", "answer": "Bo", "category": 1}
+    conversation["qa"] += [{**told, "evidence": cited} for cited in (["D9:9"], ["D9:9", "D1:1"], ["D:1"])]
+    unmarked = [[{"role": "user", "content": "Rain?"}]] * 3
+    items = [item, {**item, "question_id": "q2", "haystack_sessions": unmarked}]
+    asked = [{"text": "?", "evidence": cited} for cited in (["a"], [])]
+    own = {"sessions": [{"id": "a", "turns": [{"text": "x"}]}], "questions": asked}
+    places: dict[str, Any] = {"locomo": [conversation], "longmemeval": items, "file": own}
+    for name, value in {**places, "sample": None}.items():
+        for level in SUITES[name].levels:
+            place = write(value) if value else SUITES[name].locate(None, {})
+            request = Request(name, data=place, granularity=level, embedder="none")
+            corpus = SUITES[name].load(place, level, edition=request.edition)
+            write_ids(folder := tmp_path / f"{name} {level}", name, granularity=level, data=place)
+            written = [json.loads(line)["id"] for line in (folder / "queries.jsonl").read_text().splitlines()]
+            assert written == [one.question.key for one in selected(request.choice, corpus, request.edition)]
+            all_count = name == "sample" or (name, level) == ("longmemeval", "session")
+            assert (len(corpus.questions) == len(written) > 0) == all_count
 
 
 def test_unknown_suite_and_granularity_list_the_known_ones(tmp_path: Path) -> None:

@@ -239,6 +239,8 @@ def turn(**change: Any) -> Callable[[dict[str, Any]], None]:
         (turn(time="yesterday"), "the time of turn 1 of session 1 of mine.json is 'yesterday', which"),
         (session(id="s 1"), "'id' of session 1 of mine.json must be a whole number, or 1 to 200 characters"),
         (turn(text=" \n"), "'turns[0].text' of session 1 of mine.json must be a text that is not empty, but"),
+        (turn(text="\u200b\0"), "the text of turn 1 of session 1 of mine.json has no character that can be"),
+        (question(text="\u00ad"), "the text of question 1 of mine.json has no character that can be seen"),
         (turn(said="x"), "'turns[0]' of session 1 of mine.json has the unknown key 'said'"),
         (turn(position=1), "turn 2 of session 1 of mine.json has no position, unlike the turns before it; g"),
         (session(1, turns=[{"text": "x", "position": 1}]), "turn 1 of session 2 of mine.json has a position"),
