@@ -129,7 +129,7 @@ class Chain:
 
 
 def chains_of(corpus: Corpus) -> list[Chain]:
-    """The questions about what changed, with the chain that the labels give."""
+    """Return the questions about what changed, with the chain that the labels give."""
     segments, chains = {(one.project, one.id): one for one in corpus.segments}, []
     for position, question in enumerate(corpus.questions):
         gold = [segments[question.project, one] for one in question.gold]

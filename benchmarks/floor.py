@@ -106,7 +106,7 @@ def shares(hits: Sequence[Sequence[float]], clusters: Sequence[str] | None) -> l
 
 
 def thinned(corpus: Corpus, every: int) -> Corpus:
-    """Each `every`th project of a corpus, with its questions."""
+    """Return each `every`th project of a corpus, with its questions."""
     kept = set(list(corpus.project_sizes())[::every])
     segments = [one for one in corpus.segments if one.project in kept]
     questions = tuple(one for one in corpus.questions if one.project in kept)
@@ -114,7 +114,9 @@ def thinned(corpus: Corpus, every: int) -> Corpus:
 
 
 def halved(corpus: Corpus) -> Corpus:
-    """A corpus of one project as two: one with the first half of its lessons, and one with the second."""
+    """Return a corpus of one project as two: one with the first half of its lessons, and one with the
+    second.
+    """
     if len(corpus.project_sizes()) != 1:
         return corpus
     segments = list(corpus.segments)
@@ -128,7 +130,9 @@ def halved(corpus: Corpus) -> Corpus:
 
 
 def kind_of(question: Question) -> str:
-    """Whether the corpus says that its own project answers the question; empty where it names no lesson."""
+    """Return whether the corpus says that its own project answers the question; empty where it names no
+    lesson.
+    """
     unanswerable = question.type in UNANSWERED or is_abstention(question.key)
     return UNANSWERABLE if unanswerable else OWN if question.gold else ""
 
@@ -183,14 +187,14 @@ def told(
 
 
 def auc(above: Sequence[Told], below: Sequence[Told]) -> str:
-    """The share of pairs in which the first fits better; equal ones count half."""
+    """Return the share of pairs in which the first fits better; equal ones count half."""
     order = np.sort([one.best for one in below])
     less, most = (np.searchsorted(order, [one.best for one in above], side) for side in ("left", "right"))
     return f"{float((less + most).mean() / (2 * len(below))):.3f}" if below else "-"
 
 
 def row_of(mode: str, answers: Sequence[Told], floor: float, clustered: bool) -> tuple[str, ...]:
-    """The figures of one mode."""
+    """Return the figures of one mode."""
     own, foreign, none = ([a for a in answers if a.kind == kind] for kind in (OWN, FOREIGN, UNANSWERABLE))
     shown = [one for one in own if one.evidence is not None]
     hits = [

@@ -38,7 +38,7 @@ HEAD = ("corpus", "lessons", "questions", "cosine", "least", "ten nearest", "tex
 
 
 def nearest(questions: Matrix, lessons: Matrix) -> list[set[int]]:
-    """The ten lessons of the highest cosine, for each question."""
+    """Return the ten lessons of the highest cosine, for each question."""
     return [set(np.argpartition(-(lessons @ question), NEAREST)[:NEAREST].tolist()) for question in questions]
 
 
@@ -65,7 +65,7 @@ def taken(
 
 
 def row_of(corpus: Corpus, timed: int) -> tuple[str, ...]:
-    """The figures of one corpus."""
+    """Return the figures of one corpus."""
     embedders = [make_embedder(name) for name in NAMES]
     theirs, ours = (embed_corpus(corpus, one, default_cache_dir(os.environ)) for one in embedders)
     pairs = (theirs.segments, ours.segments), (theirs.questions, ours.questions)

@@ -176,7 +176,7 @@ def _noted(notes: list[Path]) -> int:
 
 
 def _mark(notes: Path, writer: int) -> Path:
-    """The file that says that a writer has come so far that it opens the folder."""
+    """Return the file that says that a writer has come so far that it opens the folder."""
     return notes.with_name(f"begun-{notes.name}-{writer}")
 
 
@@ -223,7 +223,7 @@ class _Work:
         self._numbers, self._chance = itertools.count(), random.Random()
 
     def step(self, scope: Any) -> tuple[Any, Callable[[Any], None]]:
-        """A verb on its way and what to do with its answer."""
+        """Return a verb on its way and what to do with its answer."""
         verb = self._chance.choices(("add", "add_many", "turn", "context"), (6, 2, 4, 1))[0]
         many = self._chance.randint(2, 40) if verb == "add_many" else 1
         keys = [f"{self._name}-{next(self._numbers)}" for _ in range(many)]

@@ -73,7 +73,7 @@ class Call(Generic[Answer]):
     settings: tuple[tuple[str, str], ...] = ()  # of pgmnemo, which the call itself brings
 
     def read(self, make: Callable[[Answer], Other]) -> Call[Other]:
-        """The same call, whose answer goes through `make`."""
+        """Return the same call, whose answer goes through `make`."""
         decode = self.decode
         return Call(
             self.statement, self.parameters, lambda rows: make(decode(rows)), self.repeatable, self.shape,
@@ -93,7 +93,8 @@ class Call(Generic[Answer]):
         return replace(self, parameters=parameters)
 
     def under(self, settings: Mapping[str, str]) -> Call[Answer]:
-        """The same call of a named tenant with settings of pgmnemo that hold for its transaction alone.
+        """Return the same call of a named tenant with settings of pgmnemo that hold for its transaction
+        alone.
 
         Those that the call brings come last. A call that names no tenant stays as it is.
         """
@@ -158,7 +159,7 @@ def recall(
     duplicates: bool | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
-    """The `columns` of the first `k` lessons for a question, best first."""
+    """Return the `columns` of the first `k` lessons for a question, best first."""
     return _call("recall", _rows, locals())
 
 
@@ -218,7 +219,7 @@ def timeline(
     known_at: datetime | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
-    """A lesson with those whose place it took and those that took its own, oldest first."""
+    """Return a lesson with those whose place it took and those that took its own, oldest first."""
     return _call("timeline", _rows, locals())
 
 
@@ -256,7 +257,7 @@ def facts(
     most: int | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
-    """The facts that hold at a time, by what was known at another."""
+    """Return the facts that hold at a time, by what was known at another."""
     return _call("facts", _rows, locals())
 
 
@@ -334,7 +335,7 @@ def update(
 def get(
     tenant: UUID | None, project_id: UUID, external_id: str, columns: Sequence[str] = ("*",)
 ) -> Call[Rows]:
-    """The lesson of a key, whatever its state: no row where there is none."""
+    """Return the lesson of a key, whatever its state: no row where there is none."""
     return _call("get", _rows, locals())
 
 
@@ -351,7 +352,7 @@ def list_page(
     newest: bool | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
-    """The `columns` of a page of lessons by id, those after the id `after`."""
+    """Return the `columns` of a page of lessons by id, those after the id `after`."""
     return _call("list", _rows, locals())
 
 
@@ -364,7 +365,7 @@ def count(
     known_at: datetime | None = None,
     everything: bool | None = None,
 ) -> Call[tuple[int, int]]:
-    """How many lessons there are, and how many more the gate hides."""
+    """Return how many lessons there are, and how many more the gate hides."""
     return _call("count", _row, locals())
 
 
@@ -404,7 +405,7 @@ def explain(
     windows: object = None,
     duplicates: bool | None = None,
 ) -> Call[Rows]:
-    """Why a lesson ranks where it does: section, item, value, weight, contribution and note."""
+    """Return why a lesson ranks where it does: section, item, value, weight, contribution and note."""
     return _call("explain", _rows, locals())
 
 
@@ -414,7 +415,9 @@ def sweep(tenant: UUID | None, before: datetime | None = None, most: int | None 
 
 
 def language(tenant: UUID | None) -> Call[str]:
-    """The language of texts that are written without one: `auto`, `auto:german`, or `german` for all."""
+    """Return the language of texts that are written without one: `auto`, `auto:german`, or `german` for
+    all.
+    """
     return _call("language", _value, locals())
 
 
@@ -505,17 +508,17 @@ def add_passages(lesson_id: int, passages: Sequence[str], passage_embeddings: ob
 
 
 def list_lessons(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
-    """Every lesson of a tenant, forgotten ones, too."""
+    """Return every lesson of a tenant, forgotten ones, too."""
     return _call("list_lessons", _rows, locals())
 
 
 def list_edges(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
-    """Every link of a tenant."""
+    """Return every link of a tenant."""
     return _call("list_edges", _rows, locals())
 
 
 def open_staging(tenant: UUID) -> Call[Rows]:
-    """The transaction's staging table for a tenant."""
+    """Return the transaction's staging table for a tenant."""
     return _call("open_staging", _rows, locals())
 
 
@@ -535,7 +538,7 @@ def revoke_tenant(tenant: UUID, grantee: str) -> Call[bool]:
 
 
 def list_settings(*columns: str) -> Call[Rows]:
-    """The named columns of every setting, such as name, value, initial, range, warning and meaning."""
+    """Return the named columns of every setting, such as name, value, initial, range, warning and meaning."""
     return _call("list_settings", _rows, locals())
 
 
@@ -546,13 +549,14 @@ def setting(name: str, value: str, *, local: bool = False) -> Call[None]:
 
 
 def plain(verb: str, tenant: UUID | None = None) -> Call[Rows]:
-    """A verb that needs no argument but its tenant, such as index or open_staging; without one that of the
-    session's tenant or of the whole database."""
+    """Return a verb that needs no argument but its tenant, such as index or open_staging; without one that of
+    the session's tenant or of the whole database.
+    """
     return _call(verb, _rows, {"tenant": tenant})
 
 
 def _call(verb: str, decode: Callable[[Rows], Answer], given: Mapping[str, Any]) -> Call[Answer]:
-    """The statement in the spelling that fits, with the arguments that are not None, by their names.
+    """Return the statement in the spelling that fits, with the arguments that are not None, by their names.
 
     `given` are the `locals()` of a function whose parameters are the verb's, by its names, and `columns`.
     """

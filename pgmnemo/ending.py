@@ -27,7 +27,8 @@ PATHLIB = {
 
 
 def ended(command: Callable[[], int]) -> int:
-    """The exit code of `command`: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130 interrupted.
+    """Return the exit code of `command`: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130
+    interrupted.
 
     141 where the reader of what is printed went away: nobody takes a fault that it did not read for none.
     """
@@ -63,8 +64,9 @@ def ended(command: Callable[[], int]) -> int:
 
 
 def carried_out(app: App, tokens: Sequence[str], what: str = "a command") -> int:
-    """The exit code of the command that `tokens` name; UsageError where they name none, or it takes no such
-    thing. `what` is to be named where nothing is."""
+    """Return the exit code of the command that `tokens` name; UsageError where they name none, or it takes no
+    such thing. `what` is to be named where nothing is.
+    """
     program = app.name[0]
     if not tokens:
         raise UsageError(f"name {what}; see `{program} --help`")
@@ -98,7 +100,7 @@ def words(error: CycloptsError) -> str:
 
 
 def _meant(word: str, names: Iterable[str]) -> str:
-    """A question for the name that is most like a word; empty where none is like it."""
+    """Return a question for the name that is most like a word; empty where none is like it."""
     near = get_close_matches(word, [name for name in names if not name.startswith("-")], n=1)
     return f" (did you mean {near[0]}?)" if near else ""
 

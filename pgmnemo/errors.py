@@ -75,7 +75,7 @@ class StateError(PgmnemoError):
         self.sqlstate = sqlstate
 
     def named(self, names: Mapping[UUID | None, str | None]) -> Self:
-        """The same error with uuids written as the names that the caller uses."""
+        """Return the same error with uuids written as the names that the caller uses."""
         other = type(self)(with_names(str(self), names), self.sqlstate)
         for note in getattr(self, "__notes__", ()):
             other.add_note(note)

@@ -50,7 +50,7 @@ def sentence(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """The same on one line, for a field of HISTORY.md or a cell; what would be an HTML tag is none."""
+    """Return the same on one line, for a field of HISTORY.md or a cell; what would be an HTML tag is none."""
     return _TAG.sub("&lt;", plain(" ".join(text.split())))
 
 
@@ -70,7 +70,9 @@ def bibtex(text: str) -> str:
 
 
 def hidden(text: str) -> str | None:
-    """The first control character that no artefact holds, as `plain` writes it; None where there is none."""
+    """Return the first control character that no artefact holds, as `plain` writes it; None where there is
+    none.
+    """
     found = next((one for one in text if category(one) in ("Cc", "Cs") and one not in "\t\n\r"), None)
     return None if found is None else plain(found)
 

@@ -91,7 +91,7 @@ def _judged(where: str, package: str, rows: Rows) -> Opened:
 
 
 def judge(row: tuple[Any, ...], where: str, package: str) -> Opened:
-    """The database that a row of SEEN shows; DatabaseError with one sentence where it will not do."""
+    """Return the database that a row of SEEN shows; DatabaseError with one sentence where it will not do."""
     seen = Seen(*row)
     version = seen.version
     if version is None:

@@ -20,7 +20,7 @@ EVERY = 30.0  # seconds between two lines of one loop where there is no terminal
 
 
 def lasting(seconds: float) -> str:
-    """A length of time for people: `119 s`, `2 min`."""
+    """Return a length of time for people: `119 s`, `2 min`."""
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 

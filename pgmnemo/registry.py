@@ -77,11 +77,13 @@ class Parts(Registry[T]):
 
 
 def _package(entry: EntryPoint) -> str:
-    """The package that brings an entry point, by its name where it is known, else by its module."""
+    """Return the package that brings an entry point, by its name where it is known, else by its module."""
     return f"the package {entry.dist.name if entry.dist else entry.module}"
 
 
 def members(package: str, attribute: str) -> Iterator[Any]:
-    """Every member of the tuple `attribute` in the files of a package that have one, in order of file."""
+    """Yield every member of the tuple `attribute` in the files of a package that have one, in order of
+    file.
+    """
     for module in iter_modules(import_module(package).__path__):
         yield from getattr(import_module(f"{package}.{module.name}"), attribute, ())

@@ -30,7 +30,7 @@ class Plain(Console):
         super().__init__(highlight=False, markup=False, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of a renderable, with every control character in a text written out."""
+        """Yield the segments of a renderable, with every control character in a text written out."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=plain(segment.text))
 
@@ -46,5 +46,5 @@ def console(width: int | None = None) -> Console:
 
 
 def grid(title: str) -> Table:
-    """A table without columns yet: a line below its head, no frame."""
+    """Return a table without columns yet: a line below its head, no frame."""
     return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

@@ -38,7 +38,7 @@ def start() -> int:
 
 
 def _ended(code: int) -> int:
-    """The code; with torch loaded the process ends here, since unloading it takes seconds."""
+    """Return the code; with torch loaded the process ends here, since unloading it takes seconds."""
     if "torch" in sys.modules:
         sys.stdout.flush()
         sys.stderr.flush()

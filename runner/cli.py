@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> i
 
 
 def app(sql: Path = SQL_FOLDER) -> App:
-    """Every command: one for each suite, then the others."""
+    """Return every command: one for each suite, then the others."""
     top = App(
         name=PROGRAM,
         help="Measure the recall of agent memory exactly as PROTOCOL.md says.",
@@ -101,7 +101,7 @@ def _version(sql: Path) -> str:
 
 
 def _filled(tokens: Sequence[str]) -> list[str]:
-    """The tokens, with the usual number behind an option that stands without one."""
+    """Return the tokens, with the usual number behind an option that stands without one."""
     found: list[str] = []
     for token, following in zip_longest(tokens, tokens[1:], fillvalue=""):
         found += [token, USUAL_NUMBERS[token]] if _bare(token, following) else [token]

@@ -20,7 +20,8 @@ TABLE = re.compile(r"^\|.*\|\n\|[-:|]+\|(\n\|.*\|)*$", re.MULTILINE)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str = "") -> str:
-    """A table; `align` holds `l` or `r` for each column (default: the first to the left, numbers after it).
+    """Return a table; `align` holds `l` or `r` for each column (default: the first to the left, numbers after
+    it).
 
     Empty rows give a table of headers only.
     """
@@ -56,7 +57,9 @@ def show(text: str) -> None:
 
 
 def _laid_out(block: str) -> RenderableType:
-    """A table as rich's own, so that no figure is cut where the terminal is narrow; the rest as Markdown."""
+    """Return a table as rich's own, so that no figure is cut where the terminal is narrow; the rest as
+    Markdown.
+    """
     from rich.markdown import Markdown  # not needed unless there is a terminal
 
     if not block.startswith("|"):

@@ -28,7 +28,7 @@ class Name:
 
     @classmethod
     def of(cls, text: str) -> Name:
-        """The parts of a name; UsageError where it is of another form."""
+        """Return the parts of a name; UsageError where it is of another form."""
         found = FORM.fullmatch(text.strip())
         if found is None:
             raise UsageError(f"{text!r} is no name of a system; write it as {SHAPE}")
@@ -53,7 +53,7 @@ class Name:
         return replace(self, wrappers=())
 
     def with_settings(self, settings: Mapping[str, str]) -> Name:
-        """The same with more settings, which go before its own."""
+        """Return the same with more settings, which go before its own."""
         return replace(self, settings=tuple({**dict(self.settings), **settings}.items()))
 
 

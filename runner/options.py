@@ -14,7 +14,7 @@ from runner.naming import split_names
 
 
 def _default(value: Any) -> str | None:
-    """A default worth reading in the help; that a flag is off is not."""
+    """Return a default worth reading in the help; that a flag is off is not."""
     if value in (None, "", (), [], False):
         return None
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

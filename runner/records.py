@@ -50,7 +50,7 @@ class Shelved(Sequence[Segment], ABC):
 
     @abstractmethod
     def heads(self) -> Iterator[Segment]:
-        """Every segment without its text and passages, which is quicker to have."""
+        """Return every segment without its text and passages, which is quicker to have."""
 
 
 def opaque(identifier: str) -> str:
@@ -97,7 +97,7 @@ class Question:
 
     @property
     def scored(self) -> bool:
-        """Whether the corpus cites any evidence at all: only such a question has a recall."""
+        """Return whether the corpus cites any evidence at all: only such a question has a recall."""
         return bool(self.evidence)
 
 
@@ -121,7 +121,7 @@ class View:
     without_key: str = ""  # part of a question's key; empty: no key is left out
 
     def __call__(self, key: str, type: str) -> bool:
-        """Whether the question of that key and type belongs to the view."""
+        """Return whether the question of that key and type belongs to the view."""
         return type not in self.without_types and not (self.without_key and self.without_key in key)
 
 

@@ -22,7 +22,9 @@ PASSFILE = "write it to a passfile (~/.pgpass, or what PGPASSFILE names) that on
 
 
 def read(text: str, what: str) -> dict[str, Any]:
-    """An address as libpq's parameters; UsageError, which does not repeat it, where it cannot be read."""
+    """Return an address as libpq's parameters; UsageError, which does not repeat it, where it cannot be
+    read.
+    """
     try:
         return conninfo_to_dict(text)
     except ProgrammingError:
@@ -30,7 +32,7 @@ def read(text: str, what: str) -> dict[str, Any]:
 
 
 def of_router(text: str, what: str = "--address") -> str:
-    """A shard's address as the router uses it, for whoever calls."""
+    """Return a shard's address as the router uses it, for whoever calls."""
     given = _without_password(text, what)
     if "user" in given:
         raise UsageError(f"{what} names a user, but the router logs in as whoever calls; leave it out")
@@ -38,12 +40,12 @@ def of_router(text: str, what: str = "--address") -> str:
 
 
 def of_operator(text: str, what: str = "--operator") -> str:
-    """A shard's address as the operator uses it, which the directory keeps."""
+    """Return a shard's address as the operator uses it, which the directory keeps."""
     return make_conninfo("", **_without_password(text, what))
 
 
 def typed(text: str, what: str) -> dict[str, Any]:
-    """An address from a command line, where everyone who may list processes can read it."""
+    """Return an address from a command line, where everyone who may list processes can read it."""
     return _without_password(text, what, "every list of processes shows")
 
 
@@ -55,7 +57,9 @@ def _without_password(text: str, what: str, who: str = "the directory would keep
 
 
 def secret(file: Path | None) -> str | None:
-    """The password of the logins on a shard, from a file (`-`: standard input), else the environment."""
+    """Return the password of the logins on a shard, from a file (`-`: standard input), else the
+    environment.
+    """
     if file is None:
         return os.environ.get(SECRET) or None
     if str(file) == "-":

@@ -190,7 +190,7 @@ def rebuild(router: Session, operators: Sequence[str], keep: Mapping[UUID, str])
 
 
 def _asked(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str, None]]:
-    """A shard, its number, the tenants that it has, and its logins."""
+    """Return a shard, its number, the tenants that it has, and its logins."""
     operator = addresses.of_operator(words, "the address of a shard")
     given = conninfo_to_dict(operator)
     where = place(given)
@@ -208,7 +208,7 @@ def _asked(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str, Non
 
 
 def _settled(tenant: UUID, holders: Sequence[Holder], kept: str | None) -> str:
-    """The shard that shall serve a tenant; DatabaseError where two hold it and nobody says which."""
+    """Return the shard that shall serve a tenant; DatabaseError where two hold it and nobody says which."""
     if len(holders) == 1:
         return holders[0].shard
     names = [holder.shard for holder in holders]

@@ -71,7 +71,7 @@ class Budget:
 
 
 def loads(router: Session) -> list[Load]:
-    """Every shard that answers."""
+    """Return every shard that answers."""
     found = []
     for name, operator, capacity, new in router.execute(SHARDS).fetchall():
         placed = [tenant for (tenant,) in router.execute(PLACED, (name,)).fetchall()]
@@ -137,7 +137,7 @@ def close(router: Session, name: str) -> None:
 def carried_out(
     router: Session, plan: Sequence[Planned], budget: Budget, say: Callable[[str], None]
 ) -> tuple[int, list[str]]:
-    """The moves that the budget allows: how many were made, and a sentence for each that was not."""
+    """Return the moves that the budget allows: how many were made, and a sentence for each that was not."""
     done, failed = 0, []
     for planned in budget.within(plan):
         try:

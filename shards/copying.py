@@ -120,7 +120,7 @@ def ahead(source: Session, target: Session) -> None:
 def content(
     session: Session, tenant: UUID, *, of: Sequence[int] | None = None, but: Sequence[int] = ()
 ) -> Content:
-    """How many rows of each kind the tenant has, and a sum of their hashes.
+    """Return how many rows of each kind the tenant has, and a sum of their hashes.
 
     `of`: those of these lessons, and grants as well; `but`: those of all lessons but these.
     """

@@ -11,7 +11,9 @@ PACKAGE = "postgresql-15-plproxy"
 
 
 def router_home(homes: Path = HOMES) -> Path:
-    """The folder of the newest PostgreSQL that has PL/Proxy. Raises DatabaseError that names the package."""
+    """Return the folder of the newest PostgreSQL that has PL/Proxy. Raises DatabaseError that names the
+    package.
+    """
     found = [
         library.parents[1] for library in homes.glob("*/lib/plproxy.so")
         if all((library.parents[1] / "bin" / program).is_file() for program in ("postgres", "initdb"))

@@ -35,12 +35,12 @@ class Move:
 
 
 def shards(router: Session) -> dict[str, Shard]:
-    """All shards by name, in the order in which they came."""
+    """Return all shards by name, in the order in which they came."""
     return {row[0]: Shard(*row) for row in router.execute(SHARDS).fetchall()}
 
 
 def shard_named(router: Session, name: str) -> Shard:
-    """The shard of that name; UsageError that lists those that there are."""
+    """Return the shard of that name; UsageError that lists those that there are."""
     known = shards(router)
     if name not in known:
         listed = ", ".join(known) or "(none)"
@@ -49,7 +49,7 @@ def shard_named(router: Session, name: str) -> Shard:
 
 
 def shard_of(router: Session, tenant: UUID) -> Shard:
-    """Where a tenant lies; UsageError where the directory does not know it."""
+    """Return where a tenant lies; UsageError where the directory does not know it."""
     row = router.execute("SELECT shard FROM directory.tenant WHERE tenant_id = %s", (tenant,)).fetchone()
     if row is None:
         raise UsageError(f"the directory knows no tenant {tenant}; grant it to a login first")

@@ -12,13 +12,15 @@ AGED = "recall"  # the verb that a replica may answer
 
 
 def taken(verb: Verb) -> list[str]:
-    """The types of the door's arguments."""
+    """Return the types of the door's arguments."""
     aged = ["interval"] if verb.name == AGED else []
     return [*(passing(kind) for _, kind in verb.arguments), "jsonb", *aged]
 
 
 def door(verb: Verb) -> str:
-    """The statement that makes the door of `verb`; its arguments have no names, for columns may bear them."""
+    """Return the statement that makes the door of `verb`; its arguments have no names, for columns may bear
+    them.
+    """
     number = len(verb.arguments) + 1
     begin = [f"PERFORM pgmnemo_shard._apply(${number})"]
     if verb.writes:
@@ -43,7 +45,9 @@ def returns(verb: Verb) -> str:
 
 
 def _answer(verb: Verb) -> str:
-    """The call itself; where it reads, in one statement with the question whether the tenant is here."""
+    """Return the call itself; where it reads, in one statement with the question whether the tenant is
+    here.
+    """
     given = ", ".join(
         f"{name} => ${place}{_cast(kind)}" for place, (name, kind) in enumerate(verb.arguments, start=1)
     )

@@ -42,7 +42,7 @@ class Ends:
     target: Session
 
     def both(self, ask: Callable[[Session], Answer]) -> tuple[Answer, Answer]:
-        """The answers of source and target, which are asked at the same time."""
+        """Return the answers of source and target, which are asked at the same time."""
         with ThreadPoolExecutor(2) as pool:
             here, there = pool.map(ask, (self.source, self.target))
         return here, there

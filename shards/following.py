@@ -71,7 +71,7 @@ UNION SELECT subname::text FROM pg_subscription s JOIN pg_database d ON d.oid = 
 
 
 def named(tenant: UUID) -> str:
-    """The name of a move's publication, slot and subscription."""
+    """Return the name of a move's publication, slot and subscription."""
     return PREFIX + tenant.hex
 
 

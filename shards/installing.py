@@ -75,7 +75,7 @@ class NewShard:
 
 
 def open_operator(conninfo: Conninfo) -> Session:
-    """A connection as the operator, who is a superuser on the router and on every shard."""
+    """Return a connection as the operator, who is a superuser on the router and on every shard."""
     session = connect({"connect_timeout": PATIENCE, **conninfo}, mend="start it, or correct its address")
     if not value(session, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"):
         login = session.info.user
@@ -85,7 +85,7 @@ def open_operator(conninfo: Conninfo) -> Session:
 
 
 def make_database(server: Conninfo) -> dict[str, Any]:
-    """The database of ours on a server, made if it is missing; its conninfo."""
+    """Return the database of ours on a server, made if it is missing; its conninfo."""
     with connect(server) as login:
         if not exists(login, DATABASE):
             create(login, DATABASE, place(server))
@@ -192,7 +192,9 @@ def _replace(session: Session, statement: str, schema: str, name: str) -> None:
 
 
 def add_shard(router: Session, new: NewShard, version: str) -> list[str]:
-    """A new shard in the directory, with every login that the router has; what its operator must know."""
+    """Return a new shard in the directory, with every login that the router has; what its operator must
+    know.
+    """
     check_new(router, new.name)
     with at_shard(new.name, new.operator) as shard:
         there = installed(shard).pgmnemo
@@ -284,7 +286,7 @@ def _make_router_login(session: Session, made: str | None) -> None:
 
 
 def _filled(file: str, extension: Session, given: Mapping[str, object]) -> str:
-    """A script of ours with what it leaves open, as literals; what it makes may be there already."""
+    """Return a script of ours with what it leaves open, as literals; what it makes may be there already."""
     text = (SQL / file).read_text(encoding="utf-8")
     text = CODE.sub(r"CREATE OR REPLACE \1 ", OBJECT.sub(r"CREATE \1 IF NOT EXISTS ", text))
     for key, literal in {"names": "{" + ",".join(settings(extension)) + "}", **given}.items():
@@ -293,7 +295,7 @@ def _filled(file: str, extension: Session, given: Mapping[str, object]) -> str:
 
 
 def open_shard(name: str, operator: str) -> Session:
-    """A connection to a shard as its operator; where there is none, the error names it."""
+    """Return a connection to a shard as its operator; where there is none, the error names it."""
     try:
         return open_operator(conninfo_to_dict(operator))
     except DatabaseError as error:

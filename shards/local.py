@@ -123,7 +123,7 @@ def check_own(folder: Path) -> None:
 
 
 def find(folder: Path) -> Local:
-    """The cluster that lies in `folder`."""
+    """Return the cluster that lies in `folder`."""
     with os_errors(f"there is no cluster in {folder}: python -m shards up starts one", DatabaseError):
         text = (folder / FILE).read_text(encoding="utf-8")
         check_own(folder)
@@ -136,7 +136,7 @@ def find(folder: Path) -> Local:
 
 
 def up(folder: Path, shards: int, *, volatile: bool = False) -> Local:
-    """A router and `shards` shards in the new folder; on failure nothing of it is left."""
+    """Return a router and `shards` shards in the new folder; on failure nothing of it is left."""
     home = router_home()
     if not 1 <= shards <= 64:
         raise UsageError(f"--shards is {shards}, but must be from 1 to 64")
@@ -210,7 +210,9 @@ def add(local: Local, name: str, capacity: int | None = None) -> Local:
 
 
 def add_replica(local: Local, primary: str) -> Local:
-    """A streaming replica by pg_basebackup: of a shard, which the directory then names, or of the router."""
+    """Return a streaming replica by pg_basebackup: of a shard, which the directory then names, or of the
+    router.
+    """
     if primary not in ("router", *local.shards):
         known = ", ".join(("router", *local.shards))
         raise UsageError(f"there is no shard {primary!r} to make a replica of; choose one of: {known}")

@@ -314,7 +314,9 @@ def _still(session: Session) -> Iterator[None]:
 
 
 def _changed(session: Session, tenant: UUID) -> list[int]:
-    """The lessons that were noted; 0 among them where the tenant's vectors became another embedder's."""
+    """Return the lessons that were noted; 0 among them where the tenant's vectors became another
+    embedder's.
+    """
     return [number for (number,) in session.execute(CHANGED, (tenant,)).fetchall()]
 
 

@@ -40,7 +40,7 @@ app = App(
 
 
 def elsewhere(router: str | None, folder: Path | None = None) -> dict[str, Any] | None:
-    """A router that is named, by --router or where no folder is by the environment."""
+    """Return a router that is named, by --router or where no folder is by the environment."""
     if router is not None:
         return addresses.typed(router, "--router")
     given = os.environ.get(ROUTER) if folder is None else None

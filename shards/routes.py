@@ -16,7 +16,7 @@ FAILED = (
 
 
 def inner(verb: Verb) -> str:
-    """The name of the function that goes to the shard, without its schema."""
+    """Return the name of the function that goes to the shard, without its schema."""
     return f"_to_{verb.name}"
 
 
@@ -33,14 +33,16 @@ def arguments(verb: Verb) -> list[tuple[str, str, str]]:
 
 
 def row(verb: Verb) -> tuple[str, Columns] | None:
-    """The type of the rows of `verb`, where it needs one of its own: a column has the name of an argument."""
+    """Return the type of the rows of `verb`, where it needs one of its own: a column has the name of an
+    argument.
+    """
     if not {name for name, _ in verb.arguments} & {name for name, _ in verb.columns}:
         return None
     return f"{verb.name}_row", tuple((name, passing(kind)) for name, kind in verb.columns)
 
 
 def route(verb: Verb) -> list[str]:
-    """The statements that make the two functions of the router for `verb`, the inner one first."""
+    """Return the statements that make the two functions of the router for `verb`, the inner one first."""
     taken = arguments(verb)
     answer = f"SETOF pgmnemo.{verb.name}_row" if row(verb) else returns(verb)
     asked = "tenant, staleness" if verb.name == AGED else "tenant"
@@ -63,7 +65,7 @@ def route(verb: Verb) -> list[str]:
 
 
 def composite(name: str, attributes: Columns) -> str:
-    """The statement that makes a composite type whose values pass to the shard, or come from it."""
+    """Return the statement that makes a composite type whose values pass to the shard, or come from it."""
     inside = ", ".join(f"{attribute} {_domain(kind)}" for attribute, kind in attributes)
     return f"CREATE TYPE pgmnemo.{name} AS ({inside})"
 

@@ -68,7 +68,7 @@ def _answers(operator: str) -> bool:
 
 
 def _furthest(shard: str, operator: str, replicas: dict[str, str]) -> tuple[str, str]:
-    """The replica that has received most, with its address as an operator uses it."""
+    """Return the replica that has received most, with its address as an operator uses it."""
     own = {word: one for word, one in conninfo_to_dict(operator).items() if word not in PLACES}
     found = []
     for name, address in replicas.items():

@@ -15,7 +15,9 @@ Row = tuple[str, str, str, str, str, str, str]
 
 
 def state(router: Session) -> list[Row]:
-    """A row a shard: name, version, tenants placed and held, MB, most MB, whether it takes new tenants."""
+    """Return a row a shard: name, version, tenants placed and held, MB, most MB, whether it takes new
+    tenants.
+    """
     rows = []
     for name, operator, placed, capacity, new in router.execute(PLACES).fetchall():
         most = "-" if capacity is None else f"{capacity / 1e6:,.0f}"

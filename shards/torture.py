@@ -464,7 +464,7 @@ def _same_answers(site: Local, router: Session, tenant: UUID, writers: list[Writ
 
 
 def report(tally: Tally) -> str:
-    """The figures; CheckError where anything is wrong."""
+    """Return the figures; CheckError where anything is wrong."""
     if tally.wrong:
         first = "; ".join(sorted(set(tally.wrong), key=tally.wrong.index)[:5])
         raise CheckError(f"{len(tally.wrong)} things are wrong, the first: {first}")

@@ -61,7 +61,7 @@ def _walk(site: local.Local, say: Callable[[str], None]) -> None:
 
 
 def _moved_under_writes(site: local.Local, operator: Session) -> tuple[int, int]:
-    """How many lessons were acknowledged meanwhile, and how many calls met a retryable error."""
+    """Return how many lessons were acknowledged meanwhile, and how many calls met a retryable error."""
     counts, end = {"written": 0, "repeated": 0}, Event()
 
     def write() -> None:

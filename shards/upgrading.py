@@ -137,7 +137,7 @@ def _held(session: Session, statement: str, what: str) -> None:
 
 
 def _quiet(router: Session) -> bool:
-    """Whether no transaction of before now is left on the router."""
+    """Return whether no transaction of before now is left on the router."""
     now, deadline = value(router, "SELECT clock_timestamp()"), time.monotonic() + QUIET
     while value(router, OLDER, now):
         if time.monotonic() > deadline:

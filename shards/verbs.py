@@ -64,7 +64,7 @@ class Verb:
 
 
 def verbs(connection: Session) -> list[Verb]:
-    """Every verb of the connected database that names its tenant; pgvector lies in public there."""
+    """Return every verb of the connected database that names its tenant; pgvector lies in public there."""
     connection.execute("SET search_path = pg_catalog, public, pg_temp")
     rows = connection.execute(VERBS).fetchall()
     return [_verb(*row) for row in rows]
@@ -80,7 +80,7 @@ def _verb(
 
 
 def composites(connection: Session, name: str | None = None) -> dict[str, Columns]:
-    """The composite types of the schema, all or that one, with their attributes."""
+    """Return the composite types of the schema, all or that one, with their attributes."""
     return {
         found: tuple(zip(names, types, strict=True))
         for found, names, types in connection.execute(COMPOSITES, (name,)).fetchall()
@@ -88,11 +88,13 @@ def composites(connection: Session, name: str | None = None) -> dict[str, Column
 
 
 def settings(connection: Session) -> list[str]:
-    """The extension's settings that a caller may set for a call; which tenant is none of them."""
+    """Return the extension's settings that a caller may set for a call; which tenant is none of them."""
     return [row[0] for row in connection.execute(SETTINGS)]
 
 
 def passing(kind: str) -> str:
-    """The type in which a value of `kind` passes the router, which knows no vector and no multirange."""
+    """Return the type in which a value of `kind` passes the router, which knows no vector and no
+    multirange.
+    """
     base = kind.removesuffix("[]")
     return kind.replace(base, "text") if base in AS_TEXT else kind

@@ -41,7 +41,7 @@ class Capability:
 
 
 def capabilities(text: str) -> list[Capability]:
-    """The rows of the document `text`, in its order."""
+    """Return the rows of the document `text`, in its order."""
     found = (ROW.match(line) for line in text.splitlines())
     return [Capability(int(row[1]), row[2].strip(), row[3].strip(), row[4].strip()) for row in found if row]
 
@@ -64,18 +64,18 @@ def outcomes(files: Iterable[Path]) -> dict[str, list[str]]:
 
 
 def key(classname: str, name: str) -> str:
-    """The name under which JUnit and a node id meet: dots throughout, no case."""
+    """Return the name under which JUnit and a node id meet: dots throughout, no case."""
     return f"{classname}.{name.partition('[')[0]}"
 
 
 def node_key(node: str) -> str:
-    """The same of a node id, such as `tests/x/test_y.py::TestZ::test_w`."""
+    """Return the same of a node id, such as `tests/x/test_y.py::TestZ::test_w`."""
     file, *parts = node.split("::")
     return ".".join([*file.removesuffix(".py").split("/"), *parts])
 
 
 def unproven(rows: Iterable[Capability], told: dict[str, list[str]]) -> Iterator[str]:
-    """A sentence for every named test that did not run and pass."""
+    """Yield a sentence for every named test that did not run and pass."""
     for row in rows:
         for test in row.tests:
             endings = told.get(node_key(test), [])

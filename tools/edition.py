@@ -71,7 +71,7 @@ def _pin(version: str, text: str) -> None:
 
 
 def _pins(former: Edition, version: str) -> str:
-    """The edition.toml of the new edition: what it follows, then next.toml."""
+    """Return the edition.toml of the new edition: what it follows, then next.toml."""
     number = tuple(map(int, version.split("."))) if NUMBER.fullmatch(version) else ()
     if number <= tuple(map(int, former.version.split("."))):
         raise UsageError(f"{version} is no version after {former.version}: name one such as 2.1.0")
@@ -112,7 +112,7 @@ def _text(former: Edition, version: str, why: str, when: date) -> str:
 
 
 def _metric_row(family: Family, pins: MetricPins) -> str:
-    """A family's row of §4.1: at every cutoff, or at its own depth."""
+    """Return a family's row of §4.1: at every cutoff, or at its own depth."""
     metrics = list(family.metrics(pins, pins.cutoffs))
     name = metrics[0].name if family.depth else f"{metrics[0].family}@k"
     return f"| `{name}` | {metrics[0].definition} | {', '.join(str(one.k) for one in metrics)} |"

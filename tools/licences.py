@@ -79,7 +79,7 @@ def licence(found: Distribution) -> str:
 
 
 def expected(expression: str) -> bool:
-    """Whether every part of it that binds is KNOWN: of an AND all are, of an OR one is enough."""
+    """Return whether every part of it that binds is KNOWN: of an AND all are, of an OR one is enough."""
     return all(
         any(_plain(part) in KNOWN for part in re.split(r"\bOR\b", both))
         for both in re.split(r"\bAND\b", expression)

@@ -27,7 +27,7 @@ NOWHERE = " ; sys_platform == 'none'"
 
 
 def compiled(requirements: str, *options: str) -> str:
-    """The packages that requirements lead to, with hashes."""
+    """Return the packages that requirements lead to, with hashes."""
     uv = os.environ.get("UV", "uv")
     command = [uv, "pip", "compile", "--quiet", "--generate-hashes", "--no-annotate", "--no-header"]
     try:

@@ -22,7 +22,7 @@ RUFF = [sys.executable, "-m", "ruff"]
 
 
 def made(folder: Path) -> dict[str, str]:
-    """The text of each file, written in `folder` on the way."""
+    """Return the text of each file, written in `folder` on the way."""
     names = [path.name for path in sorted(SOURCE.glob("*.py")) if path.name not in BY_HAND]
     pairs = [f"{SOURCE / name}:{folder / name}" for name in names]
     command = os.environ.get("UNASYNCD", "unasyncd")

@@ -151,7 +151,7 @@ def free_port() -> int:
 
 
 def connected(port: int, password: str, user: str = "pgmnemo") -> psycopg.Connection[Any]:
-    """A login over TCP, once the server answers."""
+    """Return a login over TCP, once the server answers."""
     deadline = time.monotonic() + 120
     while True:
         try:

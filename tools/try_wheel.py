@@ -39,7 +39,7 @@ def run(*command: str | Path, cwd: Path = ROOT) -> str:
 
 
 def timed(what: str, *command: str | Path, cwd: Path = ROOT) -> str:
-    """The same, with a line that says how long it took."""
+    """Return the same, with a line that says how long it took."""
     began = time.perf_counter()
     printed = run(*command, cwd=cwd)
     print(f"{time.perf_counter() - began:6.1f} s  {what}", flush=True)
@@ -63,7 +63,7 @@ def install(environment: Path, *packages: str | Path) -> Path:
 
 
 def remembers(python: Path, home: Path) -> bool:
-    """Whether the README's program recalls what it stored, without torch."""
+    """Return whether the README's program recalls what it stored, without torch."""
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     program = re.findall(r"```python\n(.+?)```", page, re.DOTALL)[0]
     told = [timed("the ten lines, first", python, "-c", program, cwd=home)]
@@ -80,19 +80,19 @@ def remembers(python: Path, home: Path) -> bool:
 
 
 def measures(python: Path, home: Path) -> bool:
-    """Whether the benchmark that is installed there measures the sample."""
+    """Return whether the benchmark that is installed there measures the sample."""
     command = (python.parent / "pgmnemo-bench", "sample", "--embedder", "none", "--output", home / "results")
     timed("the sample", *command, cwd=home)
     return any(home.glob("results/*/report.html"))
 
 
 def recorded(text: str) -> set[str]:
-    """The lines of a RECORD that have a hash: name, sha256, bytes."""
+    """Return the lines of a RECORD that have a hash: name, sha256, bytes."""
     return {line for line in text.splitlines() if ",sha256=" in line}
 
 
 def same(wheels: list[Path], python: Path) -> bool:
-    """Whether an environment holds each file of the wheels, to the byte."""
+    """Return whether an environment holds each file of the wheels, to the byte."""
     [packages] = python.parents[1].glob("lib/python*/site-packages")
     for wheel in wheels:
         own = "-".join(wheel.name.split("-")[:2]) + ".dist-info/RECORD"

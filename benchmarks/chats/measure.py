@@ -43,7 +43,7 @@ class Result:
 
     @property
     def newer_ahead(self) -> bool:
-        """Whether the answer is a hit above the message that it replaced."""
+        """Return whether the answer is a hit above the message that it replaced."""
         older = self._rank(self.question.older or "")
         return self.rank is not None and (older is None or self.rank < older)
 

@@ -117,7 +117,9 @@ def client_calls(given: Any, embedding: Any, known: Known) -> dict[str, Call]:
 
 
 def plain_calls(cursor: Any, known: Known, *, carried: bool) -> dict[str, Call]:
-    """The same by hand over a cursor of either kind; `carried`: the settings go with each statement."""
+    """Return the same by hand over a cursor of either kind; `carried`: the settings go with each
+    statement.
+    """
     recall, add = (carrying(one) if carried else one for one in (RECALL, ADD))
     tenant, other = tenant_id(GIVEN), tenant_id(EMBEDDED)
     held, added, others = project_id(tenant, HELD), project_id(tenant, "by hand"), project_id(other, HELD)
@@ -147,12 +149,12 @@ def plain_calls(cursor: Any, known: Known, *, carried: bool) -> dict[str, Call]:
 
 
 def carrying(statement: str) -> str:
-    """The statement with its setting in it, as a pooler in transaction mode needs it."""
+    """Return the statement with its setting in it, as a pooler in transaction mode needs it."""
     return statement.replace("FROM ", SETTING, 1).replace("%b::uuid", MADE, 1)
 
 
 async def cells(stack: AsyncExitStack, folder: Path, dsn: str) -> list[Cell]:
-    """Every case, with its connections open until the stack is left.
+    """Return every case, with its connections open until the stack is left.
 
     Both sides of a case begin with new ones, since what the server has planned in a session stays.
     """
@@ -172,7 +174,7 @@ async def cells(stack: AsyncExitStack, folder: Path, dsn: str) -> list[Cell]:
 
 
 def backends(memory: Any, cursor: Any) -> tuple[int, int]:
-    """The server's processes of a memory with one connection, and of a cursor."""
+    """Return the server's processes of a memory with one connection, and of a cursor."""
     [connection] = memory._channel.source._idle
     return connection.info.backend_pid, cursor.connection.info.backend_pid
 
@@ -183,14 +185,14 @@ def computed(process: int) -> float:
 
 
 async def memory_of(stack: AsyncExitStack, shell: str, place: Any, embedder: Any) -> Any:
-    """A memory of either kind."""
+    """Return a memory of either kind."""
     if shell == "sync":
         return stack.enter_context(Memory.open(place, embedder=embedder))
     return await stack.enter_async_context(await AsyncMemory.open(place, embedder=embedder))
 
 
 async def cursor_of(stack: AsyncExitStack, shell: str, dsn: str, prepared: bool) -> Any:
-    """A cursor of either kind for answers in binary form, whose connection was set up once."""
+    """Return a cursor of either kind for answers in binary form, whose connection was set up once."""
     told: dict[str, Any] = {
         "autocommit": True, "prepare_threshold": 0 if prepared else None,
         "options": "-c pgmnemo.gate_strict=off",
@@ -247,7 +249,7 @@ def going_ahead(cell: Cell, wanted: bool) -> Iterator[None]:
 
 
 def keys(answer: Any) -> list[str]:
-    """The keys of what was recalled, or the outcome of what was added."""
+    """Return the keys of what was recalled, or the outcome of what was added."""
     rows = answer if isinstance(answer, list) else [(answer.outcome,)]
     return [row[0] if isinstance(row, tuple) else row.key for row in rows]
 

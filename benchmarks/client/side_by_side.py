@@ -80,7 +80,7 @@ class Run:
     seen: dict[str, Any] = field(default_factory=dict)
 
     def start(self, part: str) -> subprocess.Popen[str]:
-        """A process that lives through a part of the story."""
+        """Return a process that lives through a part of the story."""
         program = str(HERE / "agents" / self.system.program)
         told = [program, self.place, part, repr(time.time()), str(self.turns), str(self.recalls)]
         return subprocess.Popen(
@@ -167,7 +167,7 @@ def runs(systems: Sequence[System], given: argparse.Namespace) -> Iterator[list[
 
 
 def server(stack: ExitStack, folder: Path) -> str:
-    """The DSN of a PostgreSQL that runs, in which the users of the story have been let in."""
+    """Return the DSN of a PostgreSQL that runs, in which the users of the story have been let in."""
     local = LocalServer.open(folder)
     stack.callback(local.close)
     dsn = make_conninfo(**local.conninfo)
@@ -178,7 +178,7 @@ def server(stack: ExitStack, folder: Path) -> str:
 
 
 def row(rounds: Sequence[Run]) -> str:
-    """A system's line, or why it has none."""
+    """Return a system's line, or why it has none."""
     last = rounds[-1]
     total, embedder = lines_of(HERE / "agents" / last.system.program)
     told = f"|{last.system.name}|{total} ({embedder})|"
@@ -198,7 +198,7 @@ def row(rounds: Sequence[Run]) -> str:
 
 
 def versions(made: Sequence[Run]) -> str:
-    """The packages that ran, each as its own Python has it."""
+    """Return the packages that ran, each as its own Python has it."""
     told: dict[str, str] = {}
     for run in made:
         for package in run.system.packages if run.ran else ():
@@ -220,7 +220,7 @@ def embedding() -> float:
 
 
 def page(rounds: Sequence[Sequence[Run]], quick: bool) -> str:
-    """The table, and below it on what it was measured."""
+    """Return the table, and below it on what it was measured."""
     lines = [row(one) for one in zip(*rounds, strict=True)]
     made, recalls = rounds[-1], rounds[-1][0].recalls
     of_it = "" if quick else f", of which the embedder takes {embedding():.0f} ms"

@@ -41,7 +41,7 @@ class Client:
         self._writer.close()
 
     async def post(self, verb: str, body: Any) -> tuple[int, Any, float]:
-        """The status, the answer, and the ms that it took."""
+        """Return the status, the answer, and the ms that it took."""
         told, began = json.dumps(body).encode(), time.perf_counter()
         self._writer.write(
             f"POST /v1/{verb} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self._token}\r\n"

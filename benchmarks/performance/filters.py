@@ -47,7 +47,7 @@ FILTERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # what leaves 1 %
 
 
 def vector(numbers: np.random.Generator) -> list[float]:
-    """A direction by chance, as wide as the verbs want it."""
+    """Return a direction by chance, as wide as the verbs want it."""
     return [*numbers.standard_normal(DIMENSIONS).round(3).tolist(), *[0.0] * (WIDTH - DIMENSIONS)]
 
 

@@ -84,7 +84,9 @@ def read(systems: Sequence[System], questions: Sequence[Query], seconds: float) 
 
 
 def quotient(taken: Seconds) -> tuple[float, float, float]:
-    """The quotient of the medians of (questions, versions), and its interval by bootstrap of questions."""
+    """Return the quotient of the medians of (questions, versions), and its interval by bootstrap of
+    questions.
+    """
     chance = np.random.default_rng(SEED)
     picks = chance.integers(0, len(taken), (SAMPLES, len(taken)))
     medians = np.median(taken[picks], axis=1)

@@ -63,14 +63,16 @@ RATIOS = (
 
 
 def ratios(folders: Sequence[Path]) -> str:
-    """A row a ratio, as Markdown; UsageError for a folder without a run and for runs that are not alike."""
+    """Return a row a ratio, as Markdown; UsageError for a folder without a run and for runs that are not
+    alike.
+    """
     documents = [load(folder) for folder in folders]
     alike(folders, documents, SAME)
     return table(HEAD, [_row(one, documents) for one in RATIOS], "llrrrrll")
 
 
 def _row(one: Ratio, documents: Sequence[Json]) -> tuple[str, ...]:
-    """Where no run gives the ratio, why not in place of the median."""
+    """Return where no run gives the ratio, why not in place of the median."""
     to = " or ".join(one.to) if one.other is None else f"{OURS}, {NAMES[one.other]}"
     told = [_quotient(one, document) for document in documents]
     found = [figure for figure in told if not isinstance(figure, str)]
@@ -83,7 +85,9 @@ def _row(one: Ratio, documents: Sequence[Json]) -> tuple[str, ...]:
 
 
 def _quotient(one: Ratio, document: Json) -> tuple[float, int] | str:
-    """The ratio and the least number of questions or writes behind it, 0 for a load; or why there is none."""
+    """Return the ratio and the least number of questions or writes behind it, 0 for a load; or why there is
+    none.
+    """
     systems = {system["name"]: system for system in document["systems"]}
     name = next((name for name in one.to if name in systems), one.to[0])
     own, other = _part(systems.get(OURS), one.of), _part(systems.get(name), one.other or one.of)

@@ -45,7 +45,7 @@ Connection = psycopg.Connection[Any]
 
 
 def bin_folder() -> Path:
-    """Where PostgreSQL's programs lie."""
+    """Return where PostgreSQL's programs lie."""
     return installation(POSTGRES, EMBEDDED) / "bin"
 
 

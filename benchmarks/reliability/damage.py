@@ -183,7 +183,7 @@ def _put(text: str, span: tuple[int, int], new: str) -> str:
 
 
 def _holed(text: str, chance: Random) -> str:
-    """The text with a hole in place of a value, where it is JSON or lines of it; else at any place."""
+    """Return the text with a hole in place of a value, where it is JSON or lines of it; else at any place."""
     lines = text.split("\n")
     at = chance.randrange(len(lines))
     for where, part in ((None, text), (at, lines[at])):
@@ -250,14 +250,14 @@ def _member(name: str = "benchmarks/sample/results/run/run.json", **fields: Any)
 
 
 def _headers() -> bytes:
-    """A thousand headers, each of which says that another follows."""
+    """Return a thousand headers, each of which says that another follows."""
     record = b"13 path=abcd\n"
     header = _member("x", type=tarfile.XHDTYPE, size=len(record)).tobuf(tarfile.USTAR_FORMAT)
     return _tar(_member(), before=(header + record.ljust(512, b"\0")) * 1_000)
 
 
 def _huge_member(kind: bytes = tarfile.REGTYPE) -> bytes:
-    """A member, or the header of a name, that says to have a terabyte, and has nothing."""
+    """Return a member, or the header of a name, that says to have a terabyte, and has nothing."""
     return gzip.compress(_member(type=kind, size=1 << 40).tobuf(tarfile.GNU_FORMAT) + bytes(512))
 
 

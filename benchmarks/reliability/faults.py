@@ -237,7 +237,7 @@ class Site:
         return Worker(self.folder, stage, *given, rounds=rounds)
 
     def target(self) -> Path:
-        """Where this run's backup goes: a folder, or every other time a dump."""
+        """Return where this run's backup goes: a folder, or every other time a dump."""
         return self.folder / f"backup{self.runs}{'.dump' if self.runs % 2 else ''}"
 
     def whole(self, stage: str, case: Case) -> float:
@@ -250,7 +250,7 @@ class Site:
         return time.monotonic() - began
 
     def case(self, stage: str, number: int) -> Case:
-        """A tenant that the stage has worked on once."""
+        """Return a tenant that the stage has worked on once."""
         if stage == "upgrade":
             return Case("old", UPGRADED)
         made = Case(f"{stage} {number}")
@@ -259,7 +259,7 @@ class Site:
         return made
 
     def older(self) -> Known:
-        """A database of an older release, made once, to copy."""
+        """Return a database of an older release, made once, to copy."""
         case = Case("old", OLDER)
         self.bed.databases.install(OLDER, FROM)
         self.bed.databases.grant(case.tenant, OLDER)
@@ -314,7 +314,7 @@ def fault(site: Site, kind: str, stage: str, case: Case, before: Known | None) -
 
 
 def started(site: Site, kind: str, stage: str, case: Case, stack: ExitStack) -> tuple[Worker, Scene]:
-    """The work as it goes on, with what a kind of fault needs beside it."""
+    """Return the work as it goes on, with what a kind of fault needs beside it."""
     beside = door = host = None
     if kind == "upkeep":
         folder = Path(stack.enter_context(TemporaryDirectory()))
@@ -349,7 +349,7 @@ def finish_upgrade(site: Site, case: Case) -> None:
 
 
 def faults(site: Site, cells: Cells) -> Iterator[Outcome]:
-    """Every cell's faults in turns; at the end every tenant is looked at once more."""
+    """Yield every cell's faults in turns; at the end every tenant is looked at once more."""
     before = site.older() if any(stage == "upgrade" for _, stage, _ in cells) else None
     cases: list[Case] = []
     at_work: dict[str, Case] = {}
@@ -438,7 +438,7 @@ def possible(kinds: Sequence[str]) -> list[str]:
 
 
 def run(cells: Cells, seed: int, place: str | None = None) -> list[Outcome]:
-    """All faults, each family on a server of its own; Ctrl-C ends them."""
+    """Return all faults, each family on a server of its own; Ctrl-C ends them."""
     found: list[Outcome] = []
     with suppress(KeyboardInterrupt), fresh_server() as fresh:
         for family in dict.fromkeys(family_of(kind) for kind, _, _ in cells):

@@ -119,7 +119,9 @@ class Bench:
         return Outcome(case, ended, fault and f"{case.name}: {fault} ({place})")
 
     def _good(self, reader: Reader) -> Path:
-        """The folder with what the reader is given; of a memory's folder a copy of the one that is closed."""
+        """Return the folder with what the reader is given; of a memory's folder a copy of the one that is
+        closed.
+        """
         if reader.lay is str:
             return self.base / "closed"
         if reader.lay not in self._laid:
@@ -251,13 +253,15 @@ def snapshot(folder: Path) -> dict[str, str]:
 
 
 def cases(each: int, only: str = "") -> list[Case]:
-    """Every reader with every kind of damage, `each` times."""
+    """Return every reader with every kind of damage, `each` times."""
     made = [Case(one, kind, at) for one in readers() for kind in KINDS for at in range(each)]
     return [case for case in made if only in case.name]
 
 
 def report(outcomes: Sequence[Outcome]) -> str:
-    """A row a command: cases by kind, how many were read all the same, seconds and memory at the most."""
+    """Return a row a command: cases by kind, how many were read all the same, seconds and memory at the
+    most.
+    """
     rows = [_row(" ".join(name), some) for name, some in _by_command(outcomes).items()]
     rows.append(_row("all", outcomes))
     return table(("command", *KINDS, "read", "faults", "s", "MB"), rows, "l" + "r" * (len(KINDS) + 4))

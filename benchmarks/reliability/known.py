@@ -113,7 +113,7 @@ class Verdict:
 
 
 def spoken(path: Path) -> list[dict[str, Any]]:
-    """The whole lines of what a process said."""
+    """Return the whole lines of what a process said."""
     text = path.read_text(encoding="utf-8")
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
@@ -124,7 +124,7 @@ def opened(databases: Databases, name: str = MEMORY, limit: int = EXACT, **more:
 
 
 def held(scope: Any) -> dict[str, State]:
-    """Every lesson as it is kept."""
+    """Return every lesson as it is kept."""
 
     def status(one: Any) -> str:
         return FORGOTTEN if not one.active else HOLDS if one.superseded_at is None else ENDED
@@ -140,7 +140,9 @@ def answers(scope: Any, mode: str | None = None, k: int = 50) -> list[list[Any]]
 def judge(
     databases: Databases, name: str, tenant: str, known: Known, fresh: Databases | None = None
 ) -> Verdict:
-    """Whether a tenant is as it was acknowledged, sound, counted right, and answers as a fresh database."""
+    """Return whether a tenant is as it was acknowledged, sound, counted right, and answers as a fresh
+    database.
+    """
     verdict = Verdict()
     with opened(databases, name) as memory:
         scope = memory.tenant(tenant).project(PROJECT)
@@ -183,7 +185,7 @@ def anew(fresh: Databases, tenant: str, export: bytes) -> list[list[Any]]:
 
 
 def overlap(exact: list[list[Any]], near: list[list[Any]]) -> float:
-    """The mean share of keys that two lists of answers have in common."""
+    """Return the mean share of keys that two lists of answers have in common."""
     shares = [
         len({hit[0] for hit in one} & {hit[0] for hit in other}) / max(len(one), 1)
         for one, other in zip(exact, near, strict=True)

@@ -36,7 +36,7 @@ CACHED = "sample --embedder hash --system sqlite-hybrid --cache {in}/cache --qui
 
 
 def text(name: str, content: str | bytes) -> Lay:
-    """A file of that text."""
+    """Return a file of that text."""
 
     def lay(folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def text(name: str, content: str | bytes) -> Lay:
 
 
 def document(name: str, value: Any) -> Lay:
-    """A file of JSON."""
+    """Return a file of JSON."""
     return text(name, json.dumps(value))
 
 
@@ -62,19 +62,19 @@ def every(*lays: Lay) -> Lay:
 
 
 def good(name: str) -> Lay:
-    """A file or a folder of good/."""
+    """Return a file or a folder of good/."""
     source = GOOD / name
     return lambda folder: (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
 
 
 def packed_as(name: str, to: str) -> Lay:
-    """A file of good/ as .gz or .xz."""
+    """Return a file of good/ as .gz or .xz."""
     content = (GOOD / name).read_bytes()
     return text(to, gzip.compress(content) if to.endswith("gz") else lzma.compress(content))
 
 
 def zipped(name: str, to: str) -> Lay:
-    """A file of good/ as the conversations.json of an archive."""
+    """Return a file of good/ as the conversations.json of an archive."""
 
     def lay(folder: Path) -> None:
         shutil.copy(GOOD / name, folder / "conversations.json")
@@ -85,7 +85,7 @@ def zipped(name: str, to: str) -> Lay:
 
 
 def database(name: str, script: str) -> Lay:
-    """A file of SQLite."""
+    """Return a file of SQLite."""
 
     def lay(folder: Path) -> None:
         connection = sqlite3.connect(folder / name)

@@ -88,7 +88,7 @@ def writing(site: Local, tenant: UUID) -> Iterator[Waits]:
 
 
 def filled(site: Local, router: Session, lessons: int) -> UUID:
-    """A tenant of so many lessons on the first shard."""
+    """Return a tenant of so many lessons on the first shard."""
     tenant = uuid4()
     router.execute("SELECT pgmnemo.create_login(%s)", (LOGIN,))
     router.execute("SELECT pgmnemo.place_tenant(%s, 'shard1')", (tenant,))

@@ -57,7 +57,7 @@ class Reader:
 
 
 def corpora() -> Iterator[Reader]:
-    """The suites, each with a file of its corpus damaged, as a run is given it."""
+    """Yield the suites, each with a file of its corpus damaged, as a run is given it."""
     sample = text("sample.json", (ROOT / "benchmarks" / "sample" / "sample.json").read_bytes())
     yield Reader("sample", "sample.json", sample, f"sample --data {{file}} {RUN}")
     for suite, data in (
@@ -103,7 +103,7 @@ def finished() -> Iterator[Reader]:
 
 
 def beside() -> Iterator[Reader]:
-    """The same commands with another file damaged: HISTORY.md, signers, a packed file."""
+    """Yield the same commands with another file damaged: HISTORY.md, signers, a packed file."""
     run = f"{{in}}/{PLACE}"
     xz = f"{PLACE}/raw_retrievals.jsonl.xz"
     yield Reader("verify", xz, laying.packed, f"verify {run} --rerun 0", sealed, told=True)
@@ -122,7 +122,7 @@ def beside() -> Iterator[Reader]:
 
 
 def others() -> Iterator[Reader]:
-    """The other files that commands of the runner are given."""
+    """Yield the other files that commands of the runner are given."""
     rankings = [
         {"question": f"conv-1/q{at}", "ranking": [["conv-1/D1", 2.0], "conv-1/D2"]} for at in range(4)
     ]
@@ -247,5 +247,5 @@ def memories() -> Iterator[Reader]:
 
 
 def readers() -> list[Reader]:
-    """All of them."""
+    """Return all of them."""
     return [*corpora(), *finished(), *beside(), *others(), *memories()]

@@ -156,7 +156,7 @@ class Stage:
 
 
 def differences(whole: Path, other: Path) -> Iterator[str]:
-    """Each artefact in which two runs differ, besides what tells of time."""
+    """Yield each artefact in which two runs differ, besides what tells of time."""
     names = [sorted(path.name for path in place.iterdir()) for place in (whole, other)]
     if names[0] != names[1]:
         yield f"files {', '.join(names[1])}, not {', '.join(names[0])}"

@@ -185,7 +185,7 @@ class Reader(Person):
 
 
 def filled(databases: Databases, memories: Sequence[Memory], given: argparse.Namespace) -> list[Tenant]:
-    """The tenants with their first lessons, indexed and vacuumed."""
+    """Return the tenants with their first lessons, indexed and vacuumed."""
     tenants: list[Tenant] = []
     for number in range(given.tenants):
         name = f"t{number}"

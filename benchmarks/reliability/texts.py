@@ -25,13 +25,13 @@ State = tuple[str, str]  # a lesson's text, and one of these
 
 
 def text_of(token: str, version: int = 1) -> str:
-    """A text that no other token or version has."""
+    """Return a text that no other token or version has."""
     chance = random.Random(f"{token} {version}")
     return " ".join([*chance.choices(WORDS, weights=range(1, len(WORDS) + 1), k=9), token, f"v{version}"])
 
 
 def signs(texts: Sequence[str], dimensions: int = DIMENSIONS) -> NDArray[np.float32]:
-    """An embedder whose vectors are kept to the last bit."""
+    """Return an embedder whose vectors are kept to the last bit."""
     seeds = (crc32(text.encode()) for text in texts)
     rows = [np.random.default_rng(seed).choice([-1, 1], dimensions) for seed in seeds]
     return np.array(rows, dtype=np.float32)

@@ -141,12 +141,12 @@ def _text(vector: Matrix) -> str:
 
 
 def _answer(side: Session, asked: Call[Rows]) -> bytes:
-    """A recall as bytes: every column but lesson_id, floats to the last bit."""
+    """Return a recall as bytes: every column but lesson_id, floats to the last bit."""
     return "\n".join(repr(row[1:]) for row in execute(side, asked)).encode()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; 1 where an answer differs."""
+    """Return the command; 1 where an answer differs."""
     app = App(
         name="python benchmarks/scale/same_answers.py",
         help=(__doc__ or "").split("\n")[0],

@@ -55,7 +55,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._files = Files(scope, ROOT)
 
     def call(self, input: object) -> str:
-        """The answer to a command as a model sends it, such as {"command": "view", "path": "/memories"}."""
+        """Return the answer to a command as a model sends it, such as {"command": "view", "path":
+        "/memories"}.
+        """
         return self._do(_command(input))
 
     def clear_all_memory(self) -> str:
@@ -84,7 +86,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self._files = AsyncFiles(scope, ROOT)
 
     async def call(self, input: object) -> str:
-        """The answer to a command as a model sends it."""
+        """Return the answer to a command as a model sends it."""
         return await self._do(_command(input))
 
     async def clear_all_memory(self) -> str:
@@ -104,7 +106,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _command(given: object) -> BaseModel:
-    """A command of the SDK's types; ToolError for what is none."""
+    """Return a command of the SDK's types; ToolError for what is none."""
     name = given.get("command") if isinstance(given, Mapping) else None
     if not isinstance(name, str) or name not in COMMANDS:
         raise ToolError(f"Unknown command: {name}. Those are {', '.join(COMMANDS)}.")
@@ -225,7 +227,7 @@ COMMANDS: dict[str, tuple[type[BaseModel], Callable[[Any], Steps]]] = {
 
 
 def _path(given: str) -> str:
-    """The path that is meant; ToolError for one outside of /memories."""
+    """Return the path that is meant; ToolError for one outside of /memories."""
     first, *parts = composed(given).removeprefix("/").split("/")
     if f"/{first}" != ROOT or not given.startswith("/"):
         raise ToolError(f"Path must start with /memories, got: {given}")

@@ -38,7 +38,7 @@ NEVER: Condition = {"and": [{".never": {"exists": True}}, {".never": {"exists": 
 
 
 def missing(package: str, extra: str) -> PgmnemoError:
-    """The sentence about a framework that is not there."""
+    """Return the sentence about a framework that is not there."""
     return PgmnemoError(
         f"this adapter needs {package}, which is not installed: "
         f"pip install '.[{extra}]' in a checkout of pgmnemo"
@@ -83,7 +83,7 @@ class Documents:
         return [lesson for lesson in lessons if lesson.holds()]
 
     async def listed(self, conditions: Condition | None) -> list[Lesson]:
-        """All whose metadata match."""
+        """Return all whose metadata match."""
         answer = self.scope.list(filter=as_filter(conditions))
         return [one async for one in answer] if self.native else list(answer)
 
@@ -112,7 +112,7 @@ class Documents:
         conditions: Condition | None = None,
         **asked: Any,
     ) -> list[tuple[Hit, float]]:
-        """The k best with their scores, best first.
+        """Return the k best with their scores, best first.
 
         In mode `vector` the score is the cosine of question and document (of its best passage, where the
         memory embeds passages), -1 to 1, by which they are ordered; in `hybrid` and `keyword` the hit's
@@ -138,7 +138,7 @@ class Documents:
 def twins(
     work: Callable[Given, Coroutine[Any, Any, Answer]],
 ) -> tuple[Callable[Given, Answer], Callable[Given, Coroutine[Any, Any, Answer]]]:
-    """A method of what has `_documents` in its synchronous and its asynchronous form."""
+    """Return a method of what has `_documents` in its synchronous and its asynchronous form."""
 
     def now(*given: Given.args, **named: Given.kwargs) -> Answer:
         documents: Documents = given[0]._documents  # type: ignore[attr-defined]
@@ -152,7 +152,7 @@ def twins(
 
 
 async def answered(answer: Any) -> Any:
-    """The answer of a verb of either shell."""
+    """Return the answer of a verb of either shell."""
     return await answer if inspect.isawaitable(answer) else answer
 
 
@@ -162,7 +162,9 @@ def as_filter(conditions: Condition | None) -> dict[str, Any] | None:
 
 
 def both(conditions: Iterable[Condition | None]) -> Condition | None:
-    """All of those conditions at once, side by side where they can: indexes know what no `and` encloses."""
+    """Return all of those conditions at once, side by side where they can: indexes know what no `and`
+    encloses.
+    """
     merged: Condition = {}
     rest: list[Condition] = []
     for one in conditions:

@@ -95,7 +95,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return "pgmnemo"
 
     def is_available(self) -> bool:
-        """Whether what its settings name is installed; nothing is opened."""
+        """Return whether what its settings name is installed; nothing is opened."""
         from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
 
         try:
@@ -179,7 +179,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return list(TOOLS.values())
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **_: Any) -> str:
-        """The answer of a tool as JSON; `error` has the sentence of what went wrong."""
+        """Return the answer of a tool as JSON; `error` has the sentence of what went wrong."""
         try:
             return plain(json.dumps(self._called(tool_name, args), ensure_ascii=False))
         except PgmnemoError as error:
@@ -195,7 +195,9 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         self._session = new_session_id
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
-        """A line for the summary: every turn was given to `sync_turn`, so nothing has to be saved now."""
+        """Return a line for the summary: every turn was given to `sync_turn`, so nothing has to be saved
+        now.
+        """
         return COMPRESSED if self._place and self._writes else ""
 
     def shutdown(self) -> None:
@@ -248,7 +250,7 @@ class _Place:
 
     @classmethod
     def of(cls, place: str, embedder: str | None) -> _Place:
-        """The one of that folder or DSN, for one user more."""
+        """Return the one of that folder or DSN, for one user more."""
         with cls._lock:
             found = cls._places.get((place, embedder)) or cls(place, embedder)
             cls._places[place, embedder] = found
@@ -267,7 +269,7 @@ class _Place:
         self._thread.join(FLUSH)
 
     def memory(self, wait: float) -> Memory | None:
-        """The memory once it is open; None where it is not after so many seconds."""
+        """Return the memory once it is open; None where it is not after so many seconds."""
         self._ready.wait(wait)
         return self._memory
 
@@ -279,7 +281,7 @@ class _Place:
             log.warning("a turn was not stored: the memory is not open, or %s wait already", f"{MOST:,}")
 
     def flush(self, wait: float) -> bool:
-        """Whether all that was given before is done within so many seconds."""
+        """Return whether all that was given before is done within so many seconds."""
         done = Event()
         self._jobs.put(lambda _: done.set())
         return self._thread.is_alive() and done.wait(wait)
@@ -341,7 +343,7 @@ def _settings(home: str) -> dict[str, Any]:
 
 
 def _project(given: Mapping[str, Any]) -> str:
-    """The name of who speaks: nobody's can be written so that it becomes another's."""
+    """Return the name of who speaks: nobody's can be written so that it becomes another's."""
     profile, platform = given.get("agent_identity") or "default", str(given.get("platform") or "")
     if user := given.get("user_id"):
         return json.dumps([profile, platform, str(user)])

@@ -117,7 +117,7 @@ def _event() -> Mapping[str, Any]:
 
 
 def _folder(event: Mapping[str, Any]) -> str:
-    """The folder in which the agent was started: that in which it works changes with each `cd`."""
+    """Return the folder in which the agent was started: that in which it works changes with each `cd`."""
     return os.environ.get("CLAUDE_PROJECT_DIR") or str(event.get("cwd") or Path.cwd())
 
 
@@ -130,7 +130,7 @@ def _transcript(event: Mapping[str, Any]) -> Path:
 
 
 def _is_empty(memory: str | None) -> bool:
-    """Whether nothing was saved yet: the folder of the memory is made by the first `save`."""
+    """Return whether nothing was saved yet: the folder of the memory is made by the first `save`."""
     from pgmnemo.client.opening import resolve
 
     place = resolve(memory)

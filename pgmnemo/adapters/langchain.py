@@ -108,7 +108,7 @@ class PgmnemoVectorStore(VectorStore):
     # Reading
 
     async def _get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """The documents of those ids that are there."""
+        """Return the documents of those ids that are there."""
         return [_document(lesson) for lesson in await self._documents.get(ids)]
 
     get_by_ids, aget_by_ids = twins(_get_by_ids)
@@ -122,8 +122,9 @@ class PgmnemoVectorStore(VectorStore):
         mode: str | None = None,
         **asked: Any,
     ) -> list[tuple[Document, float]]:
-        """The k best with their scores, the higher the better: in mode `vector` the cosine, -1 to 1, else the
-        hit's `fit`, 0 to 1. `asked`: role, since, until, as_of, valid_at, known_at, floor, windows of recall.
+        """Return the k best with their scores, the higher the better: in mode `vector` the cosine, -1 to 1,
+        else the hit's `fit`, 0 to 1. `asked`: role, since, until, as_of, valid_at, known_at, floor, windows
+        of recall.
         """
         mode = mode or self._mode
         vector = await self._question(query, mode)
@@ -133,7 +134,7 @@ class PgmnemoVectorStore(VectorStore):
     similarity_search_with_score, asimilarity_search_with_score = twins(_similarity_search_with_score)
 
     async def _similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
-        """The k best for a question; see `similarity_search_with_score`."""
+        """Return the k best for a question; see `similarity_search_with_score`."""
         return [document for document, _ in await self._similarity_search_with_score(query, k, **kwargs)]
 
     similarity_search, asimilarity_search = twins(_similarity_search)
@@ -141,7 +142,7 @@ class PgmnemoVectorStore(VectorStore):
     async def _similarity_search_by_vector(
         self, embedding: list[float], k: int = 4, *, filter: Mapping[str, Any] | None = None, **asked: Any
     ) -> list[Document]:
-        """The k nearest to a vector."""
+        """Return the k nearest to a vector."""
         found = await self._documents.recall(None, embedding, k, "vector", conditions(filter), **asked)
         return [_document(hit) for hit, _ in found]
 
@@ -167,7 +168,7 @@ class PgmnemoVectorStore(VectorStore):
         lambda_mult: float = 0.5,
         **kwargs: Any,
     ) -> list[Document]:
-        """The same for a vector."""
+        """Return the same for a vector."""
         found = await self._similarity_search_by_vector(embedding, fetch_k, **kwargs)
         return await self._marginal(embedding, found, k, lambda_mult)
 
@@ -191,7 +192,7 @@ class PgmnemoVectorStore(VectorStore):
         mode: str = "vector",
         **kwargs: Any,
     ) -> Self:
-        """A store over `scope` (as of the constructor), with texts added to what is there."""
+        """Return a store over `scope` (as of the constructor), with texts added to what is there."""
         made = cls(_given(scope), embedding, mode=mode, **kwargs)
         made.add_texts(texts, metadatas, ids=ids)
         return made
@@ -208,7 +209,7 @@ class PgmnemoVectorStore(VectorStore):
         mode: str = "vector",
         **kwargs: Any,
     ) -> Self:
-        """The same, awaited."""
+        """Return the same, awaited."""
         made = cls(_given(scope), embedding, mode=mode, **kwargs)
         await made.aadd_texts(texts, metadatas, ids=ids)
         return made
@@ -285,7 +286,7 @@ class PgmnemoRetriever(BaseRetriever):
 async def _question(
     documents: Documents, embedding: Embeddings | None, query: str, mode: str
 ) -> list[float] | None:
-    """The vector of a question, where an Embeddings is to make it."""
+    """Return the vector of a question, where an Embeddings is to make it."""
     if embedding is None or mode == "keyword":
         return None
     return await embedding.aembed_query(query) if documents.native else embedding.embed_query(query)

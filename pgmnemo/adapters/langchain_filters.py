@@ -12,7 +12,7 @@ COMPARED = {f"${name}": name for name in ("eq", "ne", "gt", "gte", "lt", "lte", 
 
 
 def conditions(given: Mapping[str, Any] | None) -> Condition | None:
-    """A filter of LangChain's kind as conditions of ours; UsageError for what is none.
+    """Return a filter of LangChain's kind as conditions of ours; UsageError for what is none.
 
     Each key is one of metadata, a dot in it leads into nested metadata; its value is what stands there, or
     operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $between, $prefix, $exists. $and, $or, $not join.

@@ -103,8 +103,9 @@ class PgmnemoStore(BaseStore):
                 raise StoreError("a store over AsyncMemory is made where that was opened: in its event loop")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """The answers to operations: what they read is as before what they write, of two writes to one item
-        the last counts, and all puts (up to 10,000) are stored or none."""
+        """Return the answers to operations: what they read is as before what they write, of two writes to one
+        item the last counts, and all puts (up to 10,000) are stored or none.
+        """
         return self._answer(self._batch(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -268,7 +269,9 @@ class PgmnemoStore(BaseStore):
 def _recalled(
     query: str, asked: Mapping[str, Any], wanted: Mapping[str, Any], most: int
 ) -> Work[dict[str, float | None]]:
-    """The keys that answer a question best with their fit; more are asked for while others pass as well."""
+    """Return the keys that answer a question best with their fit; more are asked for while others pass as
+    well.
+    """
     k = min(most, MOST)
     while True:
         hits: list[Hit] = yield methodcaller("recall", query, k=k, filter=asked, duplicates=True)
@@ -317,7 +320,7 @@ def _paths(given: Any) -> list[str]:
 
 
 def _end(op: SearchOp | ListNamespacesOp) -> int:
-    """How many are looked at; StoreError for a page that is none."""
+    """Return how many are looked at; StoreError for a page that is none."""
     if op.limit < 0 or op.offset < 0:
         raise StoreError(f"limit and offset are 0 or more, not {op.limit} and {op.offset}")
     return op.offset + op.limit

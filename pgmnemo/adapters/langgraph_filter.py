@@ -30,7 +30,8 @@ def checked(wanted: Any) -> None:
 
 
 def matches(value: Any, wanted: Any) -> bool:
-    """Whether a value of JSON is what a filter asks: of an object the fields that it names, else the same.
+    """Return whether a value of JSON is what a filter asks: of an object the fields that it names, else the
+    same.
 
     A field that is not there matches nothing, `$ne` neither. Numbers are compared with numbers, texts with
     texts in the order of their characters.

@@ -24,7 +24,7 @@ CHANGED = re.compile(r"\de\+|-0\.0(?!\d)")  # floats that PostgreSQL would give 
 
 
 def key_of(namespace: Sequence[str], key: object) -> str:
-    """The key of a lesson: namespace and key as a list of JSON, or its hash where that is too long.
+    """Return the key of a lesson: namespace and key as a list of JSON, or its hash where that is too long.
 
     Keys and topics are kept in Unicode's composed form (NFC), and to LangGraph each form is a name of its
     own, so what is in another form is written in ASCII. The extension's upgrade to 1.0.0 follows this rule.
@@ -38,23 +38,25 @@ def key_of(namespace: Sequence[str], key: object) -> str:
 
 
 def topic_of(namespace: Iterable[str]) -> str:
-    """A dot behind each label, which holds none: what begins with the topic of a prefix lies below it."""
+    """Return a dot behind each label, which holds none: what begins with the topic of a prefix lies below
+    it.
+    """
     return ROOT + "".join(f"{_kept(label)}." for label in namespace)
 
 
 def namespace_of(topic: str) -> tuple[str, ...]:
-    """The labels of a topic."""
+    """Return the labels of a topic."""
     labels = iter(topic.removeprefix(ROOT).split(".")[:-1])
     return tuple(label or json.loads(f'"{next(labels)}"') for label in labels)
 
 
 def _kept(label: str) -> str:
-    """A label as a topic has it: behind a dot and in ASCII where it is not in the composed form."""
+    """Return a label as a topic has it: behind a dot and in ASCII where it is not in the composed form."""
     return label if is_normalized("NFC", label) else f".{json.dumps(label)[1:-1]}"
 
 
 def fits(space: Sequence[str], path: Sequence[str], kind: str) -> bool:
-    """Whether a namespace begins, or ends (`suffix`), with a path; `*` is any label."""
+    """Return whether a namespace begins, or ends (`suffix`), with a path; `*` is any label."""
     part = space[: len(path)] if kind == "prefix" else space[max(len(space) - len(path), 0) :]
     return len(part) == len(path) and all(
         wanted in ("*", label) for label, wanted in zip(part, path, strict=True)
@@ -62,20 +64,20 @@ def fits(space: Sequence[str], path: Sequence[str], kind: str) -> bool:
 
 
 def is_item(found: Lesson | Hit) -> bool:
-    """Whether that is an item, and no lesson that somebody else has put into the project."""
+    """Return whether that is an item, and no lesson that somebody else has put into the project."""
     key, value = found.metadata.get("key"), found.metadata.get("value")
     return (found.topic or "").startswith(ROOT) and isinstance(key, str) and isinstance(value, dict)
 
 
 def value_of(found: Lesson | Hit) -> dict[str, Any]:
-    """The value as it was put."""
+    """Return the value as it was put."""
     metadata = found.metadata
     value: dict[str, Any] = json.loads(metadata["json"]) if "json" in metadata else metadata["value"]
     return value
 
 
 def fields_of(lesson: Lesson) -> dict[str, Any]:
-    """The arguments of LangGraph's Item."""
+    """Return the arguments of LangGraph's Item."""
     created = lesson.stored_at
     return {
         "namespace": namespace_of(lesson.topic or ""), "key": lesson.metadata["key"],
@@ -86,7 +88,7 @@ def fields_of(lesson: Lesson) -> dict[str, Any]:
 def written(
     namespace: Sequence[str], key: object, value: Mapping[str, Any], texts: Sequence[str], ttl: float | None
 ) -> Item:
-    """An item as a lesson, found by the texts; without any it is not found by a question."""
+    """Return an item as a lesson, found by the texts; without any it is not found by a question."""
     metadata = {"key": plain({"key": str(key)}, "a key")["key"], "value": value, "indexed": bool(texts)}
     if ttl is not None:
         metadata["ttl"] = ttl
@@ -110,7 +112,7 @@ def expiry(ttl: float | None) -> datetime | None:
 
 
 def plain(given: Any, what: str) -> dict[str, Any]:
-    """An object as JSON gives it back; StoreError for what JSON, or a database, cannot hold."""
+    """Return an object as JSON gives it back; StoreError for what JSON, or a database, cannot hold."""
     try:
         told = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
         told.encode()
@@ -125,7 +127,7 @@ def plain(given: Any, what: str) -> dict[str, Any]:
 
 
 def outside(value: Any) -> Any:
-    """A value without the blocks of context in its texts: what was handed out is not found again."""
+    """Return a value without the blocks of context in its texts: what was handed out is not found again."""
     if isinstance(value, dict):
         return {name: outside(one) for name, one in value.items()}
     if isinstance(value, list):

@@ -126,7 +126,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
     async def _get_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
     ) -> list[BaseNode]:
-        """The nodes of those ids that match the filters; all of the project without either."""
+        """Return the nodes of those ids that match the filters; all of the project without either."""
         return [_node(lesson) for lesson in await self._matching(*conditions(filters), node_ids)]
 
     get_nodes, aget_nodes = twins(_get_nodes)
@@ -138,8 +138,9 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
     clear, aclear = twins(_clear)
 
     async def _query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
-        """The nodes that answer best: by cosine in the mode DEFAULT, by the memory's score in HYBRID and
-        SEMANTIC_HYBRID, by words in TEXT_SEARCH and SPARSE. Similarities are cosines, else a hit's `fit`."""
+        """Return the nodes that answer best: by cosine in the mode DEFAULT, by the memory's score in HYBRID
+        and SEMANTIC_HYBRID, by words in TEXT_SEARCH and SPARSE. Similarities are cosines, else a hit's `fit`.
+        """
         if (mode := MODES.get(VectorStoreQueryMode(query.mode))) is None:
             raise UsageError(
                 f"the mode {query.mode} is not served; take {', '.join(one.value for one in MODES)}"
@@ -170,7 +171,9 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
     async def _best(
         self, query: VectorStoreQuery, mode: str, k: int, asked: Condition | None, checks: list[Check]
     ) -> list[tuple[Hit, float]]:
-        """The k best; where not the database alone can tell, more are asked for until there are enough."""
+        """Return the k best; where not the database alone can tell, more are asked for until there are
+        enough.
+        """
         most = k
         while True:
             found = await self._documents.recall(query.query_str, query.query_embedding, most, mode, asked)
@@ -232,7 +235,9 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         await self._documents.later(self._documents.add(items))
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """The block without as many of its last notes as have so many words; None where all have to go."""
+        """Return the block without as many of its last notes as have so many words; None where all have to
+        go.
+        """
         if not content:
             return None
         notes = re.split(r"(?m)^(?=\[)", content.removeprefix(f"{FIRST}\n").removesuffix(f"{LAST}\n"))

@@ -92,16 +92,16 @@ def _within(one: MetadataFilter) -> Check:
 
 
 def is_one_of(node_ids: Sequence[str]) -> Check:
-    """A check for more ids than one filter holds."""
+    """Return a check for more ids than one filter holds."""
     wanted = set(node_ids)
     return lambda metadata: metadata.get(KEPT) in wanted
 
 
 def path_of(key: str) -> str:
-    """The key in a filter, where the dot tells a key named `and` from the word."""
+    """Return the key in a filter, where the dot tells a key named `and` from the word."""
     return f".{kept_key(key)}"
 
 
 def kept_key(key: str) -> str:
-    """A key of metadata as it is kept: a dot would lead into nested metadata."""
+    """Return a key of metadata as it is kept: a dot would lead into nested metadata."""
     return key.replace("%", "%25").replace(".", "%2E") or "%"

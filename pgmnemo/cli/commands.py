@@ -73,7 +73,7 @@ def _show(usual: Callable[..., None], message: Warning | str, category: type[War
 
 
 def app() -> App:
-    """Every command."""
+    """Return every command."""
     top = App(
         name=PROGRAM,
         help="A memory for agents, in a folder or in a PostgreSQL.",

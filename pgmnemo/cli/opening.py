@@ -36,7 +36,7 @@ def scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator
 
 
 def checked(place: str | None) -> str | None:
-    """The same place; UsageError where it is a folder without a memory."""
+    """Return the same place; UsageError where it is a folder without a memory."""
     from pgmnemo.client.opening import resolve
 
     if isinstance(where := resolve(place), Path):
@@ -45,7 +45,9 @@ def checked(place: str | None) -> str | None:
 
 
 def folder_of(place: str | None) -> Path:
-    """The folder that a place is, with a memory in it; UsageError for a database, or a folder without one."""
+    """Return the folder that a place is, with a memory in it; UsageError for a database, or a folder without
+    one.
+    """
     from pgmnemo.client.opening import resolve
 
     where = resolve(place)
@@ -56,7 +58,7 @@ def folder_of(place: str | None) -> Path:
 
 
 def is_new(place: str | None) -> bool:
-    """Whether a place is a folder without a memory, which the library would make one of."""
+    """Return whether a place is a folder without a memory, which the library would make one of."""
     from pgmnemo.client.opening import resolve
 
     return isinstance(where := resolve(place), Path) and _is_empty(where.expanduser())

@@ -23,7 +23,7 @@ SPAN = "2026-05-01T00:00Z/2026-06-01T00:00Z"
 
 
 def _default(value: Any) -> str | None:
-    """A default worth reading in the help; that a flag is off is not."""
+    """Return a default worth reading in the help; that a flag is off is not."""
     return None if value in (None, False) else str(value)
 
 
@@ -42,7 +42,7 @@ def _time(_: Any, tokens: Sequence[Token]) -> datetime:
 
 
 def moment(text: str, option: str) -> datetime:
-    """A time of ISO 8601 with its zone; a date alone is its midnight in UTC."""
+    """Return a time of ISO 8601 with its zone; a date alone is its midnight in UTC."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -57,7 +57,7 @@ def moment(text: str, option: str) -> datetime:
 
 
 def _dashed(_: Any, tokens: Sequence[Token]) -> str:
-    """A text that may be `-`, or begin as a line of a list does, but as no option does."""
+    """Return a text that may be `-`, or begin as a line of a list does, but as no option does."""
     value = tokens[0].value
     if value.startswith("-") and value[1:2] not in ("", " "):
         raise UsageError(f"there is no option {value}; a text that begins so goes in by standard input")
@@ -162,7 +162,7 @@ class Keywords:
     """Options that are keywords of a verb."""
 
     def given(self) -> dict[str, Any]:
-        """The keywords."""
+        """Return the keywords."""
         told = {one.name: getattr(self, one.name) for one in fields(self)}
         for name in {"filter", "metadata", "patch"} & set(told):
             told[name] = pairs(f"--{name}", told[name])

@@ -36,8 +36,9 @@ def document(answer: Any) -> str:
 
 
 def one_line(text: str, before: int = 0) -> str:
-    """A text without its ends of lines; on a terminal cut where the line ends, `before` columns from its
-    start."""
+    """Return a text without its ends of lines; on a terminal cut where the line ends, `before` columns from
+    its start.
+    """
     from rich.cells import cell_len, set_cell_size
 
     told = plain(" ".join(text.split()))
@@ -53,23 +54,23 @@ def width() -> int:
 
 
 def terminal() -> bool:
-    """Whether a terminal takes the answers, and no program."""
+    """Return whether a terminal takes the answers, and no program."""
     return sys.stdout.isatty()
 
 
 def indented(text: str, by: int = 4) -> str:
-    """All lines of a text, `by` columns from the margin."""
+    """Return all lines of a text, `by` columns from the margin."""
     return "\n".join(" " * by + line for line in text.splitlines())
 
 
 def wrapped(text: str, by: int = 4) -> str:
-    """A sentence, `by` columns from the margin; on a terminal in lines of its width."""
+    """Return a sentence, `by` columns from the margin; on a terminal in lines of its width."""
     lines = wrap(plain(text), max(width() - by, LEAST), break_on_hyphens=False) if terminal() else [text]
     return "\n".join(" " * by + line for line in lines)
 
 
 def day(at: datetime | None) -> str:
-    """The date of a time in its zone; blanks where there is none."""
+    """Return the date of a time in its zone; blanks where there is none."""
     return f"{at:%Y-%m-%d}" if at else " " * 10
 
 
@@ -89,12 +90,12 @@ def lessons(number: int, what: str = "lesson") -> str:
 
 
 def outcomes(counted: Mapping[str, int]) -> str:
-    """How many of each outcome."""
+    """Return how many of each outcome."""
     return ", ".join(f"{number:,} {outcome}" for outcome, number in counted.items() if number) or "nothing"
 
 
 def version() -> str:
-    """The package, as pip knows it."""
+    """Return the package, as pip knows it."""
     from importlib import metadata
 
     return f"{DISTRIBUTION} {metadata.version(DISTRIBUTION)}"

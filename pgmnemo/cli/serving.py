@@ -148,7 +148,9 @@ def _line(one: Holder) -> str:
 
 
 def known_of(host: str, tokens: str | None) -> Tokens | None:
-    """The tokens of a file with one in it; UsageError where others could reach a memory without one."""
+    """Return the tokens of a file with one in it; UsageError where others could reach a memory without
+    one.
+    """
     from pgmnemo.serving.server import check_open
     from pgmnemo.serving.tokens import Tokens
 

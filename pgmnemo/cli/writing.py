@@ -145,7 +145,7 @@ def forget(
 
 
 def _agreed(number: int, where: Where, verb: str) -> bool:
-    """Whether so many lessons shall go; UsageError where there is nobody to ask."""
+    """Return whether so many lessons shall go; UsageError where there is nobody to ask."""
     if number < 2:
         return True
     of = "all projects" if where.scope is None else f"project {where.scope}"

@@ -63,12 +63,12 @@ class Embedding:
 
     @property
     def asynchronous(self) -> bool:
-        """Whether documents are to be awaited; of questions `asks_asynchronously` says so."""
+        """Return whether documents are to be awaited; of questions `asks_asynchronously` says so."""
         return is_coroutine_function(self.documents)
 
     @property
     def asks_asynchronously(self) -> bool:
-        """Whether questions are to be awaited."""
+        """Return whether questions are to be awaited."""
         return is_coroutine_function(self.queries)
 
     def asks(self, texts: Sequence[str]) -> list[list[str]]:
@@ -77,7 +77,7 @@ class Embedding:
         return [ordered[start : start + self.batch] for start in range(0, len(ordered), self.batch)]
 
     def answered(self, texts: Sequence[str], answer: Any) -> dict[str, Any]:
-        """The row of each text; EmbedderError where the answer is none."""
+        """Return the row of each text; EmbedderError where the answer is none."""
         rows = checked(answer, len(texts), self.name)
         self._hold(rows.shape[1])
         return dict(zip(texts, rows, strict=True))
@@ -133,7 +133,7 @@ def _embedder(embedder: Embedder, model: str) -> Embedding:
 
 
 def _spans(embedder: Embedder) -> Spans | None:
-    """The tokens of texts, where a class of embedder has a way of its own to tell."""
+    """Return the tokens of texts, where a class of embedder has a way of its own to tell."""
     from pgmnemo.embedders import Embedder
 
     own = getattr(type(embedder), "token_spans", Embedder.token_spans)
@@ -141,7 +141,7 @@ def _spans(embedder: Embedder) -> Spans | None:
 
 
 def checked(answer: Any, count: int, name: str) -> Any:
-    """An answer as a float32 matrix; EmbedderError for one that holds no vector for each text."""
+    """Return an answer as a float32 matrix; EmbedderError for one that holds no vector for each text."""
     rows, fault = _matrix(answer, count)
     if fault:
         raise EmbedderError(f"{name} answered {fault}; take another model")

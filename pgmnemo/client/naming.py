@@ -20,17 +20,17 @@ UUIDS = re.compile(r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}", re.ASCII | re.IGNO
 
 
 def tenant_id(name: str | UUID) -> UUID:
-    """The uuid of a tenant; UsageError for no name."""
+    """Return the uuid of a tenant; UsageError for no name."""
     return _made(NAMESPACE, name, "tenant")
 
 
 def project_id(tenant: UUID, name: str | UUID) -> UUID:
-    """The uuid of a project of a tenant; UsageError for no name."""
+    """Return the uuid of a project of a tenant; UsageError for no name."""
     return _made(tenant, name, "project")
 
 
 def named(text: str) -> str | UUID:
-    """A tenant or project as whoever runs a program names it: by its uuid, or by a name."""
+    """Return a tenant or project as whoever runs a program names it: by its uuid, or by a name."""
     return UUID(text) if UUIDS.fullmatch(text) else text
 
 

@@ -21,7 +21,8 @@ DEFAULTS = {
 
 
 def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | dict[str, Any] | object:
-    """A folder as a Path, an address as a mapping for psycopg, or the connection or pool that was given.
+    """Return a folder as a Path, an address as a mapping for psycopg, or the connection or pool that was
+    given.
 
     A text with `://` or `=` is an address, any other a folder. None: what PGMNEMO_MEMORY names, else a folder
     among the user's data. UsageError for what is none of these.
@@ -43,7 +44,9 @@ def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | di
 
 
 def address(dsn: str) -> dict[str, Any]:
-    """A DSN as psycopg's parameters; UsageError, without the password in it, for one that cannot be read."""
+    """Return a DSN as psycopg's parameters; UsageError, without the password in it, for one that cannot be
+    read.
+    """
     from pgmnemo.server.connections import read_dsn
 
     return {**DEFAULTS, **read_dsn(dsn, otherwise=", or name a folder")}

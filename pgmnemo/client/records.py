@@ -121,7 +121,7 @@ class Lesson:
     id: int
 
     def holds(self) -> bool:
-        """Whether a recall could answer with it now: not forgotten, superseded or expired."""
+        """Return whether a recall could answer with it now: not forgotten, superseded or expired."""
         now, ends = datetime.now(UTC), (self.superseded_at, self.expires_at)
         return self.active and all(end is None or end > now for end in ends)
 

@@ -33,7 +33,7 @@ CUT = 8  # tokens that a text may have more where it is cut off within a word
 def render(
     hits: Sequence[Hit], most: int, count: Callable[[str], int] = about_tokens, zone: tzinfo | None = None
 ) -> Context:
-    """The block of those hits that fit into `most` tokens, best first; empty where none does.
+    """Return the block of those hits that fit into `most` tokens, best first; empty where none does.
 
     Dates are those of `zone`, else of UTC. A long lesson is told by its best passage. One that
     does not fit is left out, and the next is tried. Each note is counted once, and of a text that
@@ -62,18 +62,18 @@ def render(
 
 
 def without_blocks(text: str) -> str:
-    """A text without blocks that `render` made; the text as it is where none is in it."""
+    """Return a text without blocks that `render` made; the text as it is where none is in it."""
     return BLOCK.sub("", text) if LAST in text else text
 
 
 def only_blocks(text: str) -> bool:
-    """Whether a text is such blocks and nothing else."""
+    """Return whether a text is such blocks and nothing else."""
     rest = without_blocks(text)
     return rest is not text and not rest.strip()
 
 
 def _tellings(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
-    """The texts by which a hit can be told, the first preferred."""
+    """Return the texts by which a hit can be told, the first preferred."""
     if hit.passage is None or hit.passage == hit.text:
         return [hit.text]
     most //= SHARE

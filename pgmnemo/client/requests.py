@@ -110,14 +110,14 @@ class Asked:
         }  # fmt: skip
 
     def dated(self, call: Call[Rows]) -> Call[Rows]:
-        """The call, by the days of the zone of its `now`: a timestamp of PostgreSQL keeps none."""
+        """Return the call, by the days of the zone of its `now`: a timestamp of PostgreSQL keeps none."""
         now = self.as_of or self.now
         zone = None if now is None else zone_of(now)
         return call if zone is None else replace(call, settings=(("time_zone", zone),))
 
 
 def zone_of(now: datetime) -> str | None:
-    """The name of a time's zone, else what it is ahead of UTC; None for UTC."""
+    """Return the name of a time's zone, else what it is ahead of UTC; None for UTC."""
     name = getattr(now.tzinfo, "key", None)
     if isinstance(name, str):
         return None if name == "UTC" else name
@@ -126,7 +126,7 @@ def zone_of(now: datetime) -> str | None:
 
 
 def fields(item: Item, at: datetime | None) -> dict[str, Any]:
-    """The columns of a lesson that an item gives, but its text, key and vectors."""
+    """Return the columns of a lesson that an item gives, but its text, key and vectors."""
     return {
         "role": item.role, "topic": item.topic,
         "importance": number(item.importance, "importance", 1, 5),
@@ -143,12 +143,12 @@ def cleared(names: Sequence[str] | None) -> list[str] | None:
 
 
 def store(tenant: UUID, project: UUID, key: str, text: str, **given: Any) -> Call[Added]:
-    """A keyed write."""
+    """Return a keyed write."""
     return calls.store(tenant, project, key, text, **given).read(lambda outcome: Added(key, outcome))
 
 
 def append(tenant: UUID, project: UUID, text: str, **given: Any) -> Call[Added]:
-    """A turn after the project's last one, under a key that the database makes."""
+    """Return a turn after the project's last one, under a key that the database makes."""
     call = calls.append(tenant, project, text, **given)
     return call.read(lambda row: Added(row[0], "inserted", row[1]))
 
@@ -161,7 +161,7 @@ def recall(
     asked: Asked,
     weights: Mapping[str, float],
 ) -> Call[list[Hit]]:
-    """The best lessons for a question; their reasons are told by `weights`."""
+    """Return the best lessons for a question; their reasons are told by `weights`."""
     given = asked.arguments(query, row)
     given |= {"floor": asked.floor, "duplicates": asked.duplicates or None}
     call = calls.recall(tenant, project_id=project, columns=HIT, **given)
@@ -176,14 +176,14 @@ def similar_number(similar: bool | int) -> int:
 def explain(
     tenant: UUID, project: UUID, key: str, query: str | None, row: Any, asked: Asked
 ) -> Call[list[Reason]]:
-    """Why a lesson ranks where it does for a question."""
+    """Return why a lesson ranks where it does for a question."""
     given = asked.arguments(query, row)
     call = calls.explain(tenant, project, key, **given)
     return asked.dated(call).read(lambda rows: [Reason(*one) for one in rows])
 
 
 def get(tenant: UUID, project: UUID, key: str) -> Call[Lesson | None]:
-    """A lesson, whatever its state."""
+    """Return a lesson, whatever its state."""
     return calls.get(tenant, project, key, LESSON).read(lambda rows: Lesson(*rows[0]) if rows else None)
 
 
@@ -201,18 +201,18 @@ def of_keys(
 def listed(
     tenant: UUID, project: UUID | None, after: int | None, most: int, **given: Any
 ) -> Call[list[Lesson]]:
-    """A page of lessons after an id."""
+    """Return a page of lessons after an id."""
     call = calls.list_page(tenant, project, after=after, most=most, columns=LESSON, **given)
     return call.read(lambda rows: [Lesson(*row) for row in rows])
 
 
 def count(tenant: UUID, project: UUID | None, **given: Any) -> Call[Count]:
-    """How many a recall could answer with."""
+    """Return how many a recall could answer with."""
     return calls.count(tenant, project, **given).read(lambda row: Count(*row))
 
 
 def timeline(tenant: UUID, project: UUID, key: str, known_at: datetime | None) -> Call[list[Step]]:
-    """A lesson with those before and after it."""
+    """Return a lesson with those before and after it."""
     call = calls.timeline(tenant, project, key, known_at=moment(known_at, "known_at"), columns=STEP)
     return call.read(lambda rows: [Step(*row) for row in rows])
 
@@ -224,7 +224,7 @@ def fact(tenant: UUID, project: UUID, subject: str, relation: str, object: str, 
 
 
 def facts(tenant: UUID, project: UUID | None, *said: str | None, **given: Any) -> Call[list[Fact]]:
-    """The facts of a subject, relation and object, each None for any."""
+    """Return the facts of a subject, relation and object, each None for any."""
     return calls.facts(tenant, project, *said, columns=FACT, **given).read(
         lambda rows: [Fact(*row) for row in rows]
     )
@@ -233,7 +233,7 @@ def facts(tenant: UUID, project: UUID | None, *said: str | None, **given: Any) -
 def similar(
     tenant: UUID, project: UUID | None, least_cosine: float, least_words: float, after: int
 ) -> Call[tuple[list[Pair], int | None]]:
-    """A page of pairs, and the `after` of the next page."""
+    """Return a page of pairs, and the `after` of the next page."""
     call = calls.similar_pairs(
         tenant, project, least_cosine=least_cosine, least_words=least_words, after=after
     )
@@ -243,7 +243,7 @@ def similar(
 
 
 def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, str]]:
-    """The hash of the text of each of those keys that are there, forgotten or not."""
+    """Return the hash of the text of each of those keys that are there, forgotten or not."""
     statement = (
         "SELECT k.key, f.content FROM pg_catalog.unnest(%s::text[]) AS k (key), "
         "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f"
@@ -254,12 +254,12 @@ def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, st
 
 
 def digest(text: str) -> str:
-    """The SHA-256 of a text, in 64 hex digits."""
+    """Return the SHA-256 of a text, in 64 hex digits."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def weights(rows: Rows) -> dict[str, float]:
-    """The weights of a score in force, of rows of name and value."""
+    """Return the weights of a score in force, of rows of name and value."""
     named = {str(name).removeprefix("pgmnemo."): value for name, value in rows}
     return {name: _number(name, value) for name, value in named.items() if name.endswith("_weight")}
 
@@ -312,7 +312,7 @@ def filter_of(
     until: datetime | None = None,
     **more: Any,
 ) -> str | None:
-    """The filter document of the extension; None where nothing is filtered."""
+    """Return the filter document of the extension; None where nothing is filtered."""
     if given is not None and not isinstance(given, Mapping):
         raise UsageError(f"filter is a mapping such as {{'topic': 'home'}}, not {type(given).__name__}")
     for name, value in more.items():
@@ -375,7 +375,9 @@ def _plain(value: Any) -> Any:
 
 
 def number(value: Any, name: str, least: int, most: int) -> int | None:
-    """A whole number within its bounds; UsageError for any other. A staging table would cut it short."""
+    """Return a whole number within its bounds; UsageError for any other. A staging table would cut it
+    short.
+    """
     try:
         told = None if value is None else operator.index(value)
     except TypeError:
@@ -389,7 +391,7 @@ def number(value: Any, name: str, least: int, most: int) -> int | None:
 
 
 def moment(value: datetime | None, name: str) -> Any:
-    """A time with its zone; UsageError for a naive one, or what is no time."""
+    """Return a time with its zone; UsageError for a naive one, or what is no time."""
     if value is None:
         return None
     if not isinstance(value, datetime):
@@ -403,7 +405,7 @@ def moment(value: datetime | None, name: str) -> Any:
 
 
 def _windows(windows: Iterable[tuple[datetime, datetime]] | None) -> str | None:
-    """A multirange as text."""
+    """Return a multirange as text."""
     if windows is None:
         return None
     told = []

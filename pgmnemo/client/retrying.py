@@ -65,7 +65,7 @@ class Attempts:
         return wait
 
     def _told(self, error: psycopg.Error, repeatable: bool) -> PgmnemoError:
-        """The client's error: none says that nothing was done where a try before may have been."""
+        """Return the client's error: none says that nothing was done where a try before may have been."""
         made = told(error, repeatable, self._where)
         if self.unsure and isinstance(made, DatabaseError) and not isinstance(made, LostError):
             return LostError(f"{made}; an earlier try may have been done: try again", error.sqlstate)
@@ -73,7 +73,7 @@ class Attempts:
 
 
 def is_readable(descriptor: int) -> bool:
-    """Whether a socket has something to read, or has ended."""
+    """Return whether a socket has something to read, or has ended."""
     if not hasattr(select, "poll"):  # Windows, whose select takes sockets of any number
         return bool(select.select([descriptor], [], [], 0)[0])
     asked = select.poll()
@@ -82,7 +82,7 @@ def is_readable(descriptor: int) -> bool:
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the connection went before an answer came."""
+    """Return whether the connection went before an answer came."""
     import psycopg
 
     return isinstance(error, psycopg.OperationalError) and (
@@ -93,7 +93,7 @@ def is_lost(error: psycopg.Error) -> bool:
 
 
 def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
-    """An error of the server as one of the client's, with its sentence and hint."""
+    """Return an error of the server as one of the client's, with its sentence and hint."""
     import psycopg
 
     state, said = error.sqlstate, _sentence(error)
@@ -132,6 +132,6 @@ def _sentence(error: psycopg.Error) -> str:
 
 
 def _lowered(hint: str) -> str:
-    """A hint as the end of a sentence."""
+    """Return a hint as the end of a sentence."""
     told = " ".join(hint.split()).rstrip(".")
     return told if told[:2].isupper() else told[:1].lower() + told[1:]

@@ -42,7 +42,7 @@ class OfLesson:
 
 
 def new_key() -> str:
-    """A key that no other lesson has."""
+    """Return a key that no other lesson has."""
     return uuid4().hex
 
 
@@ -108,8 +108,9 @@ def check(items: Iterable[Item]) -> None:
 
 
 def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
-    """An item's text with its passages: its own where it has some, else by the protocol's rule, and what
-    `meter` reads."""
+    """Return an item's text with its passages: its own where it has some, else by the protocol's rule, and
+    what `meter` reads.
+    """
     with naming(item.key):
         made = written(item.text, item.at, meter)
     if item.passage_vectors is not None and (item.passages is None or item.vector is None):
@@ -138,8 +139,9 @@ def vectors(
     own: Remembered | None,
     maker: Remembered | None = None,
 ) -> OfLesson:
-    """The vectors of a lesson: the item's, which `maker` made (None: the caller), or of the memory's `own`
-    embedder among `rows`, or none."""
+    """Return the vectors of a lesson: the item's, which `maker` made (None: the caller), or of the memory's
+    `own` embedder among `rows`, or none.
+    """
     if item.vector is not None:
         parts = item.passage_vectors if made.passages else None
         given_rows, source = given([item.vector, *(parts or ())], 1 + len(parts or ()))
@@ -164,7 +166,7 @@ def sent(made: Written, given: OfLesson, element: int, width: int) -> dict[str, 
 def row(
     project: UUID, item: Item, made: Written, given: OfLesson, element: int, width: int
 ) -> tuple[Any, ...]:
-    """A row of the staging table, in the order of COLUMNS."""
+    """Return a row of the staging table, in the order of COLUMNS."""
     from psycopg.types.json import Jsonb
     from psycopg.types.numeric import Int2, Int4
 
@@ -226,7 +228,7 @@ SELECT l.project_id, l.external_id, l.content,
 
 
 def bare(tenant: UUID) -> Call[Rows]:
-    """The lessons of a tenant with vectors that have none: project, key, text and passages."""
+    """Return the lessons of a tenant with vectors that have none: project, key, text and passages."""
     return Call(BARE, {"tenant": tenant}, lambda rows: rows)  # type: ignore[arg-type]
 
 

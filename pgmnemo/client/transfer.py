@@ -112,12 +112,12 @@ TIMES = ("at", "stored_at", "expires_at", "verified_at", "recorded_at", "valid_f
 
 
 def pack(vector: Sequence[float], form: Form) -> bytes:
-    """A vector as the bytes of its numbers."""
+    """Return a vector as the bytes of its numbers."""
     return struct.pack(f"<{len(vector)}{SIZES[form][1]}", *vector)
 
 
 def unpack(data: bytes, form: Form) -> tuple[float, ...]:
-    """The numbers of a vector."""
+    """Return the numbers of a vector."""
     size, letter = SIZES[form]
     return struct.unpack(f"<{len(data) // size}{letter}", data)
 
@@ -132,7 +132,7 @@ def write_line(record: Header | Record) -> str:
 
 
 def lines_of(file: IO[bytes], where: str) -> Iterator[bytes]:
-    """The lines of a file; UsageError for one that is longer than any lesson."""
+    """Yield the lines of a file; UsageError for one that is longer than any lesson."""
     number = 0
     while line := file.readline(LONGEST + 1):
         number += 1
@@ -145,7 +145,7 @@ def lines_of(file: IO[bytes], where: str) -> Iterator[bytes]:
 
 
 def read_lines(lines: Iterable[str | bytes], where: str = "the export") -> Iterator[Header | Record]:
-    """The header, then each record as its line is read; `where` is what a sentence calls the lines.
+    """Yield the header, then each record as its line is read; `where` is what a sentence calls the lines.
 
     UsageError for a line that is none of an export, a field that is unknown in this format, an export of a
     newer format, and at the end for one that holds fewer lessons than its header says.
@@ -173,12 +173,12 @@ def read_lines(lines: Iterable[str | bytes], where: str = "the export") -> Itera
 
 
 def is_header(given: Any) -> bool:
-    """Whether the first value of a file says that an export follows, of whatever format."""
+    """Return whether the first value of a file says that an export follows, of whatever format."""
     return isinstance(given, dict) and given.get("pgmnemo") == "memory"
 
 
 def header_of(given: Any, place: str) -> Header:
-    """The decoded first line of an export; UsageError where it is none, or of a newer format."""
+    """Return the decoded first line of an export; UsageError where it is none, or of a newer format."""
     if not is_header(given):
         raise UsageError(f"{place} is not the header of an export; give a file that an export has written")
     if isinstance(version := given.get("format"), int) and version > FORMAT:
@@ -191,7 +191,7 @@ def header_of(given: Any, place: str) -> Header:
 
 
 def record_of(given: Any, header: Header, place: str) -> Record:
-    """A decoded line of an export; UsageError where it is none."""
+    """Return a decoded line of an export; UsageError where it is none."""
     if isinstance(given, dict):
         given = {name: _moment(value) if name in TIMES else value for name, value in given.items()}
     record: Record = convert(given, Record, place)
@@ -201,7 +201,7 @@ def record_of(given: Any, header: Header, place: str) -> Record:
 
 
 def decode(line: str | bytes, place: str) -> Any:
-    """The value of a text of JSON; UsageError, which says where in it, for one that is none.
+    """Return the value of a text of JSON; UsageError, which says where in it, for one that is none.
 
     Half a surrogate pair, which programs write that cut a text between its halves, becomes U+FFFD.
     """
@@ -215,7 +215,7 @@ def decode(line: str | bytes, place: str) -> Any:
 
 
 def convert(given: Any, kind: Any, place: str) -> Any:
-    """A decoded value as a record of a kind; UsageError, which names the field, where it is none."""
+    """Return a decoded value as a record of a kind; UsageError, which names the field, where it is none."""
     try:
         return msgspec.convert(given, kind)
     except (msgspec.ValidationError, RecursionError) as error:

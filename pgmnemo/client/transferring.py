@@ -110,7 +110,7 @@ def put(file: IO[bytes], records: Iterable[Header | Record]) -> None:
 
 
 def header(version: str, tenant: UUID, project: UUID | None, held: Remembered | None, lessons: int) -> Header:
-    """The first line; without vectors where the tenant remembers none."""
+    """Return the first line; without vectors where the tenant remembers none."""
     if held is None:
         return Header(extension=version, tenant=tenant, project=project, lessons=lessons)
     return Header(
@@ -120,7 +120,9 @@ def header(version: str, tenant: UUID, project: UUID | None, held: Remembered | 
 
 
 def lesson_line(lesson: Lesson, parts: Sequence[Part], width: int | None) -> LessonLine:
-    """A lesson with its passages; with vectors of `width` numbers, where it has any and they are wanted."""
+    """Return a lesson with its passages; with vectors of `width` numbers, where it has any and they are
+    wanted.
+    """
     whole = next((vector for _, number, _, vector in parts if number == 0), None)
     passages = [(text or "", vector) for _, number, text, vector in parts if number > 0]
     told = [_packed(vector, width) for _, vector in passages]
@@ -150,7 +152,7 @@ def ended(tenant: UUID, lesson: Lesson) -> Call[Rows]:
 
 
 def supersessions(lesson: Lesson, rows: Rows, project: UUID | None) -> Iterator[SupersessionLine]:
-    """The line that ends a lesson; by none where the one that took its place is not in the export."""
+    """Yield the line that ends a lesson; by none where the one that took its place is not in the export."""
     own = next((row for row in rows if row[0] == 0), None)
     after = next((row for row in rows if row[0] == 1 and row[2] == (project or row[2])), None)
     if own is not None and own[3] is not None:
@@ -162,7 +164,7 @@ def supersessions(lesson: Lesson, rows: Rows, project: UUID | None) -> Iterator[
 
 
 def links(rows: Rows, ends: Ends) -> Iterator[LinkLine]:
-    """A line for each link whose ends are both in the export."""
+    """Yield a line for each link whose ends are both in the export."""
     for source, target, kind, weight, valid_from, valid_to in rows:
         if source in ends and target in ends:
             (project, key), (other, to) = ends[source], ends[target]
@@ -205,17 +207,17 @@ def by_project(
 
 
 def is_known(line: LessonLine, known: Mapping[str, str]) -> bool:
-    """Whether a lesson of the same key and text is there; `known` has hashes of texts by key."""
+    """Return whether a lesson of the same key and text is there; `known` has hashes of texts by key."""
     return known.get(line.key) == digest(line.text)
 
 
 def is_other(line: LessonLine, held: Lesson | None) -> bool:
-    """Whether a forgotten lesson is not there as the line has it."""
+    """Return whether a forgotten lesson is not there as the line has it."""
     return held is None or held.active or held.text != line.text
 
 
 def item(line: LessonLine, form: Form | None) -> Item:
-    """A line as an item to store, with its vectors, which are of a form (None: they are not taken).
+    """Return a line as an item to store, with its vectors, which are of a form (None: they are not taken).
 
     Without them passages that are as the rule cuts them are cut anew, for what is embedded of each.
     """

@@ -39,8 +39,9 @@ class Written:
 
 
 def written(text: str | Turn | Sequence[Turn], at: datetime | None, meter: Meter = ESTIMATED) -> Written:
-    """A text, or turns, as a lesson with passages that `meter` reads; UsageError for what is neither, empty
-    or too long."""
+    """Return a text, or turns, as a lesson with passages that `meter` reads; UsageError for what is neither,
+    empty or too long.
+    """
     if isinstance(text, str):
         sized = _sized(text)
         return _whole(sized, *turns_of(sized), at, meter)
@@ -72,7 +73,7 @@ def _line(turn: Turn) -> Line:
 
 
 def _whole(text: str, lines: Sequence[Line], chat: bool, at: datetime | None, meter: Meter) -> Written:
-    """A lesson with its passages; none of a single line that is read to its end."""
+    """Return a lesson with its passages; none of a single line that is read to its end."""
     within = replace(meter, characters=WINDOWS.characters) if chat else meter
     if "\n" not in text.strip() and within.sizes([text])[0] <= min(within.limit, within.aim):
         return Written(text, (), at)

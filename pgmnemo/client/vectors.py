@@ -38,7 +38,7 @@ class Reals:
 
 @cache
 def _zeros(width: int) -> Any:
-    """The elements of an array that is all 0, each behind its length in bytes."""
+    """Return the elements of an array that is all 0, each behind its length in bytes."""
     import numpy as np
 
     body = np.zeros(width, dtype=[("length", ">i4"), ("number", ">f4")])
@@ -71,7 +71,7 @@ class Vectors:
         return body[4:] if self.single else ARRAY.pack(1, 0, self.element, len(matrix), 1) + body
 
     def _some(self) -> bytes:
-        """The same where a text has no vector: NULL has the length -1 and no body."""
+        """Return the same where a text has no vector: NULL has the length -1 and no body."""
         parts = [ARRAY.pack(1, 1, self.element, len(self.rows), 1)]
         for row in self.rows:
             if row is None:
@@ -83,7 +83,8 @@ class Vectors:
 
 
 def as_kept(halves: Any) -> Any:
-    """A vector near one that the extension has kept, whose direction it rounds to the same numbers again.
+    """Return a vector near one that the extension has kept, whose direction it rounds to the same numbers
+    again.
 
     It keeps l2_normalize(vector)::halfvec, and of that the length is 1 but for its rounding.
     """

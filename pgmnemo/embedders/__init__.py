@@ -142,11 +142,11 @@ class Embedder(Protocol):
         return None
 
     def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        """The rows of texts."""
+        """Return the rows of texts."""
         return self.rows([self.identity.document_prefix + text for text in texts])
 
     def embed_queries(self, texts: Sequence[str]) -> Matrix:
-        """The rows of questions."""
+        """Return the rows of questions."""
         return self.rows([self.identity.query_prefix + text for text in texts])
 
 
@@ -171,7 +171,7 @@ PACKAGED = "minilm"  # the one whose model is a package, so that it needs no hub
 
 
 def default_cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where vectors are kept: `embeddings` in the cache of this user."""
+    """Return where vectors are kept: `embeddings` in the cache of this user."""
     return cache_dir("embeddings", environ)
 
 
@@ -192,7 +192,7 @@ def pad(matrix: Matrix, width: int = 1024) -> Matrix:
 
 
 def unit_rows(matrix: Matrix) -> Matrix:
-    """Each row divided by its Euclidean length; rows without one (zero, NaN) stay as they are."""
+    """Return each row divided by its Euclidean length; rows without one (zero, NaN) stay as they are."""
     lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
     usable = np.isfinite(lengths) & (lengths > 0)
     return (matrix / np.where(usable, lengths, 1.0)).astype(np.float32)

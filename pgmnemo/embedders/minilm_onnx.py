@@ -55,7 +55,7 @@ class MiniLMOnnx(Pooled):
         )
 
     def _revision(self) -> str:
-        """The weights and the exporter, or the hash of a graph that was given."""
+        """Return the weights and the exporter, or the hash of a graph that was given."""
         if self._given is not None:
             return f"onnx sha256:{file_sha256(self._given / GRAPH)}"
         return f"sha256:{WEIGHTS_SHA256}, exported by torch {_version('torch')}"
@@ -78,7 +78,7 @@ class MiniLMOnnx(Pooled):
         return place / f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:12]}-torch{_version('torch')}.onnx"
 
     def open(self, progress: Progress) -> Graph:
-        """The graph, exported before if need be."""
+        """Return the graph, exported before if need be."""
         self.to_download()
         assert self._folder is not None, "a missing package was said"
         if not self.place.is_file():
@@ -109,7 +109,7 @@ def _export(folder: Path, graph: Path) -> None:
 
 
 def _hidden(torch: Any, model: Any) -> Any:
-    """The model as a function of its three inputs in order, to the states of its last layer."""
+    """Return the model as a function of its three inputs in order, to the states of its last layer."""
 
     def forward(self: Any, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
         states = self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)

@@ -31,7 +31,7 @@ class Pooled(Embedder):
 
     @abstractmethod
     def open(self, progress: Progress) -> Graph:
-        """The loaded graph; ModelError if a library, a package or the graph cannot be had."""
+        """Return the loaded graph; ModelError if a library, a package or the graph cannot be had."""
 
     def load(self, progress: Progress = QUIET) -> None:
         with self._opening:
@@ -56,12 +56,12 @@ class Pooled(Embedder):
 
 
 def _trimmed(columns: Mapping[str, Tokens]) -> dict[str, Tokens]:
-    """The columns without those that are padding in each of the texts."""
+    """Return the columns without those that are padding in each of the texts."""
     longest = columns["attention_mask"].sum(axis=1).max()
     return {name: values[:, :longest] for name, values in columns.items()}
 
 
 def _means(graph: Graph, given: Mapping[str, Tokens]) -> Matrix:
-    """The mean of the states over the tokens of each text."""
+    """Return the mean of the states over the tokens of each text."""
     mask = given["attention_mask"][:, :, None].astype(np.float32)
     return np.asarray((graph.run(given) * mask).sum(axis=1) / mask.sum(axis=1))

@@ -29,7 +29,7 @@ def _encoded(tokenizer: Any, texts: list[str]) -> Any:
 
 
 def _spells(tokenizer: Any) -> bool:
-    """Whether words that are not in the vocabulary are spelt out in pieces that begin with ##."""
+    """Return whether words that are not in the vocabulary are spelt out in pieces that begin with ##."""
     return tokenizer.token_to_id("##a") is not None
 
 

@@ -56,7 +56,7 @@ def _leave(options: Options, message: Mapping[str, Any], where: str) -> None:
 
 
 def branch(nodes: Mapping[str, Any], node: object) -> list[tuple[str, dict[str, Any]]]:
-    """The messages on the way to a node, the first one first; without one, to the latest message."""
+    """Return the messages on the way to a node, the first one first; without one, to the latest message."""
     if not isinstance(node, str) or node not in nodes:
         node = max(nodes, key=lambda one: _time(inner(nodes[one], "message")), default=None)
     way: dict[str, dict[str, Any]] = {}
@@ -67,7 +67,7 @@ def branch(nodes: Mapping[str, Any], node: object) -> list[tuple[str, dict[str, 
 
 
 def spoken(message: Mapping[str, Any]) -> bool:
-    """Whether user and assistant say it to one another."""
+    """Return whether user and assistant say it to one another."""
     return (
         inner(message, "author").get("role") in ROLES
         and message.get("recipient") in (None, "all")

@@ -164,7 +164,8 @@ def _take(
 
 
 def sniff(place: Path | str) -> str:
-    """The format of a place: the one whose reader finds a lesson at its beginning, Markdown if no other does.
+    """Return the format of a place: the one whose reader finds a lesson at its beginning, Markdown if no
+    other does.
 
     UsageError where there is no such format, or more than one.
     """

@@ -47,7 +47,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
 
 
 def is_export(place: Path | str) -> bool:
-    """Whether a place is the file of an export, which begins with its header."""
+    """Return whether a place is the file of an export, which begins with its header."""
     options, path = Options(skip_faults=True), Path(place).expanduser()
     if not os.path.isfile(path):
         return False

@@ -70,7 +70,9 @@ def _lesson(item: Mapping[str, Any], where: str, options: Options) -> Iterator[F
 
 
 def _split(value: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
-    """The text of a value, else the value, and the rest of it; langmem's have theirs one level deeper."""
+    """Return the text of a value, else the value, and the rest of it; langmem's have theirs one level
+    deeper.
+    """
     for name in TEXTS:
         inner, rest = value.get(name), {key: one for key, one in value.items() if key != name}
         if isinstance(inner, str):

@@ -32,8 +32,9 @@ def lesson(
     options: Options, where: str, key: str, text: object, *, project: object = None, topic: object = None,
     role: object = None, metadata: Mapping[str, Any], **fields: Any,
 ) -> Iterator[Found]:  # fmt: skip
-    """The lesson; nothing, counted and named, for a text without a word or what the extension has no place
-    for. What is no text is told as JSON; of metadata what is None is left out."""
+    """Yield the lesson; nothing, counted and named, for a text without a word or what the extension has no
+    place for. What is no text is told as JSON; of metadata what is None is left out.
+    """
     try:
         text = clean(text) if isinstance(text, str) else msgspec.json.encode(clean(text)).decode()
         told = clean({name: one for name, one in metadata.items() if one is not None})
@@ -55,7 +56,9 @@ def lesson(
 
 
 def moment(value: object) -> datetime | None:
-    """A time of ISO 8601, or of seconds or milliseconds since 1970; UTC without a zone, None for no time."""
+    """Return a time of ISO 8601, or of seconds or milliseconds since 1970; UTC without a zone, None for no
+    time.
+    """
     try:
         if isinstance(value, str):
             return utc(datetime.fromisoformat(value.strip()))
@@ -77,14 +80,14 @@ def time_of(options: Options, where: str, *values: object) -> datetime | None:
 
 
 def utc(value: T) -> T:
-    """A time that has no zone as one of UTC, and anything else as it is."""
+    """Return a time that has no zone as one of UTC, and anything else as it is."""
     if isinstance(value, datetime) and value.tzinfo is None:
         return cast(T, value.replace(tzinfo=UTC))
     return value
 
 
 def inner(value: object, name: str) -> dict[str, Any]:
-    """The object that a field of an object is; an empty one where it is none."""
+    """Return the object that a field of an object is; an empty one where it is none."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 
@@ -107,8 +110,9 @@ class Talk:
         self, where: str, key: str, text: str, role: str, time: object, *,
         project: object = None, topic: object = None, **metadata: Any,
     ) -> Iterator[Found]:  # fmt: skip
-        """The lesson of a message without what was recalled for it (blocks of `context`); nothing, counted
-        and named, of one that has no text, as those that call a tool or are a picture."""
+        """Return the lesson of a message without what was recalled for it (blocks of `context`); nothing,
+        counted and named, of one that has no text, as those that call a tool or are a picture.
+        """
         if is_blank(text := without_blocks(text.strip()).strip()):
             self._options.left.add("without text", f"{where} has no text of its own")
             return iter(())
@@ -119,7 +123,7 @@ class Talk:
         )  # fmt: skip
 
     def _place(self, at: datetime | None) -> int | None:
-        """The next position; None where the first message has no time."""
+        """Return the next position; None where the first message has no time."""
         if self._next is None and at is not None:
             self._next = int(at.timestamp()) - FIRST_SECOND
         if self._next is None or abs(self._next) >= LAST_POSITION:
@@ -144,7 +148,9 @@ def unsaid(options: Options, where: str, known: bool, format: str) -> None:
 
 
 def said(content: object, injected: tuple[str, ...] = ()) -> str:
-    """The text of a message of blocks, without what is no text, or begins like what a program has put in."""
+    """Return the text of a message of blocks, without what is no text, or begins like what a program has put
+    in.
+    """
     blocks = content if isinstance(content, list) else [content]
     texts = [one if isinstance(one, str) else _text(one) for one in blocks]
     return "\n\n".join(one for one in texts if one and not one.lstrip().startswith(injected))
@@ -156,7 +162,7 @@ def _text(block: Any) -> str | None:
 
 
 def clean(value: Any) -> Any:
-    """A value without characters and numbers that no jsonb holds."""
+    """Return a value without characters and numbers that no jsonb holds."""
     if isinstance(value, str):
         return UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):
@@ -176,7 +182,7 @@ def _values(value: object) -> int:
 
 
 def _short(key: str) -> str:
-    """A key of at most so many bytes: of a longer one the beginning, and the hash of all of it."""
+    """Return a key of at most so many bytes: of a longer one the beginning, and the hash of all of it."""
     data = key.encode()
     if len(data) <= LONGEST_KEY:
         return key

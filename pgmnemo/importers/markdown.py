@@ -35,7 +35,7 @@ BLOCKS = MarkdownIt("commonmark").disable("inline")
 
 
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
-    """A folder of Markdown and plain text, or one file of it; a lesson for each section of Markdown."""
+    """Yield a folder of Markdown and plain text, or one file of it; a lesson for each section of Markdown."""
     for source in sources(place, NAMES, options):
         if options.first is not None and not re.fullmatch(NAMES, source.name, re.IGNORECASE):
             continue  # a place that is looked at is a note by its name alone
@@ -44,7 +44,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
 
 
 def _text(file: BinaryIO, where: str, options: Options) -> Iterator[str]:
-    """The whole file, with line ends as everywhere; nothing of one that is longer than any lesson."""
+    """Yield the whole file, with line ends as everywhere; nothing of one that is longer than any lesson."""
     if len(data := file.read(MOST + 1)) > MOST:
         options.left.add("too long", f"{where} has more than {MOST:,} bytes")
     else:
@@ -77,7 +77,9 @@ def _lessons(source: Source, text: str, options: Options) -> Iterator[Found]:
 
 
 def sections(text: str) -> Iterator[tuple[list[str], str]]:
-    """Each section: the headings that lead to it, and its text, empty where no word is below its heading."""
+    """Yield each section: the headings that lead to it, and its text, empty where no word is below its
+    heading.
+    """
     lines, tokens = text.split("\n"), BLOCKS.parse(text)
     headings: list[tuple[int, str]] = []
     begun = below = 0
@@ -94,14 +96,14 @@ def sections(text: str) -> Iterator[tuple[list[str], str]]:
 def _section(
     headings: list[tuple[int, str]], lines: list[str], begun: int, below: int, end: int, leads: bool
 ) -> Iterator[tuple[list[str], str]]:
-    """The section, unless it has no text and its heading leads to a deeper one."""
+    """Yield the section, unless it has no text and its heading leads to a deeper one."""
     held = bool("".join(lines[below:end]).strip())
     if held or not leads:
         yield [name for _, name in headings], "\n".join(lines[begun:end]).strip() if held else ""
 
 
 def _front(text: str) -> tuple[dict[str, str], str]:
-    """The fields of the front matter, and the text without it."""
+    """Return the fields of the front matter, and the text without it."""
     lines = text.split("\n")
     ends = (number for number, line in enumerate(lines[1:], start=1) if line.rstrip(" \t") == FENCE)
     if lines[0].rstrip(" \t") != FENCE or not (end := next(ends, 0)):

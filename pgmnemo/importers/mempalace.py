@@ -32,7 +32,7 @@ TIMES = ("timestamp", "authored_at", "content_date", "filed_at")
 
 
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
-    """A palace of MemPalace, its folder (read from a palace that mempalace 3.11 made)."""
+    """Yield a palace of MemPalace, its folder (read from a palace that mempalace 3.11 made)."""
     file = Path(place).expanduser()
     file = file / FILE if os.path.isdir(file) else file  # Path's raise for a name that is too long
     if not os.path.isfile(file):

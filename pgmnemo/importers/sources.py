@@ -51,7 +51,7 @@ class Source:
 
 
 def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]:
-    """The file itself, or those of a folder or of an archive whose names match; UsageError for nothing.
+    """Yield the file itself, or those of a folder or of an archive whose names match; UsageError for nothing.
 
     Files of other names, hidden ones and links are counted as not read.
     """
@@ -75,12 +75,12 @@ def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]
 
 
 def is_dsn(place: Path | str) -> bool:
-    """Whether a place is an address of a database, and no path."""
+    """Return whether a place is an address of a database, and no path."""
     return isinstance(place, str) and ("://" in place or "=" in place) and not os.path.exists(place)
 
 
 def begins(path: Path, mark: bytes) -> bool:
-    """Whether a file begins so."""
+    """Return whether a file begins so."""
     with open(path, "rb") as file:
         return file.read(len(mark)) == mark
 
@@ -106,7 +106,7 @@ def _check_begin(head: bytes, where: str) -> None:
 def objects(
     source: Source, options: Options, *, lines: bool = False
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The objects of a file of JSON, each with its number and how to call it.
+    """Yield the objects of a file of JSON, each with its number and how to call it.
 
     They are its `lines`, as in a file that ends in .jsonl, or else the entries of its list.
     """
@@ -120,13 +120,13 @@ def objects(
 
 
 def all_objects(place: Path | str, names: str, options: Options) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of every file of JSON in a place, each with how to call it."""
+    """Yield the objects of every file of JSON in a place, each with how to call it."""
     for source in sources(place, names, options):
         yield from ((where, value) for _, where, value in objects(source, options))
 
 
 def rows(place: Path | str, query: str, options: Options) -> Iterator[tuple[Any, ...]]:
-    """The rows of a query of a file of SQLite, which is opened to read only.
+    """Yield the rows of a query of a file of SQLite, which is opened to read only.
 
     What it reads must be tables: a view may have rows without end.
     """
@@ -212,7 +212,7 @@ def _lines(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int, 
 
 
 def _entries(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int, str, Any]]:
-    """The entries of a list, each as it is read; of an object the whole is read, up to LONGEST."""
+    """Yield the entries of a list, each as it is read; of an object the whole is read, up to LONGEST."""
     with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         begun = text.read(CHUNK)
         if begun.lstrip().startswith("["):

@@ -76,7 +76,7 @@ def of_major(major: int) -> Binaries:
 
 
 def _found() -> Iterator[Binaries]:
-    """All there are, best first."""
+    """Yield all there are, best first."""
     if path := os.environ.get(VARIABLE):
         yield _named(path)
     for bundle in (EMBEDDED, PIXELTABLE):

@@ -135,12 +135,12 @@ class Cluster:
             write(data / name, text)
 
     def is_up(self) -> bool:
-        """Whether the server lives and answers, or will in a moment."""
+        """Return whether the server lives and answers, or will in a moment."""
         process = self.find()
         return process is not None and is_ready(self.data, process.pid)
 
     def find(self) -> psutil.Process | None:
-        """The server, if it lives and was started as we start it."""
+        """Return the server, if it lives and was started as we start it."""
         process = find_server(self.data)
         with suppress(psutil.Error):
             if process is not None and process.cmdline()[1:] == ["-D", str(self.data)]:
@@ -185,7 +185,9 @@ class Cluster:
             self.folder.sockets.rmdir()  # it is not left behind in /tmp
 
     def home(self) -> Path:
-        """The installation that the server runs from: a copy where it cannot read or extend the original."""
+        """Return the installation that the server runs from: a copy where it cannot read or extend the
+        original.
+        """
         original, bundle, major = self.binaries.home, self.binaries.bundle, self.binaries.major
         if serves_in_place(original, major, bundle):
             return original

@@ -43,7 +43,7 @@ FROM owned, pg_database d WHERE d.datname = current_database()
 
 
 def connect(address: Mapping[str, Any]) -> Session | None:
-    """A connection, or None where the server does not answer at this moment; raises DatabaseError."""
+    """Return a connection, or None where the server does not answer at this moment; raises DatabaseError."""
     try:
         with without_service():
             return psycopg.connect(**address, autocommit=True)
@@ -54,7 +54,7 @@ def connect(address: Mapping[str, Any]) -> Session | None:
 
 
 def session(cluster: Cluster, user: str = ROLE, database: str = DATABASE) -> Session:
-    """A connection to the server, which is started, adopted and waited for as long as it may take."""
+    """Return a connection to the server, which is started, adopted and waited for as long as it may take."""
     deadline, pause = time.monotonic() + START_LIMIT, 0.01
     while time.monotonic() < deadline:
         cluster.start()
@@ -107,7 +107,7 @@ def bring_up_to(cluster: Cluster, version: str, progress: Progress) -> None:
 
 
 def _version(cluster: Cluster) -> str | None:
-    """The extension's version, asked again where the server is killed meanwhile."""
+    """Return the extension's version, asked again where the server is killed meanwhile."""
     for _ in range(TRIES):
         with suppress(psycopg.OperationalError), session(cluster) as memory:
             version: str | None = value(memory, VERSION)

@@ -87,11 +87,11 @@ class Folder:
         return lock
 
     def alone(self) -> int | None:
-        """The lock of all who use the folder, if nobody does."""
+        """Return the lock of all who use the folder, if nobody does."""
         return self._lock("lock")
 
     def still(self) -> int | None:
-        """The lock of the server's processes, if none lives."""
+        """Return the lock of the server's processes, if none lives."""
         return self._lock("running.lock")
 
     def _lock(self, name: str) -> int | None:
@@ -102,7 +102,9 @@ class Folder:
         return None
 
     def data(self) -> Path | None:
-        """The folder of the data, named by PostgreSQL's major version; None where there is none yet."""
+        """Return the folder of the data, named by PostgreSQL's major version; None where there is none
+        yet.
+        """
         known = self._record()
         found = [known] if known else sorted(p.name for p in self.path.iterdir() if DATA.fullmatch(p.name))
         if not found:
@@ -145,7 +147,7 @@ class Folder:
 
     @property
     def recorded(self) -> bool:
-        """Whether the memory was made whole: the record is written last."""
+        """Return whether the memory was made whole: the record is written last."""
         return (self.path / RECORD).is_file()
 
     def record(self, data: Path) -> None:
@@ -168,7 +170,7 @@ class Folder:
             shutil.rmtree(partial, ignore_errors=True)
 
     def own(self, place: Path) -> Path:
-        """A folder that the server's user alone may enter, made if it is missing."""
+        """Return a folder that the server's user alone may enter, made if it is missing."""
         with suppress(FileExistsError):
             place.mkdir(mode=0o700)
         if place.lstat().st_uid == os.geteuid():
@@ -180,7 +182,7 @@ class Folder:
 
 
 def claim(folder: Path) -> Folder:
-    """The folder `folder`, made if it is missing; raises where it is none for a memory."""
+    """Return the folder `folder`, made if it is missing; raises where it is none for a memory."""
     path = Path(os.path.abspath(folder.expanduser()))
     with os_errors(f"{path} cannot be used: {{why}}; make it yours to write, or name another", DatabaseError):
         if path.is_symlink():
@@ -215,7 +217,7 @@ def _check_path(path: Path) -> None:
 
 
 def _file_system(path: Path) -> str:
-    """The kind of file system that holds `path`."""
+    """Return the kind of file system that holds `path`."""
     mounts = [part for part in psutil.disk_partitions(all=True) if path.is_relative_to(part.mountpoint)]
     return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else ""
 
@@ -250,7 +252,7 @@ def told(folder: Folder) -> AbstractContextManager[None]:
 
 
 def major_of(data: Path) -> int:
-    """The major version of PostgreSQL that a data folder is of."""
+    """Return the major version of PostgreSQL that a data folder is of."""
     return int(data.name.removeprefix("pg"))
 
 
@@ -262,7 +264,7 @@ def _user(number: int) -> str:
 
 
 def server_owner() -> int:
-    """The id of the user that the server runs as."""
+    """Return the id of the user that the server runs as."""
     return pwd.getpwnam(SERVER_USER).pw_uid if os.geteuid() == 0 else os.geteuid()
 
 
@@ -320,7 +322,9 @@ def _file(path: Path) -> int:
 
 
 def _soon(lock: int, how: int) -> bool:
-    """Whether the lock was free within a second: openings take that long, and nobody need hear of it."""
+    """Return whether the lock was free within a second: openings take that long, and nobody need hear of
+    it.
+    """
     for _ in range(50):
         if _taken(lock, how):
             return True

@@ -77,7 +77,7 @@ class LocalServer:
 
 
 def _found(place: Folder, progress: Progress) -> Cluster:
-    """The cluster of a folder, made if there is none."""
+    """Return the cluster of a folder, made if there is none."""
     binaries, data = newest(), place.data()
     cluster = Cluster(place, data or place.path / f"pg{binaries.major}", binaries)
     if data is None:

@@ -86,6 +86,6 @@ class Wellformed:
 
 
 def _only(error: BaseException) -> BaseException:
-    """The one error in groups of one."""
+    """Return the one error in groups of one."""
     single = isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1
     return _only(error.exceptions[0]) if single else error  # type: ignore[attr-defined]

@@ -23,7 +23,7 @@ class Opening:
         self._task: asyncio.Task[AsyncMemory] | None = None
 
     async def __call__(self) -> AsyncMemory:
-        """The memory; its PgmnemoError where it cannot be opened."""
+        """Return the memory; its PgmnemoError where it cannot be opened."""
         if self._task is None or (self._task.done() and self._task.exception() is not None):
             self._task = asyncio.create_task(self._opened())
         return await asyncio.shield(self._task)

@@ -262,7 +262,9 @@ class Stated(Struct):
 
 
 def schema(kind: type[Struct], without: Container[str] = ()) -> dict[str, Any]:
-    """The JSON schema of a record: one object, whose fields want a value or are left out, never null."""
+    """Return the JSON schema of a record: one object, whose fields want a value or are left out, never
+    null.
+    """
     _, parts = msgspec.json.schema_components((kind,), schema_hook=_shape, ref_template="{name}")
     made: dict[str, Any] = _plain(parts[kind.__name__], parts)
     fields = sorted(made["properties"].items(), key=lambda field: field[0] == "project")  # the last one
@@ -270,7 +272,9 @@ def schema(kind: type[Struct], without: Container[str] = ()) -> dict[str, Any]:
 
 
 def taken(given: Mapping[str, Any], kind: type[Given], tool: str) -> Given:
-    """The arguments of a tool; UsageError, which names the field, for what its schema does not allow."""
+    """Return the arguments of a tool; UsageError, which names the field, for what its schema does not
+    allow.
+    """
     told = {name: value for name, value in given.items() if value is not None}
     try:
         return msgspec.convert(told, kind, dec_hook=_moment)
@@ -307,7 +311,7 @@ def _shape(kind: type) -> dict[str, Any]:
 
 
 def _plain(part: Any, parts: Mapping[str, Any]) -> Any:
-    """A schema without references, the choice of null, and titles and defaults that say nothing."""
+    """Return a schema without references, the choice of null, and titles and defaults that say nothing."""
     if isinstance(part, list):
         return [_plain(one, parts) for one in part]
     if not isinstance(part, dict):

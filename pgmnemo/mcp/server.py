@@ -81,7 +81,7 @@ class Door:
         return self.own
 
     async def scope(self, holder: Holder, project: str | None) -> AsyncScope:
-        """The project that a call is for; PgmnemoError for another one than the holder may enter."""
+        """Return the project that a call is for; PgmnemoError for another one than the holder may enter."""
         found: AsyncScope = holder.scope(await self.opened(), project)
         return found if found.project_id is not None else found.project(DEFAULT)
 
@@ -90,7 +90,7 @@ class Door:
         return ListToolsResult(tools=[tool.described(fixed) for tool in TOOLS.values()])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        """A tool's answer; whatever goes wrong is an answer, too, that a model can read and mend.
+        """Return a tool's answer; whatever goes wrong is an answer, too, that a model can read and mend.
 
         MCPError where there is no such tool: in the specification, since 2025-11-25, that is an error of the
         protocol, and a wrong argument an error of the tool.
@@ -123,7 +123,7 @@ class Door:
     async def list_templates(
         self, context: Context, _: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """A wake-up of each project, where a holder is in several."""
+        """Return a wake-up of each project, where a holder is in several."""
         told = ResourceTemplate(
             uri_template=f"{WAKE_UP}/{{project}}",
             name="wake-up of a project",
@@ -138,7 +138,7 @@ class Door:
         return ListPromptsResult(prompts=[])
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """The wake-up that a URI names; MCPError for another one, and where the memory fails."""
+        """Return the wake-up that a URI names; MCPError for another one, and where the memory fails."""
         uri = str(params.uri)
         start, _, rest = uri.partition(f"{WAKE_UP}/")
         project = unquote(rest) if rest and not start and quote(unquote(rest), safe="") == rest else None
@@ -156,7 +156,7 @@ class Door:
 def memory_server(
     memory: AsyncMemory | Opened, holder: Holder | None = None, *, wake_up_tokens: int = 800
 ) -> Server[Any]:
-    """A server of a memory that the caller has opened and closes, or that a coroutine function opens.
+    """Return a server of a memory that the caller has opened and closes, or that a coroutine function opens.
 
     holder: whom it serves over stdio or in memory; over HTTP each request has its own, by `Guard`.
     wake_up_tokens: of the wake-up, at most.

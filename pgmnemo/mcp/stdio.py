@@ -79,7 +79,7 @@ class Lines:
         self._lines.put_nowait(None)
 
     async def counted(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """A call on its way, as a middleware sees it."""
+        """Return a call on its way, as a middleware sees it."""
         self._busy += 1
         try:
             return await call_next(ctx)

@@ -252,7 +252,7 @@ def tool_of(name: str) -> Tool:
 
 
 def _among(asked: of.Among) -> dict[str, Any]:
-    """The filter of what is named."""
+    """Return the filter of what is named."""
     named = {name: getattr(asked, name) for name in ("topic", "role", "since", "until")}
     return {name: value for name, value in named.items() if value is not None}
 

@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 def at_once(jobs: int, call: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
-    """Each item with what `call` makes of it, in order; at most `jobs` calls are made at once.
+    """Yield each item with what `call` makes of it, in order; at most `jobs` calls are made at once.
 
     The first error of a call ends it: what was not begun by then is not called.
     """

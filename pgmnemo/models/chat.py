@@ -24,7 +24,7 @@ class Reply:
     completion_tokens: int = 0
 
     def demanded(self, who: str) -> str:
-        """The text; ModelError where the model of `who` refused."""
+        """Return the text; ModelError where the model of `who` refused."""
         if self.refused:
             raise ModelError(f"{who}: the model refused ({begun(self.refused)})")
         return self.text
@@ -44,7 +44,9 @@ class Chat:
         return f"unknown, as served by {self.service.where}"
 
     def ask(self, prompt: str, most: int) -> Reply:
-        """The whole answer of at most `most` tokens; ModelError where there is none in the published form."""
+        """Return the whole answer of at most `most` tokens; ModelError where there is none in the published
+        form.
+        """
         body = {
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
@@ -57,7 +59,9 @@ class Chat:
 
 
 def chat_of(url: str, model: str, *, timeout: float, variable: str = KEY_VARIABLE) -> Chat:
-    """A model at a base address, with or without `/chat/completions`; UsageError for what is no address."""
+    """Return a model at a base address, with or without `/chat/completions`; UsageError for what is no
+    address.
+    """
     return Chat(Service(service_url(url, ENDING, variable), variable, timeout), model)
 
 
@@ -85,6 +89,6 @@ def _reply(answer: Any, where: str) -> Reply:
 
 
 def begun(text: str) -> str:
-    """The first characters of an answer on one line, for a sentence."""
+    """Return the first characters of an answer on one line, for a sentence."""
     line = " ".join(text.split())
     return line if len(line) <= SAID else f"{line[:SAID]}…"

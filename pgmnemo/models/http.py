@@ -93,7 +93,8 @@ class Service:
 
 
 def service_url(url: str, ending: str, variable: str) -> str:
-    """The address with `ending` (such as `/embeddings`) behind it, which a user may have written already.
+    """Return the address with `ending` (such as `/embeddings`) behind it, which a user may have written
+    already.
 
     UsageError for what is no address, and for one that holds a password.
     """
@@ -107,7 +108,9 @@ def service_url(url: str, ending: str, variable: str) -> str:
 
 
 def http_parts(url: str, no_address: str, holds_password: str) -> SplitResult:
-    """The parts of an address; UsageError with the one sentence or the other where it cannot be asked."""
+    """Return the parts of an address; UsageError with the one sentence or the other where it cannot be
+    asked.
+    """
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0

@@ -45,7 +45,9 @@ class HubModel:
         return folder_revision(folder, self), folder_width(folder, max_tokens)
 
     def fetch(self, who: str, progress: Progress = QUIET) -> Path:
-        """The folder with the files: from the hub's cache on disk, else downloaded; weights are checked."""
+        """Return the folder with the files: from the hub's cache on disk, else downloaded; weights are
+        checked.
+        """
         hub = library("huggingface_hub", who)
         folder = self._cached(hub)
         if folder is None:
@@ -66,7 +68,9 @@ class HubModel:
             return self._size(hub)
 
     def _cached(self, hub: ModuleType) -> Path | None:
-        """The folder in the hub's cache on disk; None where it is not there, or a pinned one is not whole."""
+        """Return the folder in the hub's cache on disk; None where it is not there, or a pinned one is not
+        whole.
+        """
         try:
             folder = self._folder(hub, local_files_only=True)
         except (OSError, ValueError):  # what the hub's client raises where a snapshot is not at hand
@@ -157,7 +161,7 @@ def configuration(folder: Path) -> Mapping[str, Any]:
 
 
 def folder_width(folder: Path, max_tokens: int) -> int:
-    """The model's `hidden_size`; ModelError if it cannot be read or has no room for `max_tokens`."""
+    """Return the model's `hidden_size`; ModelError if it cannot be read or has no room for `max_tokens`."""
     config = configuration(folder)
     try:
         width, most = int(config["hidden_size"]), positions(config)
@@ -177,7 +181,7 @@ def positions(config: Mapping[str, Any]) -> int:
 
 
 def no_configuration(folder: Path, why: str) -> ModelError:
-    """The error for a config.json that is none."""
+    """Return the error for a config.json that is none."""
     return ModelError(
         f"{folder / 'config.json'} is not a model configuration ({why}); give the folder with the model"
     )

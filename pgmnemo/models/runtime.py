@@ -68,7 +68,7 @@ def loading(
 
 
 def library(name: str, who: str, extra: str = "embed") -> ModuleType:
-    """The imported module `name`; ModelError if the extra is not installed. `who` needs it."""
+    """Return the imported module `name`; ModelError if the extra is not installed. `who` needs it."""
     try:
         module = importlib.import_module(name)
     except ImportError as error:
@@ -90,7 +90,7 @@ def demand(name: str, who: str, extra: str = "embed") -> None:
 
 
 def package_folder(name: str) -> Path | None:
-    """The folder of an installed package, which is not imported; None if there is none."""
+    """Return the folder of an installed package, which is not imported; None if there is none."""
     spec = importlib.util.find_spec(name)
     return Path(spec.origin).parent if spec and spec.origin else None
 
@@ -175,7 +175,7 @@ class Graph:
         return [one.name for one in self._session.get_inputs()]
 
     def read(self, texts: Sequence[Any]) -> dict[str, Tokens]:
-        """The columns of texts, or of pairs of them: ids, mask and types, each (texts, longest)."""
+        """Return the columns of texts, or of pairs of them: ids, mask and types, each (texts, longest)."""
         read = self._tokenizer.encode_batch(list(texts))
         return {
             name: np.array([getattr(one, attribute) for one in read], dtype=np.int64)
@@ -183,13 +183,13 @@ class Graph:
         }
 
     def run(self, columns: Mapping[str, Tokens]) -> NDArray[Any]:
-        """The first of the graph's answers."""
+        """Return the first of the graph's answers."""
         wanted = {name: columns[name] for name in self.inputs if name in columns}
         return np.asarray(self._session.run(None, wanted)[0])
 
 
 def _checked(graph: Path, digest: str, mend: str) -> bytes:
-    """The bytes of a graph; ModelError unless their SHA-256 is `digest`."""
+    """Return the bytes of a graph; ModelError unless their SHA-256 is `digest`."""
     with os_errors(f"{graph} cannot be read: {{why}}; {mend}", ModelError):
         content = graph.read_bytes()
     if (found := sha256(content).hexdigest()) != digest:

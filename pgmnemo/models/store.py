@@ -34,7 +34,9 @@ def cache_dir(kind: str, environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def store_path(folder: Path, name: str, settings: Mapping[str, Any]) -> Path:
-    """The file of a model: its name, and a hash of all that what it makes depends on besides the question."""
+    """Return the file of a model: its name, and a hash of all that what it makes depends on besides the
+    question.
+    """
     digest = sha256(json.dumps(dict(settings), sort_keys=True).encode()).hexdigest()[:16]
     return folder / f"{name}-{digest}.sqlite"
 
@@ -82,7 +84,7 @@ class Store:
         return self._path
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values of those `keys` that the file holds; none at all if any of them is damaged."""
+        """Return the values of those `keys` that the file holds; none at all if any of them is damaged."""
         with self._lock:
             try:
                 return dict(self._rows(self._connection(), keys))
@@ -120,7 +122,7 @@ class Store:
         self._progress.say(f"the {self._name} {self.path} cannot be written ({error}): nothing more is kept")
 
     def _rows(self, file: sqlite3.Connection | None, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Each key that is there, with its value; DatabaseError for one that is damaged."""
+        """Yield each key that is there, with its value; DatabaseError for one that is damaged."""
         for start in range(0, len(keys) if file is not None else 0, KEYS):
             some = keys[start : start + KEYS]
             marks = ",".join("?" * len(some))
@@ -132,7 +134,7 @@ class Store:
                 yield key, value
 
     def _connection(self) -> sqlite3.Connection | None:
-        """The open file; None where there is none, or it cannot be opened, which is said once."""
+        """Return the open file; None where there is none, or it cannot be opened, which is said once."""
         if self._opened or self.path is None:
             return self._file
         self._opened = True

@@ -154,7 +154,7 @@ def _by_tokens(text: str, meter: Meter) -> Iterator[tuple[str, int]]:
 
 
 def _blank(spans: Spans, at: int) -> bool:
-    """Whether something that is no token, such as a blank, is before a token."""
+    """Return whether something that is no token, such as a blank, is before a token."""
     return at < len(spans) and spans[at][0] > spans[at - 1][1]
 
 

@@ -64,7 +64,7 @@ class Characters:
     overlap: int
 
     def cut(self, text: str) -> tuple[Passage, ...]:
-        """The passages of a text, in order; the last one ends where the text ends."""
+        """Return the passages of a text, in order; the last one ends where the text ends."""
         step = self.size - self.overlap
         starts = range(0, max(len(text) - self.overlap, 1), step) if text else ()
         pieces = (text[start : start + self.size] for start in starts)
@@ -84,7 +84,9 @@ def characters(given: str) -> Characters:
 
 
 def cut(turns: Sequence[Line], pins: Rule, characters: int | None = None) -> tuple[Passage, ...]:
-    """The passages of a text, in order; `characters` of each are embedded at most (None: all of it)."""
+    """Return the passages of a text, in order; `characters` of each are embedded at most (None: all of
+    it).
+    """
     return tuple(
         Passage(
             "\n".join(turn.line for turn in window), "\n".join(turn.words for turn in window)[:characters]
@@ -112,7 +114,7 @@ ROLE = re.compile(r"(user|assistant): ?")
 
 
 def passages_of(content: str, rule: Rule = WINDOWS) -> tuple[Passage, ...]:
-    """The passages of a lesson's text, in order; none of a text without a word."""
+    """Return the passages of a lesson's text, in order; none of a text without a word."""
     turns, chat = turns_of(content)
     return cut(turns, rule, rule.characters if chat else None)
 

@@ -43,7 +43,7 @@ def database_name(version: str) -> str:
 
 
 def prepared(server: Server, version: str, release: str | None, files: Path) -> Database:
-    """The database for `version` on `server`, made if it is missing.
+    """Return the database for `version` on `server`, made if it is missing.
 
     `release` is the fingerprint that an extension which is found there, or comes from a given server's own
     files, must have (None: not released yet, take it as it is). Raises DatabaseError.
@@ -100,7 +100,7 @@ def _cannot_tell(login: Session, name: str, where: str) -> str:
 
 
 def exists(login: Session, name: str) -> bool:
-    """Whether the server has a database of that name."""
+    """Return whether the server has a database of that name."""
     return bool(value(login, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = %s)", name))
 
 

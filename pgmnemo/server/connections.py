@@ -42,7 +42,8 @@ READABLE = {"client_encoding": "UTF8"}  # of a server in SQL_ASCII psycopg gives
 
 
 def read_dsn(dsn: str, told: str = "the DSN", otherwise: str = "") -> dict[str, Any]:
-    """A DSN as psycopg's parameters; UsageError, without the password in it, for one that cannot be read.
+    """Return a DSN as psycopg's parameters; UsageError, without the password in it, for one that cannot be
+    read.
 
     The sentence calls the DSN what is `told`, and may end with what to do `otherwise`.
     """
@@ -64,7 +65,9 @@ MEND = "start it, correct the DSN, or leave --dsn and PGMNEMO_DSN out to use the
 
 
 def refusal(error: psycopg.Error, conninfo: Mapping[str, Any], mend: str = MEND) -> DatabaseError:
-    """The sentence for a connection that could not be made; `mend`: what to do where nobody answers."""
+    """Return the sentence for a connection that could not be made; `mend`: what to do where nobody
+    answers.
+    """
     text = str(error)
     names = {"user": conninfo.get("user") or "(the login name)", "dbname": conninfo.get("dbname") or ""}
     for words, remedy in REFUSALS:
@@ -82,7 +85,9 @@ def refusal(error: psycopg.Error, conninfo: Mapping[str, Any], mend: str = MEND)
 
 
 def connect(conninfo: Mapping[str, Any], *settings: str, mend: str = MEND) -> psycopg.Connection[Any]:
-    """An autocommit connection; `settings` such as "role=x" apply from its start. Raises DatabaseError."""
+    """Return an autocommit connection; `settings` such as "role=x" apply from its start. Raises
+    DatabaseError.
+    """
     options = " ".join(
         [str(conninfo.get("options") or ""), *(f"-c {setting}" for setting in settings)]
     ).strip()
@@ -112,7 +117,7 @@ def database_errors(where: str) -> Iterator[None]:
 
 
 def _primary(error: psycopg.Error) -> str:
-    """The error's first line, without the statement it stands in."""
+    """Return the error's first line, without the statement it stands in."""
     told = (error.diag.message_primary or str(error)).strip()
     return (told.splitlines() or [type(error).__name__])[0]
 

@@ -42,7 +42,7 @@ class Server:
 def find_server(
     dsn: str | None, environ: Mapping[str, str], progress: Progress, env_file: Path = ENV_FILE
 ) -> Server | None:
-    """The server that a run is to use, or None for the embedded one; says which, and why.
+    """Return the server that a run is to use, or None for the embedded one; says which, and why.
 
     Raises UsageError for a DSN that cannot be read. Whether a given server answers is not tried here.
     """
@@ -58,7 +58,7 @@ def find_server(
 
 
 def given_server(dsn: str | None, environ: Mapping[str, str]) -> Server | None:
-    """The server that --dsn names, or else PGMNEMO_DSN; UsageError for a DSN that cannot be read."""
+    """Return the server that --dsn names, or else PGMNEMO_DSN; UsageError for a DSN that cannot be read."""
     for origin, value in (("--dsn", dsn), ("PGMNEMO_DSN", environ.get("PGMNEMO_DSN"))):
         if value:
             return Server(origin, read_dsn(value, f"the DSN given by {origin}"))
@@ -66,7 +66,7 @@ def given_server(dsn: str | None, environ: Mapping[str, str]) -> Server | None:
 
 
 def _compose(environ: Mapping[str, str], env_file: Path) -> tuple[Server | None, str]:
-    """The compose service, if it answers and bears our marker; otherwise why not."""
+    """Return the compose service, if it answers and bears our marker; otherwise why not."""
     port = environ.get("PGMNEMO_PORT") or COMPOSE_PORT
     no_dsn = f"no --dsn, no PGMNEMO_DSN, and on {COMPOSE_HOST}:{port} "
     try:

@@ -156,12 +156,12 @@ def check_installed(found: Installed, version: str, release: str | None, databas
 
 
 def is_empty(connection: Session) -> bool:
-    """Whether the connected database holds nothing of anybody's: what an interrupted making leaves."""
+    """Return whether the connected database holds nothing of anybody's: what an interrupted making leaves."""
     return bool(value(connection, NOTHING_OF_ANYBODYS))
 
 
 def not_allowed(error: errors.InsufficientPrivilege, database: str, where: str, login: Any) -> DatabaseError:
-    """The sentence for a login that may make a database but not the extensions in it."""
+    """Return the sentence for a login that may make a database but not the extensions in it."""
     what = error.diag.message_primary or "a right is missing"
     return DatabaseError(
         f"role {login} on {where} may not create the extensions ({what}); have an "

@@ -49,13 +49,13 @@ def candidates() -> list[Path]:
 
 
 def open_to_others(path: Path) -> bool:
-    """Whether a stranger can walk to `path` and read it (folders: list and enter it)."""
+    """Return whether a stranger can walk to `path` and read it (folders: list and enter it)."""
     wanted = 0o005 if path.is_dir() else 0o004
     return reachable(path) and path.stat().st_mode & wanted == wanted
 
 
 def reachable(path: Path) -> bool:
-    """Whether a stranger can walk to `path`, whatever it is, or to as much of the way as there is."""
+    """Return whether a stranger can walk to `path`, whatever it is, or to as much of the way as there is."""
     return all(parent.stat().st_mode & 0o001 for parent in path.parents if parent.exists())
 
 
@@ -147,7 +147,7 @@ def stop_server(data: Path, patience: float = 5.0) -> None:
 
 
 def find_server(data: Path) -> psutil.Process | None:
-    """The server of a data folder, if it lives: the first of its processes, which starts the others.
+    """Return the server of a data folder, if it lives: the first of its processes, which starts the others.
 
     It must name the folder on its command line, so that a used-again id is no stranger's. That can be read
     where the executable and the working folder of another user's process cannot: by root in a container.

@@ -70,7 +70,7 @@ def embedded_server(
 
 
 def _folders(stack: ExitStack) -> tuple[Path, Path]:
-    """The run's folder and the folder of its socket: the data folder, unless its path is too long."""
+    """Return the run's folder and the folder of its socket: the data folder, unless its path is too long."""
     stranger = os.geteuid() == 0
     bases = [base for base in candidates() if not stranger or open_to_others(base)]
     if not bases:
@@ -113,7 +113,7 @@ def stage(
 
 
 def serves_in_place(original: Path, postgres: int, bundle: Bundle) -> bool:
-    """Whether no copy of the installation is needed."""
+    """Return whether no copy of the installation is needed."""
     return postgres >= 18 and (os.geteuid() != 0 or readable_by_server(original, bundle))
 
 

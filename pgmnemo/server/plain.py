@@ -61,7 +61,7 @@ def open_plain(
 
 
 def _prepared(server: Server, extensions: Sequence[str]) -> Plain:
-    """The database on `server`, made if it is missing, with the extensions in it."""
+    """Return the database on `server`, made if it is missing, with the extensions in it."""
     with connect(server.conninfo) as login:
         check_server(login, str(server))
         ensure_role(login, str(server))

@@ -36,12 +36,12 @@ class Release(msgspec.Struct, frozen=True):
 
     @property
     def kept(self) -> bool:
-        """Whether a script that leads to the release is kept."""
+        """Return whether a script that leads to the release is kept."""
         return bool(self.install_sha256 or self.upgrade_sha256)
 
 
 def default_version(sql: Path = SQL_FOLDER) -> str:
-    """The current release, such as `0.3.1`: what the control file in `sql` gives where none is named.
+    """Return the current release, such as `0.3.1`: what the control file in `sql` gives where none is named.
 
     It stands nowhere else. Raises DatabaseError.
     """
@@ -54,7 +54,7 @@ def default_version(sql: Path = SQL_FOLDER) -> str:
 
 
 def version_number(version: str | None) -> str:
-    """A version as its scripts bear it, without a `v`; that of the current release for None."""
+    """Return a version as its scripts bear it, without a `v`; that of the current release for None."""
     return default_version() if version is None else version.removeprefix("v")
 
 
@@ -69,12 +69,12 @@ def _listed(path: Path, kind: type[L]) -> dict[str, L]:
 
 
 def _releases(sql: Path) -> dict[str, Release]:
-    """Every release by its version."""
+    """Return every release by its version."""
     return _listed(sql / "releases.toml", Release)
 
 
 def release_of(sql: Path, version: str) -> Release | None:
-    """The release `version`; None if it is not released yet."""
+    """Return the release `version`; None if it is not released yet."""
     return _releases(sql).get(version)
 
 
@@ -84,7 +84,8 @@ def release_fingerprints(sql: Path) -> dict[str, str]:
 
 
 def setting_defaults(sql: Path, version: str) -> dict[str, str]:
-    """Every setting of a release that has a default, as it lists it, without `pgmnemo.`; empty: not known.
+    """Return every setting of a release that has a default, as it lists it, without `pgmnemo.`; empty: not
+    known.
 
     They stand in defaults.toml, of each release the settings that are new or other than in the one before.
     """
@@ -92,7 +93,7 @@ def setting_defaults(sql: Path, version: str) -> dict[str, str]:
 
 
 def release_fingerprint(sql: Path, version: str) -> str | None:
-    """The fingerprint that release `version` must have; None if it is not released yet."""
+    """Return the fingerprint that release `version` must have; None if it is not released yet."""
     release = release_of(sql, version)
     return release.fingerprint if release else None
 
@@ -103,7 +104,8 @@ Step = tuple[str | None, str]  # a script's source and target; one that installs
 
 
 def scripts(sql: Path, version: str) -> list[Path]:
-    """The scripts in `sql` that CREATE EXTENSION runs for `version`, in order; none if no way leads there.
+    """Return the scripts in `sql` that CREATE EXTENSION runs for `version`, in order; none if no way leads
+    there.
 
     As PostgreSQL chooses (find_install_path): the fewest scripts, then the newest that installs by its name.
     """
@@ -119,7 +121,9 @@ def scripts(sql: Path, version: str) -> list[Path]:
 
 
 def updates(sql: Path, former: str, version: str) -> list[Path]:
-    """The scripts in `sql` that lead from one version to a later one, in order; none if no way does."""
+    """Return the scripts in `sql` that lead from one version to a later one, in order; none if no way
+    does.
+    """
     steps = _steps(sql)
     routes: list[tuple[str, ...]] = [(version,)]
     while routes:

@@ -21,7 +21,7 @@ Session = Connection[Any]
 
 
 def value(connection: Session, query: str, *parameters: object) -> Any:
-    """The single value that `query` yields, or None if it yields no row."""
+    """Return the single value that `query` yields, or None if it yields no row."""
     row = connection.execute(query, parameters).fetchone()
     return row[0] if row else None
 
@@ -92,7 +92,7 @@ ROLE_NAME = sql.Identifier(ROLE)
 
 
 def check_role(connection: Session, where: str) -> bool:
-    """Whether the role is there and usable as it is; raises if it is not and cannot be made so."""
+    """Return whether the role is there and usable as it is; raises if it is not and cannot be made so."""
     row = connection.execute(
         "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s", (ROLE,)
     ).fetchone()

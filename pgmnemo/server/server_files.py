@@ -63,7 +63,7 @@ EXTENDED = Bundle(  # has pg_textsearch besides pgvector
 
 
 def installation(postgres: int, bundle: Bundle = PIXELTABLE) -> Path:
-    """The folder of PostgreSQL `postgres` inside the package."""
+    """Return the folder of PostgreSQL `postgres` inside the package."""
     if postgres not in bundle.installations:
         raise UsageError(
             f"there is no embedded PostgreSQL {postgres}; choose one of: "
@@ -100,7 +100,7 @@ def check_release(sql: Path, version: str) -> None:
 def stage_server(
     original: Path, folder: Path, bundle: Bundle = PIXELTABLE, programs: Sequence[str] = PROGRAMS
 ) -> Path:
-    """A copy of `original` under `folder`, with what a server needs and no more; the copy's folder.
+    """Return a copy of `original` under `folder`, with what a server needs and no more; the copy's folder.
 
     The layout stays as in the package: the programs look for their libraries relative to themselves. Anybody
     may read it.
@@ -130,5 +130,5 @@ def stage_extension(sql: Path, folder: Path) -> Path:
 
 
 def readable_by_server(original: Path, bundle: Bundle = PIXELTABLE) -> bool:
-    """Whether a server that runs as another user can use the installation where it lies."""
+    """Return whether a server that runs as another user can use the installation where it lies."""
     return all(open_to_others(original / part) for part in ("bin/initdb", bundle.share, bundle.lib))

@@ -89,7 +89,7 @@ class ServerProcess:
             raise self._unusable("initdb failed", done.stderr)
 
     def configuration(self) -> str:
-        """The settings as lines of a file that the server reads."""
+        """Return the settings as lines of a file that the server reads."""
         quoted = {
             name: value.replace("\\", "\\\\").replace("'", "''") for name, value in self.settings.items()
         }
@@ -155,7 +155,7 @@ class ServerProcess:
 
 
 def is_ready(data: Path, pid: int) -> bool:
-    """Whether the server `pid` of a data folder has come so far that it answers."""
+    """Return whether the server `pid` of a data folder has come so far that it answers."""
     with suppress(OSError):
         lines = read_note(data / "postmaster.pid")
         return lines[0] == str(pid) and lines[-2].strip() == "ready"
@@ -220,7 +220,7 @@ def durable_settings() -> dict[str, str]:
 
 
 def _holds(amount: int) -> bool:
-    """Whether shared memory has room for a parallel index build."""
+    """Return whether shared memory has room for a parallel index build."""
     with suppress(OSError):
         return shutil.disk_usage(SHARED_MEMORY).free > amount
     return False

@@ -31,7 +31,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def application(memory: AsyncMemory, *routes: Route) -> Starlette:
-    """An application over a memory, which stays the caller's; `routes` are what else it has.
+    """Return an application over a memory, which stays the caller's; `routes` are what else it has.
 
     Whose rows a request reaches is `request.state.holder`, which a Guard before it has to set.
     """
@@ -46,7 +46,7 @@ def application(memory: AsyncMemory, *routes: Route) -> Starlette:
 
 
 def made(routes: list[Route]) -> Starlette:
-    """An application whose every error is a sentence of JSON."""
+    """Return an application whose every error is a sentence of JSON."""
     handlers: Any = {
         HTTPException: _no_route, Refused: _refused, PgmnemoError: _wrong, msgspec.ValidationError: _invalid,
         msgspec.DecodeError: _malformed, UnicodeDecodeError: _malformed, RecursionError: _malformed,
@@ -82,12 +82,12 @@ def _told(verb: Verb, found: Any, given: dict[str, Any]) -> Response:
 
 
 def told(answer: Any) -> Response:
-    """An answer as a line of JSON."""
+    """Return an answer as a line of JSON."""
     return Response(msgspec.json.encode(answer) + b"\n", media_type=JSON)
 
 
 async def _array(found: AsyncIterator[Any], verb: Verb) -> AsyncIterator[bytes]:
-    """An array of JSON, a part at a time, so that none is ever whole in memory."""
+    """Yield an array of JSON, a part at a time, so that none is ever whole in memory."""
     part = bytearray(b"[")
     async for one in found:
         part += (b"," if part[-1:] != b"[" else b"") + msgspec.json.encode(verb.told(one, {}))
@@ -135,7 +135,7 @@ async def _parts(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _begun(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The same parts; what goes wrong before the first is raised now, and told by a status."""
+    """Yield the same parts; what goes wrong before the first is raised now, and told by a status."""
     first = await anext(parts)
 
     async def rest() -> AsyncIterator[bytes]:
@@ -172,7 +172,7 @@ class Health:
 
 
 async def openapi(request: Request) -> Response:
-    """The description of all this."""
+    """Return the description of all this."""
     return told(description())
 
 

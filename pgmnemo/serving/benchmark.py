@@ -56,7 +56,7 @@ class Search(msgspec.Struct, kw_only=True):
 
 
 def application(memory: AsyncMemory) -> Starlette:
-    """The routes, over the tenant of the request's holder."""
+    """Return the routes, over the tenant of the request's holder."""
 
     def of(request: Request, user: str | None = None) -> Any:
         tenant = request.state.holder.scope(memory)

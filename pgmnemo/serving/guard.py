@@ -114,7 +114,7 @@ class Guard:
                 self._at_work.pop(whose, None)
 
     def _who(self, scope: Any) -> tuple[str | None, Holder | Refusal | None]:
-        """The token and its holder, None for what anybody may read; or why it may not pass."""
+        """Return the token and its holder, None for what anybody may read; or why it may not pass."""
         if self.tokens is None and not is_own(scope):
             return None, FOREIGN
         if scope["path"] in self._public and scope["method"] in ("GET", "HEAD"):
@@ -174,7 +174,7 @@ class Guard:
         return Refusal(413, "too long", told, CLOSE)
 
     def is_revoked(self, token: str | None) -> bool:
-        """Whether a token that was let in is none any more."""
+        """Return whether a token that was let in is none any more."""
         try:
             return token is not None and self.tokens is not None and self.tokens.holder(token) is None
         except PgmnemoError:
@@ -210,7 +210,9 @@ class _Passage:
                 self._watching.cancel()
 
     async def receive(self) -> Any:
-        """The next part of the body, of which no more is read than may come, or that the client has left."""
+        """Return the next part of the body, of which no more is read than may come, or that the client has
+        left.
+        """
         if self._watching is not None:
             await asyncio.shield(self._watching)
             return {"type": "http.disconnect"}

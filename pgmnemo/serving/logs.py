@@ -108,7 +108,7 @@ class _Seen:
 
 
 def place(error: BaseException) -> str:
-    """The class of an error and where it was raised."""
+    """Return the class of an error and where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}"

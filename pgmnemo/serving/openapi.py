@@ -45,7 +45,7 @@ class Error(msgspec.Struct):
 
 @cache
 def description() -> dict[str, Any]:
-    """All of it, as JSON has it."""
+    """Return all of it, as JSON has it."""
     types = [Error, *(verb.body for verb in VERBS), *(verb.answer for verb in VERBS)]
     shapes, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     bodies, answers = shapes[1 : len(VERBS) + 1], shapes[len(VERBS) + 1 :]

@@ -112,7 +112,7 @@ class _Prompt(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is under way."""
+        """Return whether no request is under way."""
         return self.cycle is None or self.cycle.response_complete
 
     def drop(self) -> None:
@@ -190,6 +190,6 @@ class _Lingering:
         self._protocol.loop.call_later(LINGER, self._transport.abort)
 
     def discards(self, length: int) -> bool:
-        """Whether the next part of the body is to be read too."""
+        """Return whether the next part of the body is to be read too."""
         self._discarded += length
         return self._discarded < DISCARDED

@@ -88,7 +88,7 @@ class Tokens:
         self._kept: dict[str, _Kept] = {}
 
     def made(self, tenant: str | UUID, project: str | UUID | None = None, name: str = "") -> str:
-        """A new token for a tenant, or for one project of it; only this call ever tells it.
+        """Return a new token for a tenant, or for one project of it; only this call ever tells it.
 
         A tenant may have several, so that a new one is given out before the old one is revoked. UsageError
         for what names no tenant or project.

@@ -74,14 +74,14 @@ class Verb:
         return inspect.getdoc(self.function) or ""
 
     def read(self, body: bytes) -> tuple[dict[str, Any], str | None]:
-        """The keywords of the verb, and the project; msgspec's errors for what is none."""
+        """Return the keywords of the verb, and the project; msgspec's errors for what is none."""
         given = msgspec.json.decode(body or b"{}", type=self.body)
         keywords = {name: native(value) for name, value in members(given)}
         return keywords, keywords.pop("project")
 
 
 def _why(hit: Hit) -> dict[str, Any]:
-    """A hit with what each part adds to its score, and why in words."""
+    """Return a hit with what each part adds to its score, and why in words."""
     return {**builtin(hit), "shares": hit.shares(), "why": hit.why()}
 
 

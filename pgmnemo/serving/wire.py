@@ -36,7 +36,9 @@ def asked(name: str, verb: Callable[..., Any], most: Mapping[str, int]) -> type[
 
 @cache
 def answered(kind: type, **more: Any) -> type[msgspec.Struct]:
-    """A record as it is answered, for the schema: what `mnemo --json` prints, with `more` or other fields."""
+    """Return a record as it is answered, for the schema: what `mnemo --json` prints, with `more` or other
+    fields.
+    """
     hints = get_type_hints(kind)
     names = [one.name for one in fields(kind) if one.compare and one.name not in more]
     return _struct(kind.__name__, [*((name, _wire(hints[name])) for name in names), *more.items()])
@@ -44,7 +46,7 @@ def answered(kind: type, **more: Any) -> type[msgspec.Struct]:
 
 @cache
 def _record(kind: type) -> type[msgspec.Struct]:
-    """A record that is taken: unknown fields are refused."""
+    """Return a record that is taken: unknown fields are refused."""
     hints = get_type_hints(kind)
     absent = inspect.Parameter.empty
     signature = inspect.signature(kind).parameters.values()
@@ -67,7 +69,7 @@ def _field(name: str, hint: Any, default: Any, absent: Any) -> tuple[Any, ...]:
 
 
 def _wire(hint: Any) -> Any:
-    """A type of the library as one of JSON."""
+    """Return a type of the library as one of JSON."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is datetime:
         return TIME
@@ -94,5 +96,5 @@ def native(value: Any) -> Any:
 
 
 def members(value: msgspec.Struct) -> list[tuple[str, Any]]:
-    """The fields of a struct with what they hold."""
+    """Return the fields of a struct with what they hold."""
     return [(name, getattr(value, name)) for name in value.__struct_fields__]

@@ -65,7 +65,7 @@ def measure_under_test(
 
 
 def answers_in_all(work: Work, system: System) -> int:
-    """How many answers a run asks for, the timed ones among them."""
+    """Return how many answers a run asks for, the timed ones among them."""
     every, timed = len(work.asked), len(spread(work.asked, work.run.edition.retrieval.timed))
     scopes = len(work.run.scopes)
     aside = len(work.beside) * len(work.run.scopes_beside)
@@ -89,7 +89,9 @@ def _controls(work: Work) -> list[str]:
 
 
 def _rankers(work: Work, system: System, judge: Judge, material: Material) -> Iterator[tuple[Ranker, Arm]]:
-    """The legs, then the controls. A leg of pgmnemo has its parts; one of a strategy is of another system."""
+    """Yield the legs, then the controls. A leg of pgmnemo has its parts; one of a strategy is of another
+    system.
+    """
     for name, (settings, words) in _legs(work, system).items():
         parts = system.components if isinstance(system, Pgmnemo) and name != WORDS_ALONE else ()
         kept = Kept.PARTS if parts else Kept.SCORES
@@ -135,7 +137,7 @@ def _measured(
     timings: Lines[Timing] | None,
     reranks: Reranking | None,
 ) -> tuple[Arm, ...]:
-    """A system beside, and the same reordered where the run has a reranker."""
+    """Return a system beside, and the same reordered where the run has a reranker."""
     pins = work.run.edition.retrieval
     with ExitStack() as stack:
         stack.enter_context(faults(name))
@@ -156,7 +158,7 @@ def _measured(
 def remarked(
     arms: Sequence[Arm], rows: Sequence[Retrieval], depth: int, joined: Collection[str] = ()
 ) -> tuple[Arm, ...]:
-    """The arms, and of each system how many of its answers fell short of what there is to be found.
+    """Return the arms, and of each system how many of its answers fell short of what there is to be found.
 
     In a scope of `joined`, copies of one lesson are one hit: how many were answered cannot be seen there.
     """
@@ -173,7 +175,7 @@ def remarked(
 
 
 def silent(arms: Sequence[Arm], rows: Sequence[Retrieval]) -> list[str]:
-    """The systems that found nothing for any question."""
+    """Return the systems that found nothing for any question."""
     found = {row.arm for row in rows if row.ranking}
     return [arm.name for arm in arms if arm.role == "system" and not arm.failed and arm.name not in found]
 

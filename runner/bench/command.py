@@ -17,7 +17,7 @@ from runner.options import Quiet
 
 
 def suite_command(suite: str, sql: Path = SQL_FOLDER) -> Callable[..., int]:
-    """The command of one suite."""
+    """Return the command of one suite."""
 
     def command(
         *,

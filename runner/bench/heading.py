@@ -69,7 +69,7 @@ def _corpus(request: Request, corpus: Corpus) -> CorpusPins:
 
 
 def passage_counts(corpus: Corpus) -> PassageCounts:
-    """All passages of the lessons, and how many distinct texts of them are embedded."""
+    """Return all passages of the lessons, and how many distinct texts of them are embedded."""
     count, distinct = 0, set[bytes]()  # digests, for the texts need not lie in memory
     for segment in corpus.segments:
         count += len(segment.passages)
@@ -86,7 +86,7 @@ def arm_of(
     name: str, request: Request, sql: Path, system: System | None = None,
     loaded: Mapping[str, float] | None = None, *, words: str = "", failed: str = "",
 ) -> Arm:  # fmt: skip
-    """A system of the run as its row: what it is, and what was found of it, as far as it came."""
+    """Return a system of the run as its row: what it is, and what was found of it, as far as it came."""
     kind, own = kind_of(name), Name.of(name)
     facts, said = (dict(system.facts()), system.words()) if system else ({}, "")
     version = str(facts.pop("version", own.version or (request.number if kind.versions else "")))
@@ -110,7 +110,7 @@ def arm_of(
 
 
 def _whole(value: float) -> int:
-    """A figure of a system as a plain number; ValueError where it is no number."""
+    """Return a figure of a system as a plain number; ValueError where it is no number."""
     return int(round(value))  # noqa: RUF046  rounding a number of numpy gives another
 
 
@@ -168,13 +168,13 @@ def component_states(names: Iterable[str], mode: str, corpus: Corpus) -> dict[st
 
 
 def _companions(corpus: Corpus) -> bool:
-    """Whether any two segments of one project occurred at one time."""
+    """Return whether any two segments of one project occurred at one time."""
     times = [(s.project, s.occurred_at) for s in corpus.heads if s.occurred_at is not None]
     return len(set(times)) < len(times)
 
 
 def _no_neighbours(corpus: Corpus) -> str:
-    """Why no segment has one at the next position of its project; empty where any has."""
+    """Return why no segment has one at the next position of its project; empty where any has."""
     places = {(s.project, s.position) for s in corpus.heads if s.position is not None}
     if not places:
         return NO_POSITIONS

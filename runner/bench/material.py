@@ -77,7 +77,7 @@ class CorpusLessons(Lessons):
         return self._by_names[project, external_id]
 
     def name(self, project: str) -> str:
-        """The neutral name of a project."""
+        """Return the neutral name of a project."""
         return self._names[project]
 
     def lesson(self, position: int) -> Lesson:
@@ -114,7 +114,7 @@ class Material:
         return tuple(scope.name for scope in self.corpus.scopes if scope.pooled and several)
 
     def queries(self, asked: Sequence[Asked], scope: SearchScope) -> list[Query]:
-        """The questions as systems see them in a scope."""
+        """Return the questions as systems see them in a scope."""
         return [self._query(one, scope) for one in asked]
 
     def _query(self, one: Asked, scope: SearchScope) -> Query:
@@ -182,7 +182,7 @@ class _Left:
             heapify(heap)
 
     def take(self) -> Asked:
-        """The next question."""
+        """Return the next question."""
         type_ = min((name for name in self._types if self._heaps[name]), key=self._types.__getitem__)
         heap = self._heaps[type_]
         while (entry := heappop(heap))[0] != self._projects[entry[2]]:  # taken of it under another type since

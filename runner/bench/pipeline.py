@@ -101,7 +101,8 @@ def dry_run(
     progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
 ) -> tuple[GateResult, ...]:
-    """Every gate that can be checked before the run, against the real data and database; leaves no trace.
+    """Return every gate that can be checked before the run, against the real data and database; leaves no
+    trace.
 
     It also says whether what a run needs is there: systems, the model, room on the disk; and how long a run
     takes, as far as that can be known. Raises what `run` would raise where it could not be made.

@@ -36,7 +36,7 @@ class Spread:
 
     @property
     def outside(self) -> bool:
-        """Whether two runs differ by more than the band."""
+        """Return whether two runs differ by more than the band."""
         return self.band is not None and self.width > self.band
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Repeated:
 
     @property
     def within(self) -> bool:
-        """Whether no metric is outside its band."""
+        """Return whether no metric is outside its band."""
         return not any(spread.outside for spread in self.spreads)
 
 

@@ -40,7 +40,7 @@ class Request(Options):
 
     @classmethod
     def of(cls, suite: str, options: Options) -> Request:
-        """The run of a suite with some options."""
+        """Return the run of a suite with some options."""
         return cls(suite, **{one.name: getattr(options, one.name) for one in fields(options)})
 
     def __post_init__(self) -> None:
@@ -135,7 +135,7 @@ class Request(Options):
 
     @property
     def ours(self) -> bool:
-        """Whether pgmnemo is under test; what wraps it is another system."""
+        """Return whether pgmnemo is under test; what wraps it is another system."""
         return self.tested.system == OURS and not self.tested.wrappers
 
     @property
@@ -163,7 +163,7 @@ class Request(Options):
 
     @property
     def takes_passages(self) -> bool:
-        """Whether anything of the run is given passages with vectors."""
+        """Return whether anything of the run is given passages with vectors."""
         ours = any(self.edition.engine(version).passages for version in self.versions)
         beside = any(kind_of(name).passages and kind_of(name).vectors for name in self.systems)
         return ours or beside or PASSAGES in self.tested.wrappers
@@ -208,23 +208,23 @@ class Request(Options):
         return Choice(**{**same, **resolved})
 
     def _whole(self, name: str) -> Name:
-        """A name with everything that it leaves open, so that two of one meaning are equal."""
+        """Return a name with everything that it leaves open, so that two of one meaning are equal."""
         parts = Name.of(name)
         version = parts.version or (version_number(self.version) if kind_of(name).versions else "")
         return replace(parts, version=version, settings=tuple(sorted(parts.settings)))
 
     def make_embedder(self) -> Embedder | None:
-        """The embedder, its model not loaded yet; None for a run without vectors."""
+        """Return the embedder, its model not loaded yet; None for a run without vectors."""
         if self.embedder_name == NO_EMBEDDER:
             return None
         return make_embedder(self.embedder_name, self.embedder_options, self.edition)
 
     def make_rewriter(self) -> Rewriter | None:
-        """The rewriter; None for a run that asks each question as it stands."""
+        """Return the rewriter; None for a run that asks each question as it stands."""
         return REWRITERS[self.rewrite](self.rewrite_options) if self.rewrite else None
 
     def make_reranker(self) -> Reranker | None:
-        """The reranker, its model not loaded yet; None for a run without one."""
+        """Return the reranker, its model not loaded yet; None for a run without one."""
         return RERANKERS[self.rerank](self.rerank_options) if self.rerank else None
 
 
@@ -235,7 +235,8 @@ def _check_types(suite: str, types: Sequence[str], known: Sequence[str]) -> None
 
 
 def selected(choice: Choice, corpus: Corpus, edition: Edition) -> tuple[Asked, ...]:
-    """The questions to ask, with their positions: with gold, of the types and the split, up to the limit.
+    """Return the questions to ask, with their positions: with gold, of the types and the split, up to the
+    limit.
 
     None where nothing that is cited is there, which the gate `coverage` says. UsageError where no question of
     the types cites anything, or the file has none of the split.

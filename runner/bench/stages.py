@@ -46,7 +46,7 @@ class Reranking:
         raw: Rows,
         timings: Lines[Timing] | None,
     ) -> Arm:
-        """The arm of a system that has just answered, reordered: every question, then some timed."""
+        """Return the arm of a system that has just answered, reordered: every question, then some timed."""
         name, scopes, pins = base.name + SUFFIX, work.run.scopes_beside, work.run.edition.retrieval
         most = work.request.rerank_options.rerank_failures
         failed = ((one.question, one.scope) for one in self.writer.held if one.arm == name and one.failed)
@@ -66,7 +66,7 @@ class Reranking:
         return self.row(work, arm)
 
     def row(self, work: Work, arm: Arm) -> Arm:
-        """The row of the reranked arm."""
+        """Return the row of the reranked arm."""
         identity = self.reranker.identity
         return replace(
             arm,
@@ -96,7 +96,7 @@ def reranking(work: Work, folder: Path) -> Iterator[Reranking | None]:
 
 
 def told(identity: RerankerIdentity) -> str:
-    """A reranker in words: `endpoint (rerank-v3.5)`."""
+    """Return a reranker in words: `endpoint (rerank-v3.5)`."""
     return f"{identity.name} ({identity.model})" if identity.model else identity.name
 
 
@@ -139,7 +139,7 @@ def rewrite(work: Work, folder: Path) -> None:
 
 
 def _stands(before: Mapping[str, Rewrite], one: Asked) -> bool:
-    """Whether the run that goes on asked a question as it stands, since it could not be rewritten."""
+    """Return whether the run that goes on asked a question as it stands, since it could not be rewritten."""
     return one.question.key in before and bool(before[one.question.key].failed)
 
 
@@ -174,7 +174,7 @@ def _count(failures: Failures, reason: str, times: int) -> None:
 
 
 def _lines(asked: Iterable[Asked], made: Mapping[str, Rewritten | Failed]) -> Iterator[Rewrite]:
-    """A line for each question; of two in the same words the second had them from the cache."""
+    """Yield a line for each question; of two in the same words the second had them from the cache."""
     seen: set[str] = set()
     for one in asked:
         key, own = one.question.key, one.question.text

@@ -95,7 +95,7 @@ class Work:
         )
 
     def place(self, rehearsal: bool = False) -> Place:
-        """Where and how the systems of the run work."""
+        """Return where and how the systems of the run work."""
         request, run = self.request, self.run
         demanded = {name: str(value) for name, value in run.edition.settings.items()}
         mode = {"mode": run.choice.mode} if run.choice.mode else {}
@@ -116,7 +116,7 @@ class Work:
         )
 
     def plan(self) -> Json:
-        """All that decides the raw bytes: a run may be completed only under the same plan."""
+        """Return all that decides the raw bytes: a run may be completed only under the same plan."""
         choice = {name: getattr(self.run.choice, name) for name in self.run.choice.__dataclass_fields__}
         return {
             "protocol": self.run.protocol.version,
@@ -195,7 +195,7 @@ def former_duration(bases: Iterable[Path], run: Run) -> str:
 
 
 def _runs(base: Path) -> Iterator[Run]:
-    """The finished runs in a folder of results; damaged ones are passed over."""
+    """Yield the finished runs in a folder of results; damaged ones are passed over."""
     for place in base.glob(f"*/{RUN}"):
         try:
             run = Results(place.parent).run

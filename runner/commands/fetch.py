@@ -59,7 +59,7 @@ def fetch(
     suite: str, destination: Path | None = None, progress: Progress = QUIET, opener: Opener = urlopen,
     environ: Mapping[str, str] = os.environ,
 ) -> Path:  # fmt: skip
-    """The registered file of `suite`, or its folder of files, in the folder `destination`.
+    """Return the registered file of `suite`, or its folder of files, in the folder `destination`.
 
     By default that is where `locate` looks last, and nothing is fetched where what `locate` finds is right. A
     right file that is there already is left alone, and so is a wrong one, with an error. A partial download
@@ -86,7 +86,9 @@ def fetch(
 
 
 def _at_hand(suite: str, environ: Mapping[str, str]) -> Path | None:
-    """Where a run would find what is registered, a file or a folder; None where it is not there whole."""
+    """Return where a run would find what is registered, a file or a folder; None where it is not there
+    whole.
+    """
     pins, registered = current().suites[suite], registered_files(current(), suite)
     if pins.sha256 is None:
         return None
@@ -121,7 +123,7 @@ def listed_files(pins: SuitePins, opener: Opener) -> list[str]:
 
 
 def _paths(answer: bytes, url: str) -> list[str]:
-    """The `path` of each file that is listed."""
+    """Return the `path` of each file that is listed."""
     try:
         document = json.loads(answer)
         entries = document["tree"] if isinstance(document, dict) else document
@@ -208,7 +210,7 @@ def _download(part: Path, wanted: Wanted, progress: Progress, opener: Opener) ->
 
 
 def _response(url: str, offset: int, opener: Opener) -> Any:
-    """The open response, from `offset` on if the server can; CorpusError says what it answered."""
+    """Return the open response, from `offset` on if the server can; CorpusError says what it answered."""
     request = Request(url, headers={"Range": f"bytes={offset}-"} if offset else {})
     try:
         return opener(request, timeout=TIMEOUT)
@@ -225,7 +227,7 @@ def _response(url: str, offset: int, opener: Opener) -> Any:
 
 
 def _start(response: Any, offset: int) -> int:
-    """The byte at which the body begins: `offset` if the server heeded the range, else 0."""
+    """Return the byte at which the body begins: `offset` if the server heeded the range, else 0."""
     given = re.match(r"bytes (\d+)-", response.headers.get("Content-Range") or "")
     return offset if response.status == 206 and given and int(given[1]) == offset else 0
 
@@ -251,7 +253,7 @@ def _write(response: Any, part: Path, start: int, total: int | None, progress: P
 
 
 def _pieces(response: Any) -> Iterator[bytes]:
-    """The body in pieces; a broken connection ends it, and the length shows what is missing."""
+    """Yield the body in pieces; a broken connection ends it, and the length shows what is missing."""
     while True:
         try:
             piece = response.read(PIECE)

@@ -82,7 +82,7 @@ def render_report(
 
 
 def _place(folder: Path, output: Path | str | None, *, beside: bool, text: bool) -> Path:
-    """Where the page goes. Only the page that artefacts alone make may stand among them."""
+    """Return where the page goes. Only the page that artefacts alone make may stand among them."""
     if output is None:
         if beside or text:
             what = "text of the corpus" if text else "another run"

@@ -13,7 +13,7 @@ CITABLE = ("verified", "deviation")
 
 
 def refusal(figures: Figures, run: Run) -> str | None:
-    """Why nothing of the run may be cited, as one sentence; None when it may.
+    """Return why nothing of the run may be cited, as one sentence; None when it may.
 
     An unverified or blocked run, a corpus that is no evidence (the sample) and a trivial recall@10 are not
     citable (protocol §4.1, §5).
@@ -32,7 +32,8 @@ def refusal(figures: Figures, run: Run) -> str | None:
 
 
 def citation(figures: Figures, run: Run, previous: tuple[Figures, Run] | None = None) -> str | None:
-    """The release-note paragraph of protocol §8, line by line; None when nothing of the run may be cited.
+    """Return the release-note paragraph of protocol §8, line by line; None when nothing of the run may be
+    cited.
 
     `previous` is an earlier run that may stand beside this one; the caller sees to that. What must be
     disclosed follows as lines of its own.
@@ -66,7 +67,7 @@ def version(run: Run) -> str:
 
 
 def share(value: float) -> str:
-    """A figure as the protocol writes it: a mean between 0 and 1, with three decimals."""
+    """Return a figure as the protocol writes it: a mean between 0 and 1, with three decimals."""
     return f"{value:.3f}"
 
 
@@ -82,7 +83,7 @@ def _versions(row: Row, run: Run, previous: tuple[Figures, Run] | None) -> str:
 
 
 def command(run: Run) -> str:
-    """The command line that makes the run again."""
+    """Return the command line that makes the run again."""
     choice = run.choice
     versioned = OURS in choice.named or any(arm.facts.get("over") == OURS for arm in run.arms)
     told = choice.mode == "vector" or (choice.mode == "keyword" and run.embedder)

@@ -20,7 +20,7 @@ HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b")
 
 
 def is_recall(metric: str) -> bool:
-    """Whether `metric` is printed in percent."""
+    """Return whether `metric` is printed in percent."""
     return metric.startswith("recall_")
 
 
@@ -35,7 +35,7 @@ def percents(shares: Iterable[float]) -> list[float]:
 
 
 def change(metric: str, value: float) -> str:
-    """A difference with its sign, in percentage points for a recall: `+1.2`, `−0.3`, `0.0`."""  # noqa: RUF002
+    """Return a difference with its sign, in percentage points for a recall: `+1.2`, `−0.3`, `0.0`."""  # noqa: RUF002
     text = figure(metric, abs(value))
     if not text.strip("0."):
         return text
@@ -43,12 +43,12 @@ def change(metric: str, value: float) -> str:
 
 
 def interval(row: Mapping[str, Any]) -> str:
-    """The 95 % interval of a result: `[93.3, 95.4]`."""
+    """Return the 95 % interval of a result: `[93.3, 95.4]`."""
     return f"[{figure(row['metric'], row['ci95_low'])}, {figure(row['metric'], row['ci95_high'])}]"
 
 
 def change_interval(row: Mapping[str, Any]) -> str:
-    """The 95 % interval of a difference: `[+0.4, +2.0]`."""
+    """Return the 95 % interval of a difference: `[+0.4, +2.0]`."""
     return f"[{change(row['metric'], row['ci95_low'])}, {change(row['metric'], row['ci95_high'])}]"
 
 
@@ -58,7 +58,7 @@ def p_text(p: float) -> str:
 
 
 def difference(metric: str, value: float, low: float, high: float) -> str:
-    """A difference with its 95 % interval: `+1.2 [+0.4, +2.0]`."""
+    """Return a difference with its 95 % interval: `+1.2 [+0.4, +2.0]`."""
     return f"{change(metric, value)} [{change(metric, low)}, {change(metric, high)}]"
 
 
@@ -119,7 +119,7 @@ class Figures:
         return tuple(dict.fromkeys(row[column] for row in self._rows.values()))
 
     def arms_in(self, scope: str) -> tuple[str, ...]:
-        """The arms that answered in a scope, and the ceiling; all where none did."""
+        """Return the arms that answered in a scope, and the ceiling; all where none did."""
         found = {row["arm"] for row in self._rows.values() if row["scope"] == scope}
         return tuple(arm for arm in self.arms if arm in found or not found)
 
@@ -140,18 +140,19 @@ class Figures:
         return value if row is None or row["arm"] == "ceiling" else f"{value} {interval(row)}"
 
     def headline(self, run: Run) -> list[Row]:
-        """The results of the system under test in the first scope, trivial ones too."""
+        """Return the results of the system under test in the first scope, trivial ones too."""
         rows = (self.row(run.system, run.scopes[0].name, metric) for metric in run.headline)
         return [row for row in rows if row is not None]
 
     def n(self, arm: str, scope: str, view: str = "", kind: str = ALL) -> int:
-        """How many questions the figures of an arm in a scope are about; 0 where there are none."""
+        """Return how many questions the figures of an arm in a scope are about; 0 where there are none."""
         rows = (self.row(arm, scope, metric, view, kind) for metric in self.names)
         return next((int(row["n"]) for row in rows if row is not None), 0)
 
 
 def trivial(row: Row) -> bool:
-    """Whether a recall counts questions whose whole scope fits into k ranks; it can be no headline then.
+    """Return whether a recall counts questions whose whole scope fits into k ranks; it can be no headline
+    then.
 
     MRR and nDCG are not: a rank within a small scope still says something.
     """

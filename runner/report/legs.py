@@ -60,7 +60,7 @@ class Against:
 
 
 def against_legs(metrics: Mapping[str, Any], run: Run) -> Against:
-    """The system under test against each of its legs in the headline metrics.
+    """Return the system under test against each of its legs in the headline metrics.
 
     From metrics.json and run.json alone, as what is said of the strategies beside it.
     """
@@ -71,7 +71,7 @@ def against_legs(metrics: Mapping[str, Any], run: Run) -> Against:
 
 
 def legs_beside(metrics: Mapping[str, Any], run: Run) -> dict[str, Against]:
-    """Each strategy beside the system under test against its own legs, by its name."""
+    """Return each strategy beside the system under test against its own legs, by its name."""
     return {arm.name: _of_strategy(metrics, run, arm) for arm in strategies_beside(run)}
 
 
@@ -96,7 +96,7 @@ def _against(metrics: Mapping[str, Any], run: Run, arm: Arm, name: str) -> Again
 
 
 def _lacking(run: Run) -> str:
-    """Why the arms that it takes are not there; empty where they are."""
+    """Return why the arms that it takes are not there; empty where they are."""
     if run.choice.mode in LEGS:
         return f"mode {run.choice.mode} is itself a leg"
     missing = [leg for leg in LEGS if leg not in legs_of(run, run.arms[0])] if run.arms else LEGS
@@ -108,7 +108,7 @@ def _lacking(run: Run) -> str:
 
 
 def _fall(figures: Figures, leg: str, difference: Row) -> Fall | None:
-    """The fall that a difference is; None where the whole is not below."""
+    """Return the fall that a difference is; None where the whole is not below."""
     scope, metric = difference["scope"], difference["metric"]
     ours, theirs = (figures.row(difference[one], scope, metric) for one in ("arm", "baseline"))
     if ours is None or theirs is None or difference["value"] >= 0:

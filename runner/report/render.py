@@ -23,7 +23,7 @@ SHARED = Path(__file__).parent / "html" / "templates"  # what pages of every kin
 
 @cache
 def template(path: Path) -> Template:
-    """The template in a file; what it shows is escaped in HTML alone."""
+    """Return the template in a file; what it shows is escaped in HTML alone."""
     environment = Environment(
         loader=FileSystemLoader([path.parent, SHARED]),
         undefined=StrictUndefined,
@@ -42,7 +42,7 @@ def stated(run: Run) -> tuple[str, ...]:
 
 
 def _said(value: Any, path: Sequence[str]) -> bool:
-    """Whether something stands at the end of the path; of a list, in any of its members."""
+    """Return whether something stands at the end of the path; of a list, in any of its members."""
     if isinstance(value, list):
         return any(_said(one, path) for one in value)
     if path:
@@ -60,7 +60,7 @@ RENDERERS: Registry[str] = Registry(
 
 
 def render(metrics: Mapping[str, Any], run: Run) -> str:
-    """The text of report.md, by the template of the run's edition.
+    """Return the text of report.md, by the template of the run's edition.
 
     Raises OutputError for a blocked run, which has no report, and when the documents are of two runs.
     """

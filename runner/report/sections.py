@@ -33,7 +33,9 @@ STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score", "wall")
 
 
 def headline(figures: Figures, run: Run) -> str:
-    """The headline metrics of the system in the first scope, trivial ones left out; empty when all are."""
+    """Return the headline metrics of the system in the first scope, trivial ones left out; empty when all
+    are.
+    """
     rows = [
         (row["metric"], figure(row["metric"], row["value"]) + (" %" if is_recall(row["metric"]) else ""),
          interval(row), count(row["n"]))
@@ -54,14 +56,14 @@ def trivial_headlines(figures: Figures, run: Run) -> list[str]:
 
 
 def arms(figures: Figures, run: Run, scope: str) -> str:
-    """Every arm and the ceiling against the headline metrics."""
+    """Return every arm and the ceiling against the headline metrics."""
     names = run.headline
     rows = [(arm, *(figures.with_interval(arm, scope, m) for m in names)) for arm in figures.arms_in(scope)]
     return table(("arm", *names), rows)
 
 
 def counted(figures: Figures, names: Sequence[str], scope: str) -> str:
-    """The same with the number of questions."""
+    """Return the same with the number of questions."""
     rows = [
         (arm, *(figures.with_interval(arm, scope, name) for name in names), count(figures.n(arm, scope)))
         for arm in figures.arms_in(scope)
@@ -81,7 +83,7 @@ def summary(metrics: Facts, run: Run) -> str:
 
 
 def side_by_side(figures: Figures, metrics: Facts, run: Run) -> str:
-    """Every system of the run in the first scope, as a table."""
+    """Return every system of the run in the first scope, as a table."""
     heads, *rows = systems(figures, metrics, run)
     return table(heads, rows)
 
@@ -123,7 +125,7 @@ def system_words(arm: Arm) -> str:
 
 
 def failure(arm: Arm) -> str:
-    """Why an arm has no ranking, as the end of a line of the report; empty where it has one."""
+    """Return why an arm has no ranking, as the end of a line of the report; empty where it has one."""
     return f" **No ranking**: {arm.failed.rstrip('.')}." if arm.failed else ""
 
 
@@ -142,7 +144,9 @@ def rewrites(run: Run) -> str:
 
 
 def reranks(figures: Figures, run: Run) -> str:
-    """Every reranked arm beside its base: headline metrics of both, cost and changes, over all and types."""
+    """Return every reranked arm beside its base: headline metrics of both, cost and changes, over all and
+    types.
+    """
     names = run.headline
     heads = ("arm", "scope", "type", *names, "calls", "failed", "changed", "ms more", "n")
     rows = [
@@ -160,7 +164,7 @@ def _both(figures: Figures, row: RerankCount, metric: str) -> str:
 
 
 def readings(metrics: Facts, run: Run) -> str:
-    """Every system as others count the same rankings; empty where nobody does."""
+    """Return every system as others count the same rankings; empty where nobody does."""
     rows = [
         (row["reading"], row["arm"], row["metric"], f"{100 * row['value']:.2f}", count(row["n"]))
         for row in metrics.get("readings", ())
@@ -169,7 +173,7 @@ def readings(metrics: Facts, run: Run) -> str:
 
 
 def everything(figures: Figures, run: Run, scope: str) -> str:
-    """Every metric against every arm over all questions, with the interval of the system."""
+    """Return every metric against every arm over all questions, with the interval of the system."""
     first, *others = figures.arms_in(scope)
     rows = [
         (
@@ -183,35 +187,35 @@ def everything(figures: Figures, run: Run, scope: str) -> str:
 
 
 def trivial_counts(figures: Figures, run: Run, scope: str) -> list[str]:
-    """How many questions are trivial at each k: `trivial at k = 20: 1,234`."""
+    """Return how many questions are trivial at each k: `trivial at k = 20: 1,234`."""
     rows = (figures.row(run.system, scope, name, ALL) for name in figures.names)
     counts = {row["metric"].partition("@")[2]: int(row["trivial"]) for row in rows if row and trivial(row)}
     return [f"trivial at k = {k}: {count(number)}" for k, number in counts.items()]
 
 
 def reading(embedder: EmbedderIdentity) -> str:
-    """How much of a text an embedder reads."""
+    """Return how much of a text an embedder reads."""
     limit = embedder.max_tokens
     return f"the first {count(limit)} tokens of a text" if limit else "the whole text"
 
 
 def types(figures: Figures, run: Run, scope: str) -> str:
-    """The system's headline metrics for each question type."""
+    """Return the system's headline metrics for each question type."""
     return split(figures, run.headline, run.system, scope, "type", of_types(figures))
 
 
 def views(figures: Figures, run: Run, scope: str) -> str:
-    """The system's headline metrics for each subset of the questions."""
+    """Return the system's headline metrics for each subset of the questions."""
     return split(figures, run.headline, run.system, scope, "view", of_views(figures))
 
 
 def of_types(figures: Figures) -> list[Part]:
-    """Each question type, of all questions."""
+    """Return each question type, of all questions."""
     return [(kind, ALL, kind) for kind in figures.types]
 
 
 def of_views(figures: Figures) -> list[Part]:
-    """Each view, of all types."""
+    """Return each view, of all types."""
     return [(view, view, ALL) for view in figures.views]
 
 
@@ -260,7 +264,7 @@ def resources(run: Run) -> str:
 
 
 def mapping(names: tuple[str, str], facts: Mapping[str, Any]) -> str:
-    """A table of names and values."""
+    """Return a table of names and values."""
     return table(names, [(name, str(value)) for name, value in facts.items()], "ll")
 
 

@@ -16,7 +16,7 @@ Of = Callable[[Run], Any]
 
 
 def _embedder(run: Run) -> dict[str, Any] | None:
-    """The whole identity: model, revision, width, limit, batch size and prefixes."""
+    """Return the whole identity: model, revision, width, limit, batch size and prefixes."""
     return asdict(run.embedder) if run.embedder else None
 
 
@@ -45,20 +45,22 @@ def postgres_major(run: Run) -> str:
 
 
 def differences(first: Run, other: Run, names: Collection[str] = CONDITIONS) -> Iterator[tuple[str, str]]:
-    """Each condition in which two runs differ, and in words how: the first against the other."""
+    """Yield each condition in which two runs differ, and in words how: the first against the other."""
     for name, of in CONDITIONS.items():
         if name in names and of(first) != of(other):
             yield name, _apart(name, first, other)
 
 
 def asked(metrics: Mapping[str, Any], run: Run) -> int:
-    """How many questions the headline of a run counts: equal choices over one corpus have one such number."""
+    """Return how many questions the headline of a run counts: equal choices over one corpus have one such
+    number.
+    """
     rows = (row for row in metrics["results"] if row["view"] == run.headline_view and row["type"] == ALL)
     return next((int(row["n"]) for row in rows), 0)
 
 
 def words(run: Run, name: str) -> str:
-    """A condition of a run as people read it."""
+    """Return a condition of a run as people read it."""
     value = CONDITIONS[name](run)
     if name == "embedder":
         return run.embedder_name
@@ -104,7 +106,7 @@ COSINE, ITSELF = "cosine", "itself"  # a leg that is the control of that name, o
 
 
 def legs_of(run: Run, arm: Arm) -> dict[str, str]:
-    """The arm that is each of LEGS alone; one that the run did not ask is left out."""
+    """Return the arm that is each of LEGS alone; one that the run did not ask is left out."""
     answered = {one.name: one for one in run.arms if not one.failed}
     if arm.name == run.system:
         return {leg: leg for leg in LEGS if leg in answered and answered[leg].role == "leg"}
@@ -113,12 +115,12 @@ def legs_of(run: Run, arm: Arm) -> dict[str, str]:
 
 
 def strategies_beside(run: Run) -> list[Arm]:
-    """The strategies beside the system under test that have a ranking."""
+    """Return the strategies beside the system under test that have a ranking."""
     return [arm for arm in run.systems if arm.name != run.system and OVER in arm.facts and not arm.failed]
 
 
 def pairs(run: Run) -> Iterator[tuple[str, str]]:
-    """Each strategy beside with each of its legs: differences besides those of the first arm."""
+    """Yield each strategy beside with each of its legs: differences besides those of the first arm."""
     for arm in strategies_beside(run):
         for leg in legs_of(run, arm).values():
             yield arm.name, leg

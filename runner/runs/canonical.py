@@ -71,7 +71,7 @@ def public(text: str) -> str:
 
 
 def published(document: Any) -> Any:
-    """A JSON document with `public` applied to every text in it."""
+    """Return a JSON document with `public` applied to every text in it."""
     if isinstance(document, str):
         return public(document)
     if isinstance(document, dict):

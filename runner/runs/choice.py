@@ -57,7 +57,7 @@ class Choice:
 
     @property
     def ours(self) -> bool:
-        """Whether pgmnemo is under test, at whichever version; what wraps it is another system."""
+        """Return whether pgmnemo is under test, at whichever version; what wraps it is another system."""
         name = Name.of(self.system)
         return name.system == OURS and not name.wrappers
 
@@ -81,7 +81,7 @@ class Choice:
         )
 
     def cutoffs(self, edition: Edition) -> tuple[int, ...]:
-        """The k at which recall is counted."""
+        """Return the k at which recall is counted."""
         return self.k or edition.metrics.cutoffs
 
     def labels(self, edition: Edition) -> Iterator[str]:
@@ -112,7 +112,7 @@ class Choice:
             yield "side-by-side"
 
     def departures(self, edition: Edition) -> Iterator[str]:
-        """Every departure from the protocol that is one of options, in words."""
+        """Yield every departure from the protocol that is one of options, in words."""
         if self.limit is not None:
             yield f"only {self.limit:,} questions, spread evenly (--limit)"
         if self.types:

@@ -103,7 +103,9 @@ class RerankCount:
 def rerank_counts(
     reranks: Iterable[Rerank], rows: Collection[Retrieval], timings: Collection[Timing]
 ) -> tuple[RerankCount, ...]:
-    """The sums of every reranked arm, in order of appearance: over all its questions, then type by type."""
+    """Return the sums of every reranked arm, in order of appearance: over all its questions, then type by
+    type.
+    """
     last = {(one.question, one.arm, one.scope): one for one in reranks}
     answers = {(row.question, row.arm, row.scope): row for row in rows}
     groups: dict[tuple[str, str, str], list[Rerank]] = {}
@@ -199,7 +201,7 @@ def asked_sha256(text: str) -> str:
 
 
 def rewrite_counts(rewrites: Collection[Rewrite], types: Mapping[str, str]) -> tuple[RewriteCount, ...]:
-    """The sums over all questions, then type by type in order of appearance; `types` by question."""
+    """Return the sums over all questions, then type by type in order of appearance; `types` by question."""
     groups: dict[str, list[Rewrite]] = {ALL: list(rewrites)} if rewrites else {}
     for one in rewrites:
         groups.setdefault(types[one.question], []).append(one)

@@ -36,7 +36,7 @@ class Code:
 
 
 def machine() -> Machine:
-    """The machine that this process runs on."""
+    """Return the machine that this process runs on."""
     memory = round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
     return Machine(_cpu(), os.cpu_count() or 1, memory, f"{platform.system()} {platform.machine()}")
 

@@ -71,7 +71,7 @@ KEPT, LOCAL = "results", "local"  # folders of a suite: runs in the repository's
 
 
 def results_base(suite: str, output: Path | None, root: Path, kept: bool = True) -> Path:
-    """Where the results of a suite go: `output` when given, else below `benchmarks/<suite>` in `root`.
+    """Return where the results of a suite go: `output` when given, else below `benchmarks/<suite>` in `root`.
 
     There a run that is kept goes to `results`, any other to `local`, which git ignores. Raises UsageError
     when there is neither, as in an installation without the repository.
@@ -84,7 +84,7 @@ def results_base(suite: str, output: Path | None, root: Path, kept: bool = True)
 
 
 def is_local(folder: Path) -> bool:
-    """Whether the run in `folder` stands among those of a suite that are not kept."""
+    """Return whether the run in `folder` stands among those of a suite that are not kept."""
     return folder.absolute().match(f"benchmarks/*/{LOCAL}/*")
 
 
@@ -106,12 +106,14 @@ def keep(folder: Path) -> Path:
 
 
 def interrupted(base: Path) -> list[Path]:
-    """The partial folders that no run works in, by name."""
+    """Return the partial folders that no run works in, by name."""
     return sorted(path for path in base.glob(f".*{PARTIAL}") if path.is_dir() and not _held(path))
 
 
 def both(base: Path) -> tuple[Path, ...]:
-    """The folder, and `local` beside `results` or `results` beside `local`: a name is taken in both."""
+    """Return the folder, and `local` beside `results` or `results` beside `local`: a name is taken in
+    both.
+    """
     other = {KEPT: LOCAL, LOCAL: KEPT}.get(base.name)
     return (base, base.with_name(other)) if other else (base,)
 
@@ -206,7 +208,9 @@ class RunFolder:
 
 
 def _reserve(base: Path, name: str) -> Path | None:
-    """The partial folder of `name`; None where the name is taken, among the kept runs or the others."""
+    """Return the partial folder of `name`; None where the name is taken, among the kept runs or the
+    others.
+    """
     partial, places = base / f".{name}{PARTIAL}", [place / name for place in both(base)]
     if any(place.exists() for place in places):
         return None
@@ -221,7 +225,9 @@ def _reserve(base: Path, name: str) -> Path | None:
 
 
 def partial_folder(place: Path) -> Path:
-    """The folder of the interrupted run that `place` is, or holds alone; UsageError if there is none."""
+    """Return the folder of the interrupted run that `place` is, or holds alone; UsageError if there is
+    none.
+    """
     place = place.expanduser().absolute()
     if (done := _finished(place)) is not None:
         raise UsageError(
@@ -242,7 +248,9 @@ def partial_folder(place: Path) -> Path:
 
 
 def _finished(place: Path) -> Path | None:
-    """The finished run that `place` is, or was until it got its name, which a kill may have forestalled."""
+    """Return the finished run that `place` is, or was until it got its name, which a kill may have
+    forestalled.
+    """
     if not place.name.endswith(PARTIAL):
         return place if (place / MANIFEST).exists() else None
     name = place.name.removeprefix(".").removesuffix(PARTIAL)

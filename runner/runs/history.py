@@ -56,12 +56,12 @@ class Entry:
     fields: tuple[tuple[str, str], ...]
 
     def values(self, field: str) -> list[str]:
-        """Every value of one field."""
+        """Return every value of one field."""
         return [value for name, value in self.fields if name == field]
 
 
 def entries(path: Path) -> list[Entry]:
-    """Every entry of a run in a HISTORY.md; OutputError when it cannot be read."""
+    """Return every entry of a run in a HISTORY.md; OutputError when it cannot be read."""
     try:
         text = read_regular(path, DOCUMENT, OutputError).decode()
     except (OutputError, UnicodeDecodeError) as error:
@@ -75,7 +75,7 @@ def _entries(text: str) -> tuple[Entry, ...]:
 
 
 def parsed(text: str) -> tuple[Entry, ...]:
-    """Every entry in a text, also where no reader of the page would see it."""
+    """Return every entry in a text, also where no reader of the page would see it."""
     starts = list(HEADING.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
     return tuple(
@@ -85,7 +85,7 @@ def parsed(text: str) -> tuple[Entry, ...]:
 
 
 def _seen(text: str) -> str:
-    """The text without the lines of comments, HTML and code, which stay empty."""
+    """Return the text without the lines of comments, HTML and code, which stay empty."""
     lines = text.split("\n")
     blocks = (token.map for token in MarkdownIt().parse(text) if token.type in UNSEEN and token.map)
     for number in chain.from_iterable(range(*block) for block in blocks):
@@ -94,7 +94,7 @@ def _seen(text: str) -> str:
 
 
 def histories(folder: Path) -> list[Path]:
-    """Every HISTORY.md above a results folder, its own first.
+    """Return every HISTORY.md above a results folder, its own first.
 
     Its own is the repository's where it stands in `benchmarks/<suite>/results` of one, however many stand
     nearer; elsewhere the nearest.
@@ -107,12 +107,14 @@ def histories(folder: Path) -> list[Path]:
 
 
 def own(folder: Path) -> Path | None:
-    """The HISTORY.md that a results folder is logged in: the first of `histories`."""
+    """Return the HISTORY.md that a results folder is logged in: the first of `histories`."""
     return next(iter(histories(folder)), None)
 
 
 def of_run(found: Iterable[Entry], suite: str, name: str, manifest_sha256: str) -> list[Entry]:
-    """The entries that are of one run: by its suite and name in any spelling, its folder, or its manifest."""
+    """Return the entries that are of one run: by its suite and name in any spelling, its folder, or its
+    manifest.
+    """
     folder = f"{suite}/results/{name}".casefold()
 
     def meant(entry: Entry) -> bool:
@@ -133,7 +135,9 @@ def _plain(text: str) -> str:
 
 
 def withdrawn(deviations: Iterable[str]) -> str | None:
-    """The first deviation that says *withdrawn* or *retracted*; None where no one takes the run back."""
+    """Return the first deviation that says *withdrawn* or *retracted*; None where no one takes the run
+    back.
+    """
     return next((text for text in deviations if WITHDRAWN.search(text)), None)
 
 
@@ -184,7 +188,7 @@ def logged_manifests(path: Path, results: str) -> tuple[str, ...]:
 
 
 def can_append(path: Path) -> bool:
-    """Whether `append_entry` would find `path` writable, its folder made first; leaves no trace."""
+    """Return whether `append_entry` would find `path` writable, its folder made first; leaves no trace."""
     if os.path.lexists(path):  # unlike Path.exists, no error where a folder above may not be entered
         return os.path.isfile(path) and os.access(path, os.W_OK)
     folder = next(parent for parent in path.absolute().parents if os.path.isdir(parent))

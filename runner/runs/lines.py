@@ -90,12 +90,13 @@ def text_of(records: Iterable[Any]) -> str:
 
 
 def read_lines(path: Path, kind: type[L], what: str = "") -> Iterator[L]:
-    """The records of a file, in its order. Raises OutputError that names a malformed line."""
+    """Return the records of a file, in its order. Raises OutputError that names a malformed line."""
     return decoded(path.read_bytes(), path.name, kind, what)
 
 
 def decoded(content: bytes, name: str, kind: type[L], what: str = "") -> Iterator[L]:
-    """The lines of a file of that name, in its order, each a record of `kind`, called `what` in a sentence.
+    """Yield the lines of a file of that name, in its order, each a record of `kind`, called `what` in a
+    sentence.
 
     Raises OutputError that names a malformed one.
     """

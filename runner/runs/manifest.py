@@ -22,7 +22,7 @@ COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
 
 
 def pinned(name: str) -> bool:
-    """Whether a manifest lists a file of this name: not what is derived or comes after it."""
+    """Return whether a manifest lists a file of this name: not what is derived or comes after it."""
     return name not in (MANIFEST, *DERIVED, SIGNATURE)
 
 

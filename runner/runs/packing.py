@@ -19,12 +19,12 @@ MEMORY = 256 << 20  # bytes that unpacking may take; what is written here takes 
 
 
 def named(name: str) -> str:
-    """The name by which a manifest lists the file `name` of a folder: without what packing added."""
+    """Return the name by which a manifest lists the file `name` of a folder: without what packing added."""
     return name.removesuffix(PACKED) + LINES if name.endswith(PACKED) else name
 
 
 def packed(folder: Path, name: str) -> Path:
-    """Where the packed form of the file of lines `name` lies."""
+    """Return where the packed form of the file of lines `name` lies."""
     return folder / f"{name.removesuffix(LINES)}{PACKED}"
 
 
@@ -47,7 +47,9 @@ def write_packed(folder: Path, name: str, content: bytes) -> None:
 
 
 def unpacked(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
-    """The lines in a packed file; a `kind` with half a sentence for what is no whole one or too large."""
+    """Return the lines in a packed file; a `kind` with half a sentence for what is no whole one or too
+    large.
+    """
     reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MEMORY)
     most = min(MOST, max(SMALL, RATIO * len(content)))
     try:
@@ -62,7 +64,7 @@ def unpacked(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
 
 
 def doubled(folder: Path) -> list[str]:
-    """The files of lines that lie in `folder` plain and packed."""
+    """Return the files of lines that lie in `folder` plain and packed."""
     return sorted(path.name for path in folder.glob(f"*{LINES}") if packed(folder, path.name).exists())
 
 

@@ -67,7 +67,7 @@ class RawWriter(LineWriter):
 
 
 def encode(retrieval: Retrieval, *, kept: Kept) -> str:
-    """The line of one retrieval, without its newline."""
+    """Return the line of one retrieval, without its newline."""
     where = f"question {retrieval.question}, arm {retrieval.arm}, scope {retrieval.scope}"
     _check(retrieval, where)
     hits = enumerate(retrieval.ranking)
@@ -98,7 +98,7 @@ def _rank(hit: Hit, place: int, where: str, kept: Kept) -> Any:
 
 
 def read_raw(path: Path) -> Iterator[Retrieval]:
-    """The retrievals of a raw file, in its order.
+    """Yield the retrievals of a raw file, in its order.
 
     Raises OutputError that names the line when one is malformed or stands twice.
     """
@@ -144,7 +144,7 @@ _DECODER = msgspec.json.Decoder(_Line)
 
 
 def decode(text: bytes, where: str) -> Retrieval:
-    """The retrieval of one line; OutputError that begins with `where` for a malformed one."""
+    """Return the retrieval of one line; OutputError that begins with `where` for a malformed one."""
     try:
         line = _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -67,7 +67,7 @@ class Results:
         self._bytes: dict[str, bytes] = {}
 
     def content(self, name: str) -> bytes:
-        """The bytes of one file, by the name that the manifest gives it; a packed file is unpacked."""
+        """Return the bytes of one file, by the name that the manifest gives it; a packed file is unpacked."""
         if name not in self._bytes:
             if Path(name).name != name:
                 raise Unreadable(f"{name!r} is no name of a file in the folder")
@@ -86,7 +86,7 @@ class Results:
         return unpacked(content, other.name, Unreadable)
 
     def text(self, name: str) -> str:
-        """The text of one file."""
+        """Return the text of one file."""
         try:
             return self.content(name).decode()
         except UnicodeDecodeError as error:
@@ -103,7 +103,7 @@ class Results:
 
     @property
     def blocked(self) -> bool:
-        """Whether the run was blocked, and so has no figure."""
+        """Return whether the run was blocked, and so has no figure."""
         return (self.folder / BLOCKED).exists()
 
     @cached_property
@@ -165,7 +165,7 @@ class Results:
         return [row(line) for line in self.raw]
 
     def detailed(self) -> Iterator[Retrieval]:
-        """The raw lines as records, with scores and components where a rank has both."""
+        """Yield the raw lines as records, with scores and components where a rank has both."""
         for row, line in zip(self.rows, self.raw, strict=True):
             full = [Hit(rank[0], rank[1], tuple(rank[2])) for rank in takewhile(_is_full, line["ranking"])]
             yield replace(row, ranking=(*full, *row.ranking[len(full) :])) if full else row
@@ -231,7 +231,7 @@ class _Protocolled(msgspec.Struct):
 
 
 def is_run(place: Path) -> bool:
-    """Whether a folder holds what a run leaves, whole or damaged."""
+    """Return whether a folder holds what a run leaves, whole or damaged."""
     return any((place / mark).is_file() for mark in MARKS)
 
 
@@ -243,7 +243,7 @@ def read_results(
     kind: type[R] = Results,  # type: ignore[assignment]
     files: Iterable[str] = (RUN, METRICS),
 ) -> R:
-    """The finished run in `folder`, its documents read, and those `files` held against the manifest.
+    """Return the finished run in `folder`, its documents read, and those `files` held against the manifest.
 
     Raises UsageError when it is no results folder, RefusedError for a blocked run and for a file that is not
     the one that the manifest lists, OutputError for a damaged file.

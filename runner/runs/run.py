@@ -176,7 +176,7 @@ class Run:
         return self.arms[0].name if self.arms else self.choice.system
 
     def scopes_of(self, arm: Arm) -> tuple[SearchScope, ...]:
-        """Where an arm of the run answers."""
+        """Return where an arm of the run answers."""
         return self.scopes_beside if arm.role == "system" and arm.name != self.system else self.scopes
 
     @property
@@ -228,7 +228,7 @@ class Run:
         return f"benchmarks/{self.choice.suite}/results/{self.name}/"
 
     def document(self) -> Json:
-        """The record as JSON: plain types, no private path."""
+        """Return the record as JSON: plain types, no private path."""
         document = {"schema": SCHEMA, **asdict(self)}
         if not self.corpus.files:
             del document["corpus"]["files"]
@@ -254,7 +254,7 @@ TABLES = ("results", "differences", "readings", "anchored")  # one row a line
 
 
 def metrics_text(document: Json) -> str:
-    """The text of metrics.json, one figure a line."""
+    """Return the text of metrics.json, one figure a line."""
     return tabular(document, TABLES)
 
 
@@ -279,7 +279,7 @@ def write_blocked(folder: Path, run: Run) -> None:
 
 
 def blocked_text(name: str, gates: Iterable[GateResult]) -> str:
-    """The text of BLOCKED.md for the gates that failed."""
+    """Return the text of BLOCKED.md for the gates that failed."""
     failed = [gate for gate in gates if gate.status is Status.FAILED]
     count = "1 gate failed" if len(failed) == 1 else f"{len(failed)} gates failed"
     told = f"{count}. No number of this run may be cited; run.json holds every gate."

@@ -83,7 +83,8 @@ KINDS = {
 
 
 def read_regular(path: Path, most: int, kind: type[PgmnemoError], inside: Path | None = None) -> bytes:
-    """The bytes of `path`; a `kind` with half a sentence where it is no regular file or has more than `most`.
+    """Return the bytes of `path`; a `kind` with half a sentence where it is no regular file or has more than
+    `most`.
 
     With `inside` a link that leads out of that folder is refused, too. Nothing is waited for: a named pipe or
     a device is told by its kind before it is opened.

@@ -50,7 +50,7 @@ SYSTEMS: Parts[Kind] = Parts(
 
 
 def kind_of(name: str) -> Kind:
-    """The kind that a name means.
+    """Return the kind that a name means.
 
     UsageError for an unknown one, and for a version, a setting or a wrapper that it does not take.
     """
@@ -71,7 +71,7 @@ def kind_of(name: str) -> Kind:
 
 
 def beneath(name: str) -> Name:
-    """The system that does the searching: itself, or the one that a strategy stands on."""
+    """Return the system that does the searching: itself, or the one that a strategy stands on."""
     kind, parts = kind_of(name), Name.of(name)
     return parts.bare if kind.beneath is None else beneath(kind.beneath(dict(parts.settings)))
 
@@ -122,7 +122,7 @@ def open_system(name: str, place: Place) -> Iterator[System]:
 
 
 def wrapped(name: Name, system: System) -> System:
-    """The system under the wrappers of its name, the first one innermost."""
+    """Return the system under the wrappers of its name, the first one innermost."""
     done = name.bare
     for wrapper in name.wrappers:
         done = replace(done, wrappers=(*done.wrappers, wrapper))

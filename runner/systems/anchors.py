@@ -45,7 +45,7 @@ class Anchors:
         self._known: dict[tuple[str, datetime], Sequence[Span]] = {}
 
     def spans(self, query: Query) -> Sequence[Span]:
-        """The intervals that it names; none where it names no time, or has no "now"."""
+        """Return the intervals that it names; none where it names no time, or has no "now"."""
         if query.as_of is None:
             return ()
         key = (query.text, query.as_of)
@@ -94,7 +94,7 @@ class ModelAnchors(Anchors):
 
 
 def _read(told: str) -> Sequence[Span]:
-    """The days of an answer, whole; ValueError or its like where it is of another form."""
+    """Return the days of an answer, whole; ValueError or its like where it is of another form."""
     found = ANSWER.search(told)
     if found is None:
         raise ValueError(told)
@@ -108,7 +108,7 @@ def _read(told: str) -> Sequence[Span]:
 
 
 def anchors_of(kind: str, system: System, environ: Mapping[str, str], stack: ExitStack) -> Anchors:
-    """The maker of that name; UsageError where it lacks what it needs."""
+    """Return the maker of that name; UsageError where it lacks what it needs."""
     if kind == NONE:
         return Anchors()
     if kind == BUILT_IN:

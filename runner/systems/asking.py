@@ -75,7 +75,7 @@ class Judge:
         self._projects: dict[int, str] = {lesson.number: lesson.project for lesson in lessons}
 
     def judged(self, query: Query, k: int, matches: Sequence[Match]) -> tuple[Match, ...]:
-        """The answer as it is; SystemFault says what is wrong with it."""
+        """Return the answer as it is; SystemFault says what is wrong with it."""
         if fault := self._fault(query, k, matches):
             raise SystemFault(f"{self._name} answered question {query.number + 1} {fault}")
         return tuple(matches)
@@ -205,7 +205,7 @@ def answers(
 
 
 def components_of(system: System) -> int:
-    """How many components its matches come with."""
+    """Return how many components its matches come with."""
     return len(system.components) if isinstance(system, Explained) else 0
 
 
@@ -224,7 +224,7 @@ def timed(
 
 
 def _clients(system: System, count: int, settings: Mapping[str, str] | None) -> list[Any]:
-    """A client for each thread where the system has any; else itself, for one."""
+    """Return a client for each thread where the system has any; else itself, for one."""
     if not isinstance(system, Concurrent):
         return [system]
     made: list[Any] = []

@@ -96,7 +96,7 @@ class Bm25s(InProcess[Client]):
 
 
 def words(texts: list[str], stemmer: Any, *, return_ids: bool = True) -> Any:
-    """The library's own tokens of texts: words of two characters and more, no stopwords, stemmed."""
+    """Return the library's own tokens of texts: words of two characters and more, no stopwords, stemmed."""
     tokenize = import_module("bm25s").tokenize
     return tokenize(texts, stopwords=LANGUAGE, stemmer=stemmer, return_ids=return_ids, show_progress=False)
 

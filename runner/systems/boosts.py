@@ -71,7 +71,8 @@ class Boosted(Wrapped):
         return self.system.load(lessons, progress)
 
     def asked(self, asking: Asking, query: Query, k: int) -> Sequence[Match]:
-        """The `k` best of a deeper pool after the boost; as they are where the question has nothing of it.
+        """Return the `k` best of a deeper pool after the boost; as they are where the question has nothing of
+        it.
 
         Never with the components of the system within, which no boosted score is the sum of.
         """
@@ -103,7 +104,7 @@ def distances(found: Sequence[Match]) -> list[float]:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The question's words that carry anything."""
+    """Return the question's words that carry anything."""
     return frozenset(WORD.findall(text.lower())) - STOP
 
 
@@ -123,12 +124,12 @@ def quotes_of(text: str) -> frozenset[str]:
 
 
 def wishes_of(text: str) -> frozenset[str]:
-    """The words of a question that asks for advice; none of another's."""
+    """Return the words of a question that asks for advice; none of another's."""
     return keywords_of(text) if ADVICE.search(text.lower()) else frozenset()
 
 
 def share_of_words(wanted: frozenset[str], text: str) -> float:
-    """How many of the words a text has, as they are or as the beginning of one of its own."""
+    """Return how many of the words a text has, as they are or as the beginning of one of its own."""
     there = " ".join(["", *WORD.findall(text.lower())])
     return sum(f" {word}" in there for word in wanted) / len(wanted)
 
@@ -139,7 +140,9 @@ def any_phrase(wanted: frozenset[str], text: str) -> float:
 
 
 def share_of_wishes(wanted: frozenset[str], text: str) -> float:
-    """The same of what the speaker likes, wants or struggles with alone; half of it for having any wish."""
+    """Return the same of what the speaker likes, wants or struggles with alone; half of it for having any
+    wish.
+    """
     wishes = " ".join(WISH.findall(text.lower()))
     return (0.5 + 0.5 * share_of_words(wanted, wishes)) if wishes else 0.0
 

@@ -77,7 +77,7 @@ class Small(Lessons):
         return self._told(lesson, thing) if name == PROJECTS[0] else lesson
 
     def _told(self, lesson: Lesson, thing: int) -> Lesson:
-        """The lesson with all that a corpus may say of one: time, speaker, position, passages."""
+        """Return the lesson with all that a corpus may say of one: time, speaker, position, passages."""
         parts = (lesson.text.split(" ", 1)[0], lesson.text)
         return replace(
             lesson, occurred_at=NOW - timedelta(days=thing), role="user", position=thing, passages=parts,
@@ -112,7 +112,9 @@ class Bench:
         self, texts: Sequence[str], project: str | None, k: int, workers: int = 1,
         settings: Mapping[str, str] | None = None,
     ) -> list[list[Match]]:  # fmt: skip
-        """The answers to some questions, each judged as in a run; Broken names the one that went wrong."""
+        """Return the answers to some questions, each judged as in a run; Broken names the one that went
+        wrong.
+        """
         queries = [
             Query(at, text, _vector(text) if self.lessons.width else None, project, NOW)
             for at, text in enumerate(texts)

@@ -48,7 +48,7 @@ class ExactCosine(System):
         return [Match(int(members[place]), float(cosines[place])) for place in order]
 
     def best(self, vector: Matrix, project: str) -> float:
-        """The greatest cosine of a project's lessons with a question's vector."""
+        """Return the greatest cosine of a project's lessons with a question's vector."""
         return float((self._vectors[self._places[project]] @ vector).max())
 
 

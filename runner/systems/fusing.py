@@ -102,7 +102,7 @@ def ranks(scores: Floats) -> NDArray[np.int64]:
 
 
 def pooled(scores: Floats, depth: int) -> Floats:
-    """The `depth` best of each row; -inf for the others."""
+    """Return the `depth` best of each row; -inf for the others."""
     return np.where(ranks(scores) <= depth, scores, -np.inf)
 
 

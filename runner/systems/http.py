@@ -131,7 +131,7 @@ class Http(System):
             ) from None
 
     def _unanswered(self, where: str, error: Any) -> SystemFault:
-        """Why there is no whole answer: nobody is there, no longer there, or stopped in the middle."""
+        """Return why there is no whole answer: nobody is there, no longer there, or stopped in the middle."""
         if cut := _cut(error):
             got = cut.partial if isinstance(cut.partial, int) else len(cut.partial)
             of = f" of {got + cut.expected}" if isinstance(cut.expected, int) else ""
@@ -145,14 +145,14 @@ class Http(System):
 
 
 def _cut(error: object) -> IncompleteRead | None:
-    """The part of an error that counts the bytes of an answer which broke off."""
+    """Return the part of an error that counts the bytes of an answer which broke off."""
     if isinstance(error, IncompleteRead):
         return error
     return next(filter(None, map(_cut, getattr(error, "args", ()))), None)
 
 
 def _memories(answer: Any, where: str, limit: int) -> list[Match]:
-    """The memories of an answer under our ids, best first; at most `limit`, none of them twice."""
+    """Return the memories of an answer under our ids, best first; at most `limit`, none of them twice."""
     listed = answer.get("results") if isinstance(answer, dict) else answer
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise SystemFault(f"{where} answered no list of results: {said(json.dumps(answer), SAID)}")
@@ -191,7 +191,7 @@ def _score(memory: Mapping[str, Any], where: str) -> float | None:
 
 
 def address(url: str | None) -> str:
-    """The address without a slash at its end; UsageError for none, or for one that cannot be asked."""
+    """Return the address without a slash at its end; UsageError for none, or for one that cannot be asked."""
     what = f"not {url!r}" if url else "and none is given"
     parts = http_parts(
         url or "",

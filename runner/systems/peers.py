@@ -58,7 +58,7 @@ class Environment:
         return ""
 
     def _found(self, environ: Mapping[str, str]) -> str | None:
-        """The version that is installed there; None where there is none, or no Python to run it."""
+        """Return the version that is installed there; None where there is none, or no Python to run it."""
         if not self.python(environ).exists():
             return None
         places = [str(path) for path in self.folder(environ).glob("lib/python*/site-packages")]
@@ -90,7 +90,7 @@ ENVIRONMENTS = {
 
 
 def environment(name: str) -> Environment:
-    """The environment of a peer; UsageError for a name that has none."""
+    """Return the environment of a peer; UsageError for a name that has none."""
     if name not in ENVIRONMENTS:
         raise UsageError(
             f"no peer named {name!r} has an environment of its own; choose one of: {', '.join(ENVIRONMENTS)}"

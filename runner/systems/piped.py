@@ -83,7 +83,7 @@ class Worker:
         return self._result(answer)
 
     def _exchanged(self, line: bytes) -> bytes:
-        """The answer; without a line's end where there is none."""
+        """Return the answer; without a line's end where there is none."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:

@@ -150,7 +150,7 @@ class Table(InPlain[TableClient]):
         self.projects: dict[str, int] = {}
 
     def row(self, lesson: Lesson) -> tuple[Any, ...]:
-        """A lesson as the table has it."""
+        """Return a lesson as the table has it."""
         every = {
             "id": lesson.number, "project": self.projects[lesson.project], "content": lesson.text,
             "embedding": lesson.vector,

@@ -193,7 +193,7 @@ class HybridClient(SqliteClient):
             self.connection.executemany(statement, values)
 
     def _token(self, project: str) -> str:
-        """The project's word in the keyword index."""
+        """Return the project's word in the keyword index."""
         return f"project{self._projects[project]}"
 
 
@@ -217,7 +217,7 @@ class SqliteHybrid(OneFile[HybridClient]):
 
 
 def any_word(text: str) -> str:
-    """The question's words of two letters and more, quoted and joined by OR, repeated ones kept."""
+    """Return the question's words of two letters and more, quoted and joined by OR, repeated ones kept."""
     return " OR ".join(f'"{term}"' for term in TERM.findall(text.lower()))
 
 

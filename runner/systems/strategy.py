@@ -102,7 +102,7 @@ class Strategy(Served[_Client]):
             raise
 
     def _named(self, what: str, usual: Sequence[str]) -> str:
-        """The leg that a setting names; UsageError where the system has none such."""
+        """Return the leg that a setting names; UsageError where the system has none such."""
         wanted = self._own[what]
         if wanted == COSINE and what == "vector":
             return COSINE
@@ -126,7 +126,7 @@ class Strategy(Served[_Client]):
         }  # fmt: skip
 
     def leg(self, what: str) -> Asking:
-        """A client of one leg."""
+        """Return a client of one leg."""
         name = self._legs[what]
         if name == COSINE:
             assert self._exact is not None, "made where it is named"
@@ -167,7 +167,7 @@ class Strategy(Served[_Client]):
         return _Client(self, (settings or {}).get(LEG, ""))
 
     def fused(self, query: Query, k: int, near: Sequence[Match], words: Sequence[Match]) -> list[Match]:
-        """The `k` best of both pools, with what each part adds."""
+        """Return the `k` best of both pools, with what each part adds."""
         numbers = sorted({match.number for match in (*near, *words)})
         if not numbers:
             return []
@@ -185,7 +185,7 @@ class Strategy(Served[_Client]):
         ]
 
     def spans(self, query: Query) -> Sequence[Span]:
-        """The intervals that its anchor reads in a question."""
+        """Return the intervals that its anchor reads in a question."""
         assert self._anchors is not None, "nothing is asked before lessons are loaded"
         return self._anchors.spans(query)
 

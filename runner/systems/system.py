@@ -104,11 +104,11 @@ class Lessons(Sequence[Lesson], ABC):
 
     @abstractmethod
     def number(self, project: str, external_id: str) -> int:
-        """The number of a lesson by its names; KeyError where there is no such lesson."""
+        """Return the number of a lesson by its names; KeyError where there is no such lesson."""
 
     @abstractmethod
     def lesson(self, position: int) -> Lesson:
-        """The lesson at a position of the order."""
+        """Return the lesson at a position of the order."""
 
     @overload
     def __getitem__(self, place: int) -> Lesson: ...

@@ -103,7 +103,7 @@ class UpstreamPgmnemo(Served[Client]):
         return connection
 
     def padded(self, vector: Matrix | None) -> Matrix | None:
-        """The vector, with zeros up to the width of the column."""
+        """Return the vector, with zeros up to the width of the column."""
         if vector is None or self._width < 0 or len(vector) == self._width:
             return vector
         if len(vector) > self._width:

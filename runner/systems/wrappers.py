@@ -45,7 +45,7 @@ class Wrapped(System):
 
     @abstractmethod
     def asked(self, asking: Asking, query: Query, k: int) -> Sequence[Match]:
-        """The answer by the system within, or by a client of it."""
+        """Return the answer by the system within, or by a client of it."""
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         return self.system.load(lessons, progress)

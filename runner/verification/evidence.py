@@ -74,7 +74,8 @@ class Check(Generic[E]):
 
 
 def unlike(found: Any, wanted: Any, place: str = "") -> str:
-    """Where two documents first differ: what stands there, and what was made again; empty for equal ones.
+    """Return where two documents first differ: what stands there, and what was made again; empty for equal
+    ones.
 
     An item of a list goes by its name, or by its texts, so that one that is missing is named.
     """
@@ -168,7 +169,7 @@ class Evidence(Results):
         return self.corpus
 
     def measured(self) -> Corpus:
-        """The corpus that was given for its texts; UsageError where it is none of the run."""
+        """Return the corpus that was given for its texts; UsageError where it is none of the run."""
         own, recorded = self.given, self.run.corpus.sha256
         if own.sha256 != recorded:
             raise UsageError(
@@ -178,7 +179,7 @@ class Evidence(Results):
         return own
 
     def _found(self) -> Corpus:
-        """The corpus that lies where a run looks for it; PgmnemoError where none does, or another."""
+        """Return the corpus that lies where a run looks for it; PgmnemoError where none does, or another."""
         if SUITES[self.run.choice.suite].own:
             raise CorpusError("the corpus is its owner's own file: give --corpus PATH")
         own, wanted = self._read(None, os.environ), self.run.corpus.sha256

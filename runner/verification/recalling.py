@@ -152,7 +152,7 @@ def recalled(
 
 
 def _base(arm: str) -> str:
-    """The arm that a reranked one reorders."""
+    """Return the arm that a reranked one reorders."""
     return arm.removesuffix(SUFFIX)
 
 
@@ -190,14 +190,16 @@ def _words(run: Run, asked: Sequence[Asked]) -> dict[str, str]:
 
 
 def _corpus(evidence: Evidence) -> Corpus:
-    """The corpus of the run; CorpusError where it is not at hand."""
+    """Return the corpus of the run; CorpusError where it is not at hand."""
     if evidence.corpus is None:
         raise CorpusError(evidence.lacking)
     return evidence.corpus
 
 
 def _estimate(run: Run, names: Collection[str], number: int, of: int) -> str:
-    """How long it takes, by the times of the run itself; which system takes minutes to load is named."""
+    """Return how long it takes, by the times of the run itself; which system takes minutes to load is
+    named.
+    """
     spent = run.resources
     said = f"rerun: {number:,} of {of:,} questions"
     if spent is None:
@@ -226,12 +228,12 @@ def _embed(work: Work) -> None:
 
 
 def beside(run: Run) -> list[Arm]:
-    """The systems beside the one under test that answered, without their reranked arms."""
+    """Return the systems beside the one under test that answered, without their reranked arms."""
     return [one for one in run.systems[1:] if not (one.failed or one.name.endswith(SUFFIX))]
 
 
 def lacking(evidence: Evidence, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The systems of the run that cannot be opened here, each with the reason."""
+    """Yield the systems of the run that cannot be opened here, each with the reason."""
     for arm in (evidence.run.arms[0], *beside(evidence.run)):
         if why := _missing(arm.name, evidence, environ):
             yield arm.name, why
@@ -252,7 +254,9 @@ def _missing(name: str, evidence: Evidence, environ: Mapping[str, str]) -> str:
 
 
 def reranker_of(run: Run, left: dict[str, str], progress: Progress) -> Reranker | None:
-    """The reranker of the run, loaded; None where it had none, or is not at hand, which `left` then says."""
+    """Return the reranker of the run, loaded; None where it had none, or is not at hand, which `left` then
+    says.
+    """
     identity = run.reranker
     if identity is None:
         return None
@@ -270,7 +274,7 @@ def reranker_of(run: Run, left: dict[str, str], progress: Progress) -> Reranker 
 
 
 def requested(run: Run, left: Collection[str] = ()) -> Request:
-    """The run's own request, without the systems beside the one under test that are `left`."""
+    """Return the run's own request, without the systems beside the one under test that are `left`."""
     choice, identity = run.choice, run.embedder
     options = EmbedderOptions(max_tokens=choice.max_tokens)
     if identity is not None:
@@ -295,7 +299,7 @@ def requested(run: Run, left: Collection[str] = ()) -> Request:
 
 
 def embedder_of(request: Request, run: Run) -> Embedder | None:
-    """The embedder of the run; EmbedderError where the one at hand is another."""
+    """Return the embedder of the run; EmbedderError where the one at hand is another."""
     embedder = request.make_embedder()
     if embedder is not None and embedder.identity != run.embedder:
         raise EmbedderError(

@@ -52,7 +52,7 @@ class Rescored:
     why: tuple[str, ...]
 
     def document(self, manifest_sha256: str | None = None) -> Json:
-        """The summary as JSON."""
+        """Return the summary as JSON."""
         return {
             "schema": SCHEMA,
             "source": self.source,
@@ -78,7 +78,7 @@ def rescore_command(folder: Run, /, *, metric_code: str | None = None, output: P
 def rescore(
     folder: Path | str, *, metric_code: str | None = None, output: Path | str | None = None
 ) -> Rescored:
-    """The figures of `folder` by `metric_code` (default: that of the run's edition).
+    """Return the figures of `folder` by `metric_code` (default: that of the run's edition).
 
     With `output` a new folder holds them. Raises UsageError for an unknown metric code, a folder that is
     none, and an `output` that exists; OutputError for artefacts that cannot be read.
@@ -124,7 +124,7 @@ def _write(done: Rescored, output: Path, results: Results) -> None:
 
 
 def _rows(metrics: Mapping[str, Any]) -> dict[Key, Mapping[str, Any]]:
-    """Every row of both tables by its texts; a difference has a baseline and a result a type."""
+    """Return every row of both tables by its texts; a difference has a baseline and a result a type."""
     rows = [row for table in ("results", "differences") for row in metrics[table]]
     return {_key(row): row for row in rows}
 

@@ -34,7 +34,7 @@ class Span:
         return cls(min(some), max(some))
 
     def near(self, other: Span, by: float) -> bool:
-        """Whether the two are no further apart than `by`."""
+        """Return whether the two are no further apart than `by`."""
         return self.low - by <= other.high and other.low - by <= self.high
 
 
@@ -103,7 +103,7 @@ class _Judged:
         return span is not None and span.near(Span(score, score), by)
 
     def _parts(self, one: Hit) -> bool:
-        """Whether each component is one that was recalled, and those are absent that were."""
+        """Return whether each component is one that was recalled, and those are absent that were."""
         found = self.hits[one.id]
         if any(len(hit.components) != len(one.components) for hit in found):
             return False

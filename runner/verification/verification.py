@@ -69,12 +69,12 @@ class Verification:
 
     @property
     def intact(self) -> bool:
-        """Whether no check found a fault."""
+        """Return whether no check found a fault."""
         return not self.faults
 
     @property
     def complete(self) -> bool:
-        """Whether it is intact, and all that the headline stands on was recalled again or held."""
+        """Return whether it is intact, and all that the headline stands on was recalled again or held."""
         return self.intact and not self.unasked
 
     @property
@@ -110,7 +110,7 @@ class Verification:
             )
 
     def document(self) -> Json:
-        """The same as JSON."""
+        """Return the same as JSON."""
         return {
             "folder": self.folder.name,
             "intact": self.intact,
@@ -212,7 +212,7 @@ def verify(
 
 
 def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool) -> Verification:
-    """The checks of an answer run; UsageError for a run or a corpus that is not there."""
+    """Return the checks of an answer run; UsageError for a run or a corpus that is not there."""
     _demand_there({"--run": run, "--corpus": corpus})
     evidence = AnswerEvidence(place, run, corpus)
     answers = tuple(check(evidence) for check in ANSWER_CHECKS.values())
@@ -239,7 +239,9 @@ def _demand_there(named: Mapping[str, Path | None]) -> None:
 
 
 def signers_list(named: Path | str | None) -> Path | None:
-    """The allowed-signers file that was named, or the repository's; UsageError where it cannot be read."""
+    """Return the allowed-signers file that was named, or the repository's; UsageError where it cannot be
+    read.
+    """
     if named is None:
         return ALLOWED if ALLOWED.exists() else None
     path = Path(named).expanduser()
@@ -257,7 +259,7 @@ def _path(place: Path | str | None) -> Path | None:
 
 
 def _verdict(recorded: Callable[[], object]) -> str | None:
-    """The run's own; None where its document cannot be read."""
+    """Return the run's own; None where its document cannot be read."""
     try:
         return str(recorded())
     except Unreadable:

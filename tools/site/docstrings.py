@@ -19,7 +19,7 @@ class Arguments(Extension):
 
 
 def listed(text: str) -> str:
-    """A docstring with its arguments as a list."""
+    """Return a docstring with its arguments as a list."""
     parts = [_listed(part) if ARGUMENT.match(part) else part for part in text.split("\n\n")]
     return "\n\n".join(parts)
 

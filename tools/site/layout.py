@@ -85,7 +85,7 @@ class Page:
         self.name, self.places, self.found = name, places, list[str]()
 
     def written(self, text: str) -> str:
-        """The page with its links turned, without comments, and with a blank line before each list."""
+        """Return the page with its links turned, without comments, and with a blank line before each list."""
         return "".join(
             part if part.lstrip().startswith("```") else self._prose(part) for part in _parts(text)
         )
@@ -110,7 +110,7 @@ class Page:
 
 
 def _parts(text: str) -> list[str]:
-    """The text cut into prose and blocks of code."""
+    """Return the text cut into prose and blocks of code."""
     parts, fence = [""], ""
     for line in text.splitlines(keepends=True):
         mark = FENCE.match(line.rstrip("\n"))

@@ -29,7 +29,7 @@ class Page(HTMLParser):
 
 
 def broken(site: Path) -> list[str]:
-    """A sentence for each link that leads nowhere, and for each thing fetched from another server."""
+    """Return a sentence for each link that leads nowhere, and for each thing fetched from another server."""
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     own = {path: page for path, page in pages.items() if path.name != "404.html"}  # whose links begin with /
     return [

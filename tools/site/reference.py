@@ -29,7 +29,7 @@ SECTION = re.compile(r"^## ", re.MULTILINE)
 
 
 def pages() -> dict[str, str]:
-    """Each page by its path in docs/."""
+    """Return each page by its path in docs/."""
     return {
         "reference/python.md": _python("Python", "Memory", "Scope"),
         "reference/async.md": _python("Python, asynchronous", "AsyncMemory", "AsyncScope"),
@@ -64,7 +64,7 @@ def _commands(app: App, like: Mapping[str, str] | None = None) -> str:
 
 
 def verbs() -> str:
-    """Every verb with its arguments and its comment."""
+    """Return every verb with its arguments and its comment."""
     parts = ["# Verbs of the extension\n\nFrom `COMMENT ON` of each. What a role reads besides: views.\n"]
     for path in sorted((SQL / "verbs").glob("*.sql")):
         text = path.read_text(encoding="utf-8")
@@ -100,7 +100,7 @@ def tables() -> str:
 
 
 def settings() -> str:
-    """Every setting with its default and range."""
+    """Return every setting with its default and range."""
     text = (SQL / "settings" / "setting_catalogue.sql").read_text(encoding="utf-8")
     rows = []
     for row in _values(text.partition("VALUES")[2]):
@@ -116,7 +116,7 @@ def settings() -> str:
 
 
 def _values(text: str) -> Iterable[list[str]]:
-    """The rows of VALUES; NULL is an empty text, texts that follow one another are one."""
+    """Yield the rows of VALUES; NULL is an empty text, texts that follow one another are one."""
     row: list[str] = []
     for token in TOKEN.findall(text.replace("::text[]", "").replace("::float8", "")):
         if token == "(":
@@ -140,7 +140,7 @@ def _plain(words: str) -> str:
 
 
 def _prose(words: str) -> str:
-    """A comment as a paragraph, its further lines as a list."""
+    """Return a comment as a paragraph, its further lines as a list."""
     first, *rest = (_plain(line) for line in words.split("\n"))
     return "\n".join([first, "", *(f"- {line}" for line in rest)]).rstrip()
 

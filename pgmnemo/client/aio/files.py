@@ -37,7 +37,7 @@ class AsyncFiles:
         self._scope, self._project, self._under = scope, scope._project(), f"{root}/"
 
     async def sizes(self) -> dict[str, int]:
-        """The bytes of every file by its path."""
+        """Return the bytes of every file by its path."""
         return await self._sizes(self._scope._call)
 
     async def read(self, path: str) -> str | None:
@@ -158,12 +158,12 @@ class _Taken(Exception):
 
 
 def is_in(path: str, folder: str) -> bool:
-    """Whether a file is that one, or in that folder."""
+    """Return whether a file is that one, or in that folder."""
     return path == folder or path.startswith(f"{folder}/")
 
 
 def is_free(path: str, files: Mapping[str, int]) -> bool:
-    """Whether a file may be there: no file or folder is, and nothing above it is a file."""
+    """Return whether a file may be there: no file or folder is, and nothing above it is a file."""
     return not any(is_in(one, path) or is_in(path, one) for one in files)
 
 
@@ -175,7 +175,7 @@ def _text(lesson: Lesson | None) -> str | None:
 
 
 def _kept(item: Item) -> Item:
-    """A file as a lesson."""
+    """Return a file as a lesson."""
     if str(item.text).strip():
         return item
     return Item(EMPTY, item.key, metadata={BLANK: item.text})

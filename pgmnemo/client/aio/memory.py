@@ -114,7 +114,7 @@ class AsyncMemory:
         return str(self._opened.version)
 
     def tenant(self, name: str | UUID) -> AsyncScope:
-        """All lessons of a tenant; a name becomes a uuid by a rule (`pgmnemo.client.naming`)."""
+        """Return all lessons of a tenant; a name becomes a uuid by a rule (`pgmnemo.client.naming`)."""
         return AsyncScope(self, naming.tenant_id(name), str(name))
 
     async def grant(self, tenant: str | UUID, role: str | None = None) -> None:
@@ -126,7 +126,9 @@ class AsyncMemory:
         return await self._channel.call(call, self._maker(tenant))  # type: ignore[no-any-return]
 
     def _maker(self, tenant: UUID) -> dict[str, str]:
-        """The setting that tells the extension whose vectors these are, should others change a tenant's."""
+        """Return the setting that tells the extension whose vectors these are, should others change a
+        tenant's.
+        """
         held = self._remembered.get(tenant)
         return {} if held is None else {"embedder": staging.name_of(held, self._kept.get(tenant))}
 
@@ -150,7 +152,7 @@ class AsyncMemory:
         by: Embedding | None = None,
         wholes: Collection[str] = (),
     ) -> dict[str, Any]:
-        """The vector of each text, by an embedder or by the memory's own; empty without one.
+        """Return the vector of each text, by an embedder or by the memory's own; empty without one.
 
         None is that of a text whose script the embedder does not know. Of `wholes` the beginning is embedded,
         of any other text all of it.
@@ -209,7 +211,7 @@ class AsyncMemory:
         return self._kept.get(tenant, 0)
 
     async def _in_force(self) -> Mapping[str, float]:
-        """The weights of scores, asked once."""
+        """Return the weights of scores, asked once."""
         if self._weights is None:
             rows = await self._channel.call(calls.list_settings("name", "value"))
             requests.check_settings(self._channel.settings, rows)

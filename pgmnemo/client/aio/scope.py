@@ -67,7 +67,7 @@ class AsyncScope:
         return f"<{type(self).__name__} tenant={self._name!r} project={self._project_name!r}>"
 
     def project(self, name: str | UUID) -> AsyncScope:
-        """The lessons of one project of the tenant."""
+        """Return the lessons of one project of the tenant."""
         made = naming.project_id(self.tenant_id, name)
         return AsyncScope(self._memory, self.tenant_id, self._name, made, str(name))
 
@@ -207,7 +207,7 @@ class AsyncScope:
     async def _embedded(
         self, items: Sequence[Item], maker: Remembered | None = None
     ) -> list[tuple[Written, staging.OfLesson]]:
-        """Each lesson with the vectors of its whole and of its passages, given or made."""
+        """Return each lesson with the vectors of its whole and of its passages, given or made."""
         from pgmnemo.client.aio.waiting import run
 
         pairs = await run(self._cut, items)
@@ -222,7 +222,7 @@ class AsyncScope:
         return made
 
     def _cut(self, items: Sequence[Item]) -> list[tuple[Item, Written]]:
-        """Each lesson with its passages, which the memory's embedder reads to their ends."""
+        """Return each lesson with its passages, which the memory's embedder reads to their ends."""
         meter = measuring.meter_of(self._memory._embedding)
         return [(item, staging.whole(item, meter)) for item in items]
 
@@ -326,7 +326,7 @@ class AsyncScope:
         vector: Sequence[float] | None = None,
         now: datetime | None = None,
     ) -> list[Hit]:
-        """The `k` lessons that answer a question best, best first.
+        """Return the `k` lessons that answer a question best, best first.
 
         role, since, until, filter: which lessons may answer. windows: the times that the question means,
         pairs of from and to. as_of: the present of the question (`now` says the same). valid_at: what held
@@ -348,7 +348,7 @@ class AsyncScope:
             return hits
 
     async def _question(self, query: str | None, vector: Sequence[float] | None, mode: str | None) -> Any:
-        """The vector of a question, if the mode wants one."""
+        """Return the vector of a question, if the mode wants one."""
         if query is not None and len(query) > requests.LONGEST_QUESTION:
             raise UsageError(
                 f"the question has {len(query):,} characters, and {requests.LONGEST_QUESTION:,} bytes are "
@@ -434,7 +434,7 @@ class AsyncScope:
         vector: Sequence[float] | None = None,
         now: datetime | None = None,
     ) -> list[Reason]:
-        """Why a lesson ranks where it does for a question, or is not found."""
+        """Return why a lesson ranks where it does for a question, or is not found."""
         asked = Asked.of(locals())
         row = await self._question(query, vector, mode)
         query = "" if query is None and row is None else query
@@ -445,7 +445,7 @@ class AsyncScope:
         ]
 
     async def get(self, key: str) -> Lesson | None:
-        """The lesson of a key, forgotten or not; None where there is none."""
+        """Return the lesson of a key, forgotten or not; None where there is none."""
         return await self._call(requests.get(self.tenant_id, self._project(), key))
 
     async def count(
@@ -460,7 +460,7 @@ class AsyncScope:
         known_at: datetime | None = None,
         everything: bool = False,
     ) -> Count:
-        """How many lessons `list` gives, and how many more the gate hides."""
+        """Return how many lessons `list` gives, and how many more the gate hides."""
         given = requests.listing(locals())
         return await self._call(requests.count(self.tenant_id, self.project_id, **given))
 
@@ -492,7 +492,7 @@ class AsyncScope:
         return await self._call(calls.undo_supersede(self.tenant_id, self._project(), old))
 
     async def timeline(self, key: str, *, known_at: datetime | None = None) -> list[Step]:
-        """A lesson with those whose place it took and those that took its own, oldest first."""
+        """Return a lesson with those whose place it took and those that took its own, oldest first."""
         return await self._call(requests.timeline(self.tenant_id, self._project(), key, known_at))
 
     async def fact(
@@ -541,8 +541,9 @@ class AsyncScope:
         most: int = 1000,
         now: datetime | None = None,
     ) -> list[Fact]:
-        """The facts that hold `at` a time (`now`, the present), by what was known at another; with `history`
-        all that ever held."""
+        """Return the facts that hold `at` a time (`now`, the present), by what was known at another; with
+        `history` all that ever held.
+        """
         requests.number(most, "most", 1, calls.INT4)
         call = requests.facts(
             self.tenant_id, self.project_id, subject, relation, object, at=moment(at or now, "at"),
@@ -807,6 +808,6 @@ class AsyncScope:
 
 
 def _outside(turn: Turn) -> Turn:
-    """A turn without the blocks of `context` in it."""
+    """Return a turn without the blocks of `context` in it."""
     told = isinstance(turn, Turn) and isinstance(turn.text, str)
     return replace(turn, text=without_blocks(turn.text)) if told else turn

@@ -110,7 +110,9 @@ class AsyncOwn:
                 self._prepare = connection.prepare_threshold = OFTEN
 
     async def connect(self) -> AsyncConnection[Any]:
-        """A new connection; Unreached where there is none. An embedded server that died is started again."""
+        """Return a new connection; Unreached where there is none. An embedded server that died is started
+        again.
+        """
         try:
             try:
                 connection = await self._made()
@@ -139,7 +141,7 @@ class AsyncOwn:
             await connection.close()
 
     async def _taken(self) -> AsyncConnection[Any] | None:
-        """An idle one on which the server has said nothing: unasked it says that it goes."""
+        """Return an idle one on which the server has said nothing: unasked it says that it goes."""
         while (connection := self._kept()) is not None:
             if not is_readable(connection.fileno()):
                 return connection
@@ -147,7 +149,7 @@ class AsyncOwn:
         return None
 
     def _kept(self) -> AsyncConnection[Any] | None:
-        """An idle one; another thread may take it between a look and a grasp."""
+        """Return an idle one; another thread may take it between a look and a grasp."""
         try:
             return self._idle.pop()
         except IndexError:

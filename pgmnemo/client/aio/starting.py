@@ -60,7 +60,9 @@ async def start(
 async def _started(
     source: AsyncSource, settings: Mapping[str, str], patience: float, where: str, *, folder: bool = False
 ) -> Started:
-    """A server of a folder that dies meanwhile is waited for; an address that does not answer is refused."""
+    """Return a server of a folder that dies meanwhile is waited for; an address that does not answer is
+    refused.
+    """
     waits = patience if folder else 0.0
     first = AsyncChannel(source, {}, waits, where, mend="start it, or correct the DSN")
     try:

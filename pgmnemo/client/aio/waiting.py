@@ -60,7 +60,7 @@ def _bytes(value: Any) -> int:
 
 
 def is_pool(given: object) -> bool:
-    """Whether that is an asynchronous pool, as psycopg_pool's, which need not be installed."""
+    """Return whether that is an asynchronous pool, as psycopg_pool's, which need not be installed."""
     return inspect.iscoroutinefunction(getattr(given, "getconn", None))
 
 

@@ -59,7 +59,7 @@ class Channel:
         self._mend, self._ours, self._loop = mend, ours, loop()
 
     def call(self, call: Call[Answer], more: Mapping[str, str] = NO_MORE) -> Answer:
-        """The answer to one call of a named tenant; `more` settings hold for this one."""
+        """Return the answer to one call of a named tenant; `more` settings hold for this one."""
         under = call.under({**self.settings, **more})
 
         def work(connection: Connection[Any]) -> Answer:
@@ -103,7 +103,9 @@ class Channel:
             sleep(pause)
 
     def _unreached(self, attempts: Attempts, error: Unreached) -> float:
-        """The pause before the next try to connect; the sentence of a refused connection at the end."""
+        """Return the pause before the next try to connect; the sentence of a refused connection at the
+        end.
+        """
         try:
             return attempts.pause(error.cause, repeatable=True, sent=False)
         except Exception:
@@ -139,7 +141,7 @@ class Channel:
 
     @staticmethod
     def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:
-        """The answer to a call over a connection, within a unit; psycopg's errors pass through."""
+        """Return the answer to a call over a connection, within a unit; psycopg's errors pass through."""
         return sent(connection, call)
 
     def check_loop(self) -> None:
@@ -155,17 +157,17 @@ class Channel:
 
 
 def commits(connection: Connection[Any]) -> bool:
-    """Whether a statement is a transaction of its own: none is open, and none is begun for it."""
+    """Return whether a statement is a transaction of its own: none is open, and none is begun for it."""
     return connection.autocommit and connection.pgconn.transaction_status == TransactionStatus.IDLE
 
 
 def cursor_of(connection: Connection[Any], ours: bool) -> Cursor[tuple[Any, ...]]:
-    """A cursor of our types, or of the connection's."""
+    """Return a cursor of our types, or of the connection's."""
     return (Ours if ours else Cursor)(connection, row_factory=tuple_row)
 
 
 def sent(connection: Connection[Any], call: Call[Answer], ours: bool = True) -> Answer:
-    """The answer to a call over a connection; psycopg's errors pass through."""
+    """Return the answer to a call over a connection; psycopg's errors pass through."""
     cursor = cursor_of(connection, ours)
     if (encoding := connection.info.parameter_status("server_encoding")) not in (None, "UTF8"):
         call = call.written(partial(written_in, encoding))

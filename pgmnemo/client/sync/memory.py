@@ -115,7 +115,7 @@ class Memory:
         return str(self._opened.version)
 
     def tenant(self, name: str | UUID) -> Scope:
-        """All lessons of a tenant; a name becomes a uuid by a rule (`pgmnemo.client.naming`)."""
+        """Return all lessons of a tenant; a name becomes a uuid by a rule (`pgmnemo.client.naming`)."""
         return Scope(self, naming.tenant_id(name), str(name))
 
     def grant(self, tenant: str | UUID, role: str | None = None) -> None:
@@ -127,7 +127,9 @@ class Memory:
         return self._channel.call(call, self._maker(tenant))  # type: ignore[no-any-return]
 
     def _maker(self, tenant: UUID) -> dict[str, str]:
-        """The setting that tells the extension whose vectors these are, should others change a tenant's."""
+        """Return the setting that tells the extension whose vectors these are, should others change a
+        tenant's.
+        """
         held = self._remembered.get(tenant)
         return {} if held is None else {"embedder": staging.name_of(held, self._kept.get(tenant))}
 
@@ -151,7 +153,7 @@ class Memory:
         by: Embedding | None = None,
         wholes: Collection[str] = (),
     ) -> dict[str, Any]:
-        """The vector of each text, by an embedder or by the memory's own; empty without one.
+        """Return the vector of each text, by an embedder or by the memory's own; empty without one.
 
         None is that of a text whose script the embedder does not know. Of `wholes` the beginning is embedded,
         of any other text all of it.
@@ -210,7 +212,7 @@ class Memory:
         return self._kept.get(tenant, 0)
 
     def _in_force(self) -> Mapping[str, float]:
-        """The weights of scores, asked once."""
+        """Return the weights of scores, asked once."""
         if self._weights is None:
             rows = self._channel.call(calls.list_settings("name", "value"))
             requests.check_settings(self._channel.settings, rows)

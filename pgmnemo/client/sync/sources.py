@@ -111,7 +111,9 @@ class Own:
                 self._prepare = connection.prepare_threshold = OFTEN
 
     def connect(self) -> Connection[Any]:
-        """A new connection; Unreached where there is none. An embedded server that died is started again."""
+        """Return a new connection; Unreached where there is none. An embedded server that died is started
+        again.
+        """
         try:
             try:
                 connection = self._made()
@@ -138,7 +140,7 @@ class Own:
             connection.close()
 
     def _taken(self) -> Connection[Any] | None:
-        """An idle one on which the server has said nothing: unasked it says that it goes."""
+        """Return an idle one on which the server has said nothing: unasked it says that it goes."""
         while (connection := self._kept()) is not None:
             if not is_readable(connection.fileno()):
                 return connection
@@ -146,7 +148,7 @@ class Own:
         return None
 
     def _kept(self) -> Connection[Any] | None:
-        """An idle one; another thread may take it between a look and a grasp."""
+        """Return an idle one; another thread may take it between a look and a grasp."""
         try:
             return self._idle.pop()
         except IndexError:

@@ -61,7 +61,9 @@ def start(
 def _started(
     source: Source, settings: Mapping[str, str], patience: float, where: str, *, folder: bool = False
 ) -> Started:
-    """A server of a folder that dies meanwhile is waited for; an address that does not answer is refused."""
+    """Return a server of a folder that dies meanwhile is waited for; an address that does not answer is
+    refused.
+    """
     waits = patience if folder else 0.0
     first = Channel(source, {}, waits, where, mend="start it, or correct the DSN")
     try:

@@ -19,7 +19,7 @@ DROPPED = "SELECT tenant_id, grantee FROM pgmnemo.list_grants() WHERE grantee ~ 
 
 
 def reached(examined: Examined, role: str) -> set[UUID]:
-    """The tenants that a role reaches; who is not the owner sees those that he reaches himself."""
+    """Return the tenants that a role reaches; who is not the owner sees those that he reaches himself."""
     return {row[0] for row in examined.target.session.execute(REACHED, (role,))}
 
 

@@ -60,7 +60,7 @@ def clock(examined: Examined) -> Iterator[Finding]:
 
 
 def compared(before: datetime, there: datetime, after: datetime) -> Finding:
-    """The server's clock, which was read between two looks at our own."""
+    """Return the server's clock, which was read between two looks at our own."""
     apart = max(before - there, there - after, timedelta())
     if apart <= APART:
         return Finding("clock", OK, "the clocks of server and client agree")
@@ -104,7 +104,7 @@ def pgmnemo(examined: Examined) -> Iterator[Finding]:
 
 
 def functions(examined: Examined) -> Iterator[Finding]:
-    """Whether what is installed does what a release does."""
+    """Yield whether what is installed does what a release does."""
     version = examined.target.seen().version or ""
     known, found = release_fingerprints(SQL_FOLDER), fingerprint(examined.target.session)
     if version == examined.target.version and version not in known:

@@ -23,7 +23,7 @@ class Finding:
 
 
 def fault(what: str, error: PgmnemoError) -> Finding:
-    """The sentence of an error: what is wrong, and after its semicolon how to mend it."""
+    """Return the sentence of an error: what is wrong, and after its semicolon how to mend it."""
     told, _, mend = str(error).partition("; ")
     return Finding(what, FAULT, told, mend)
 

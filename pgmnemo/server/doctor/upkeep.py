@@ -40,7 +40,9 @@ SELECT relname::text, n_live_tup, n_dead_tup, coalesce(last_analyze, last_autoan
 
 
 def of_a_tenant(check: Check) -> Check:
-    """The check for a tenant that was named and that the login itself reaches; nothing for any other."""
+    """Return the check for a tenant that was named and that the login itself reaches; nothing for any
+    other.
+    """
 
     def asked(examined: Examined) -> Iterator[Finding]:
         if examined.tenant in reached(examined, examined.target.role):

@@ -50,7 +50,7 @@ class InstalledHow:
 
     @property
     def changed(self) -> bool:
-        """Whether anything was installed or updated."""
+        """Return whether anything was installed or updated."""
         return self.version != self.former
 
 

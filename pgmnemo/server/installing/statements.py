@@ -41,7 +41,9 @@ SELECT pgtle.set_default_version('pgmnemo', '{{version}}');
 
 
 def read(script: str, schema: str) -> str:
-    """A script without its first line, which is psql's; pgvector is in `schema`, quoted where it must be."""
+    """Return a script without its first line, which is psql's; pgvector is in `schema`, quoted where it must
+    be.
+    """
     return script.replace(VECTOR, schema).partition("\n")[2]
 
 
@@ -56,8 +58,8 @@ def managed_update(script: str, former: str, version: str, schema: str) -> str:
 
 
 def plain(script: str, schema: str) -> str:
-    """A script as statements for one transaction, without what only an extension can have: members, and
-    its part in dumps.
+    """Return a script as statements for one transaction, without what only an extension can have: members,
+    and its part in dumps.
 
     The schema pgmnemo is there and belongs to the role that runs it.
     """

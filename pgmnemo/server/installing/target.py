@@ -30,7 +30,7 @@ class Target:
             yield
 
     def ask(self, query: str, *parameters: object) -> Any:
-        """The single value of a query."""
+        """Return the single value of a query."""
         return value(self.session, query, *parameters)
 
     def run(self, statement: str, *names: str) -> None:

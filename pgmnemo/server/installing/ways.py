@@ -35,7 +35,7 @@ def way_of(target: Target, seen: Seen) -> str:
 
 
 def chosen(target: Target, way: str | None) -> str:
-    """The way that was asked for, if the server permits it, or else the first that it permits."""
+    """Return the way that was asked for, if the server permits it, or else the first that it permits."""
     if way is None:
         return next(name for name in WAYS if REFUSALS[name](target) is None)
     if refused := REFUSALS[way](target):
@@ -84,7 +84,7 @@ def register(target: Target) -> None:
 
 
 def _registered(target: Target) -> set[str]:
-    """The versions that pg_tle has."""
+    """Return the versions that pg_tle has."""
     return {row[0] for row in target.session.execute(TLE_VERSIONS)} if target.ask(TLE) else set()
 
 

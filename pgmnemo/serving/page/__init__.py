@@ -31,7 +31,9 @@ def route(tokens: bool = True) -> Route:
 
 @cache
 def page(tokens: bool = True) -> tuple[bytes, dict[str, str]]:
-    """The body, UTF-8, with style and script in it, and its headers; `tokens`: whether one is wanted."""
+    """Return the body, UTF-8, with style and script in it, and its headers; `tokens`: whether one is
+    wanted.
+    """
     style, script = _read("page.css"), _read("page.js")
     body = _read("index.html").replace('<link rel="stylesheet" href="page.css">', f"<style>{style}</style>")
     body = body.replace('<script type="module" src="page.js">', f'<script type="module">{script}')

@@ -54,7 +54,7 @@ class Citation:
 
 
 def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
-    """The citation of the run in `folder`, with the value of the run in `previous` when given.
+    """Return the citation of the run in `folder`, with the value of the run in `previous` when given.
 
     Deviations that HISTORY.md added later are labels of the citation, too. Raises RefusedError when either is
     blocked, unverified, withdrawn or otherwise not citable, when a quick check of `verify` finds a fault and
@@ -71,7 +71,9 @@ def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
 
 
 def paragraph(after: Side, before: Side | None = None) -> str:
-    """The paragraph alone, of metrics.json as it is; raises as `cite` does but for the raw rankings."""
+    """Return the paragraph alone, of metrics.json as it is; raises as `cite` does but for the raw
+    rankings.
+    """
     return _text(citable(after), None if before is None else _comparable(citable(before), after))
 
 
@@ -85,7 +87,8 @@ def _text(after: Side, before: Side | None) -> str:
 
 
 def _beside(results: Side) -> list[str]:
-    """A line with the best of the other arms of the run and a random order; none where there are neither.
+    """Return a line with the best of the other arms of the run and a random order; none where there are
+    neither.
 
     The system under test behind a reranker is none of the others.
     """
@@ -100,7 +103,7 @@ def _beside(results: Side) -> list[str]:
 
 
 def _notes(results: Side) -> list[str]:
-    """Where the folder is not, or not yet, what the citation says it is."""
+    """Return where the folder is not, or not yet, what the citation says it is."""
     if results.folder.resolve().as_posix().endswith(results.run.path.rstrip("/")):
         return []
     return [
@@ -110,7 +113,9 @@ def _notes(results: Side) -> list[str]:
 
 
 def _comparable(before: Side, after: Side) -> Side:
-    """The earlier run; UsageError with the first thing that keeps both out of one citation (protocol §8)."""
+    """Return the earlier run; UsageError with the first thing that keeps both out of one citation (protocol
+    §8).
+    """
     if (found := _apart(before, after)) is not None:
         raise UsageError(
             f"{before.folder} is no previous value of {after.folder}: {found} (protocol §8); "
@@ -134,12 +139,12 @@ def _apart(before: Side, after: Side) -> str | None:
 
 
 def _unversioned(run: Run) -> str:
-    """The system under test, of whichever version."""
+    """Return the system under test, of whichever version."""
     return str(replace(Name.of(run.choice.system), version=""))
 
 
 def read_cited(folder: Path | str) -> Side:
-    """The run in `folder`, both documents as its manifest has them; raises like `read_results`.
+    """Return the run in `folder`, both documents as its manifest has them; raises like `read_results`.
 
     RefusedError for a run that HISTORY.md says was withdrawn: neither a citation nor a document may use it.
     """
@@ -193,7 +198,7 @@ def demand_sound(cited: Side) -> None:
 
 
 def _headline_anew(cited: Side) -> list[Json]:
-    """The rows of the system under test in the first scope, from its own rankings there alone."""
+    """Return the rows of the system under test in the first scope, from its own rankings there alone."""
     run = cited.run
     marks = (compact({"arm": run.system})[1:-1], compact({"scope": run.scopes[0].name})[1:-1])
     lines = [line for line in cited.text(RAW).splitlines() if all(mark in line for mark in marks)]
@@ -228,7 +233,7 @@ CAPITAL, USUAL = 0.69, 0.61
 
 
 def badge(results: Side) -> str:
-    """The SVG: what was measured, under which protocol, and the value with its verdict.
+    """Return the SVG: what was measured, under which protocol, and the value with its verdict.
 
     The whole citation stands in its description, so that the picture carries it wherever it goes.
     """

@@ -59,7 +59,9 @@ def _run(folder: Path, previous: Path | None, bibtex: bool, badge: Path | None) 
 
 
 def _documents(files: tuple[Path, ...], filled: bool, root: Path | None) -> int:
-    """A line for each thing to mend on standard output, figures of others and counts on standard error."""
+    """Return a line for each thing to mend on standard output, figures of others and counts on standard
+    error.
+    """
     if not files:
         raise UsageError("cite takes one Markdown file or more behind --check or --write")
     report = (marks.write if filled else marks.check)(files, root=root)

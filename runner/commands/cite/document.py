@@ -71,7 +71,9 @@ class Document:
         return NEWLINE.sub("\n", self.text[mark.start : mark.end])
 
     def filled(self, bodies: Iterable[str]) -> str:
-        """The text with these bodies in the marks, in order; one that stands there already is not touched."""
+        """Return the text with these bodies in the marks, in order; one that stands there already is not
+        touched.
+        """
         newline = found[0] if (found := NEWLINE.search(self.text)) else "\n"
         parts, place = [], 0
         for mark, body in zip(self.marks, bodies, strict=True):
@@ -152,7 +154,7 @@ class Document:
         return self._starts[first], min(self._starts[last], len(self.text))
 
     def line(self, place: int) -> int:
-        """The line of a place in the text."""
+        """Return the line of a place in the text."""
         return bisect_right(self._starts, place)
 
 

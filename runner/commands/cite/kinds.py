@@ -150,7 +150,7 @@ def _count(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
 
 
 def _source(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
-    """Where figures are from: each run's folder, its protocol, its verdict with every departure.
+    """Return where figures are from: each run's folder, its protocol, its verdict with every departure.
 
     Of a run that may not be cited the departures are named alone; its report and HISTORY.md have them whole.
     """
@@ -167,13 +167,13 @@ def _source(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
 
 
 def _paragraph(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
-    """The paragraph of protocol §8, with the previous run's value where one is named."""
+    """Return the paragraph of protocol §8, with the previous run's value where one is named."""
     runs = tuple(shelf.run(word, beside) for word in words)
     return Answer(f"\n\n{paragraph(*runs)}\n\n", runs, runs)
 
 
 def _systems(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
-    """The table of systems over several runs, of all of them or of those named, and the plot."""
+    """Return the table of systems over several runs, of all of them or of those named, and the plot."""
     place, *rest = words
     only = rest.pop(0).split(",") if "," in rest[0] else ()
     if not rest:

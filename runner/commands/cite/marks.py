@@ -46,7 +46,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether there is nothing to mend."""
+        """Return whether there is nothing to mend."""
         return not self.findings
 
 
@@ -163,7 +163,9 @@ def _report(pages: list[Page], found: Callable[[Page], Iterable[Finding]]) -> Re
 
 
 def _difference(body: str, text: str) -> tuple[int, str]:
-    """The line of the first difference, from 0, and both of what stands there and what belongs there."""
+    """Return the line of the first difference, from 0, and both of what stands there and what belongs
+    there.
+    """
     pairs = enumerate(zip_longest(body.split("\n"), text.split("\n"), fillvalue=""))
     at, (stands, belongs) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
     here = f"`{stands}` stands here" if stands else "nothing stands here"

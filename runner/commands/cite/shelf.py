@@ -35,7 +35,7 @@ class Shelf:
         return found
 
     def run(self, name: str, beside: Path) -> Side:
-        """The run that `name` is of, or leads to from the root or from the folder `beside`.
+        """Return the run that `name` is of, or leads to from the root or from the folder `beside`.
 
         Raises UsageError where it is of none or of several, RefusedError for a run that nothing may cite.
         """
@@ -78,7 +78,7 @@ def row_of(cited: Side, arm: str, scope: str, metric: str, part: str = "") -> Ro
 
 
 def view_and_type(figures: Figures, part: str, cited: Side) -> tuple[str, str]:
-    """The view and the type that `part` names: one of both, the other being all."""
+    """Return the view and the type that `part` names: one of both, the other being all."""
     if not part or part in figures.views:
         return part, "all"
     demand("type or view", part, (*figures.types, *figures.views), cited)

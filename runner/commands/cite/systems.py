@@ -66,7 +66,9 @@ class Column:
         )
 
     def of(self, name: str) -> Figures:
-        """The figures of the run that measured a system; those of the first run for one that none did."""
+        """Return the figures of the run that measured a system; those of the first run for one that none
+        did.
+        """
         return self.by.get(name, (None, self.runs[0]))[1].figures
 
     def cell(self, name: str) -> str:
@@ -96,7 +98,7 @@ def questions(n: int, view: str) -> str:
 
 
 def tuned_on_it(run: Run, name: str) -> bool:
-    """Whether an arm's defaults were chosen on the run's corpus; a leg is as its system."""
+    """Return whether an arm's defaults were chosen on the run's corpus; a leg is as its system."""
     arm = next((one for one in run.arms if one.name == name), None)
     told = run.systems[0] if arm and arm.role == "leg" else arm
     return told is not None and told.tuned_on not in NOT_TUNED
@@ -151,7 +153,9 @@ def plot(runs: Sequence[Side], only: Sequence[str] = ()) -> str:
 
 
 def _names(columns: list[Column], only: Sequence[str]) -> list[str]:
-    """Every system, the best MRR of the first run first, and behind each what it does with passages."""
+    """Return every system, the best MRR of the first run first, and behind each what it does with
+    passages.
+    """
     names = dict.fromkeys(name for one in columns for name in one.by)
     for name in only:
         if name not in names:

@@ -32,7 +32,7 @@ Check = Callable[[Side, Side], str]
 
 
 def _of_record(name: str) -> Check:
-    """A condition that the two records decide."""
+    """Return a condition that the two records decide."""
 
     def check(before: Side, after: Side) -> str:
         return next((shorten(words) for _, words in differences(before.run, after.run, (name,))), "")
@@ -41,7 +41,7 @@ def _of_record(name: str) -> Check:
 
 
 def _metrics(before: Side, after: Side) -> str:
-    """The major version of the metric code, and the definition of every metric by its sentence."""
+    """Return the major version of the metric code, and the definition of every metric by its sentence."""
     first, second = before.metrics, after.metrics
     if _major(first) != _major(second):
         return f"metric code {first['metric_code']} against {second['metric_code']}"
@@ -53,7 +53,7 @@ def _metrics(before: Side, after: Side) -> str:
 
 
 def _major(metrics: Mapping[str, object]) -> str:
-    """A minor version changes intervals alone, and a comparison computes its own."""
+    """Return a minor version changes intervals alone, and a comparison computes its own."""
     return str(metrics["metric_code"]).partition(".")[0]
 
 
@@ -80,7 +80,9 @@ def _gold(before: Side, after: Side) -> str:
 
 
 def _postgres(before: Side, after: Side) -> str:
-    """The major version of PostgreSQL, by which the stems of words may differ; another system has none."""
+    """Return the major version of PostgreSQL, by which the stems of words may differ; another system has
+    none.
+    """
     first, second = postgres_major(before.run), postgres_major(after.run)
     return f"{first} against {second}" if first and second and first != second else ""
 
@@ -99,7 +101,7 @@ CONDITIONS: Registry[Check] = Registry(
 
 
 def mismatches(before: Side, after: Side, despite: Collection[str] = ()) -> tuple[Mismatch, ...]:
-    """The conditions in which the runs differ, all of them waived by `despite`.
+    """Return the conditions in which the runs differ, all of them waived by `despite`.
 
     Raises UsageError for a difference that is not waived, and for a waiver that names no condition.
     """
@@ -153,7 +155,7 @@ class Comparison:
 
     @property
     def clustered(self) -> bool:
-        """Whether a project is one cluster in every interval."""
+        """Return whether a project is one cluster in every interval."""
         return bool(self.baseline.run.corpus.clustered)
 
     @property
@@ -194,7 +196,7 @@ class Comparison:
         return int(self.finding in bad)
 
     def document(self) -> Json:
-        """The comparison as JSON."""
+        """Return the comparison as JSON."""
         run = self.baseline.run
         return {
             "schema": SCHEMA,

@@ -123,7 +123,7 @@ def newest(folder: Path, candidate: Path | None = None) -> Path:
 
 
 def _nearness(run: Run | None, candidate: Run | None) -> tuple[bool, int, str]:
-    """The larger, the better: readable, differences to the candidate (minus), when it started."""
+    """Return the larger, the better: readable, differences to the candidate (minus), when it started."""
     if run is None:
         return False, 0, ""
     apart = len(list(differences(run, candidate))) if candidate is not None else 0
@@ -131,7 +131,7 @@ def _nearness(run: Run | None, candidate: Run | None) -> tuple[bool, int, str]:
 
 
 def _read(folder: Path) -> Run | None:
-    """The run; None where it is damaged, which sorts first and is found by `verify`."""
+    """Return the run; None where it is damaged, which sorts first and is found by `verify`."""
     try:
         return Results(folder).run
     except PgmnemoError:

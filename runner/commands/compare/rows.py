@@ -51,7 +51,7 @@ class Row:
     trivial: int
 
     def of(self, view: str) -> bool:
-        """Whether the row is about all types of the questions of `view`."""
+        """Return whether the row is about all types of the questions of `view`."""
         return (self.view, self.type) == (view, ALL)
 
 
@@ -105,7 +105,7 @@ class Moved:
 
 
 def moved(pair: Pair, metric: str, chosen: Chosen) -> Moved:
-    """The `chosen` questions that `metric` tells apart."""
+    """Return the `chosen` questions that `metric` tells apart."""
     place = [m.name for m in pair.metrics].index(metric)
     moves = pair.moves[chosen, place]
     won, lost = (
@@ -116,7 +116,7 @@ def moved(pair: Pair, metric: str, chosen: Chosen) -> Moved:
 
 
 def _natural(key: str) -> list[tuple[bool, int, str]]:
-    """A sort key by which q2 stands before q10."""
+    """Return a sort key by which q2 stands before q10."""
     parts = re.split(r"([0-9]+)", key)
     return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
@@ -159,7 +159,7 @@ def band(edition: Edition, suite: str, metric: str) -> float:
 def family(
     rows: Sequence[Row], headline: Collection[str], edition: Edition, suite: str, view: str = ALL
 ) -> list[Member]:
-    """The headline metrics in every scope, over a view; a trivial one is no headline and left out."""
+    """Return the headline metrics in every scope, over a view; a trivial one is no headline and left out."""
     chosen = [row for row in rows if row.of(view) and row.metric in headline and not row.trivial]
     adjusted = holm([row.p for row in chosen])
     members = []
@@ -170,7 +170,9 @@ def family(
 
 
 def finding(row: Row, p_holm: float, width: float) -> Finding:
-    """The word for one metric. A change must be shown and exceed the band; equality must be shown too."""
+    """Return the word for one metric. A change must be shown and exceed the band; equality must be shown
+    too.
+    """
     if not (row.won or row.lost):
         return Finding.EQUIVALENT
     if p_holm < LEVEL and row.ci95_low > 0 and row.difference > width:
@@ -183,12 +185,12 @@ def finding(row: Row, p_holm: float, width: float) -> Finding:
 
 
 def dropped(rows: Sequence[Row], limits: Mapping[str, float], view: str = ALL) -> list[Row]:
-    """The rows over a whole view whose value fell by more than the limit set for their metric."""
+    """Return the rows over a whole view whose value fell by more than the limit set for their metric."""
     return [row for row in rows if row.of(view) and row.difference < -limits.get(row.metric, float("inf"))]
 
 
 def decide(members: Sequence[Member], fallen: Sequence[Row]) -> Finding:
-    """The word for the whole comparison."""
+    """Return the word for the whole comparison."""
     findings = {member.finding for member in members}
     if fallen or Finding.REGRESSED in findings:
         return Finding.REGRESSED

@@ -77,7 +77,9 @@ class Side(Results):
 
 
 def read_side(folder: Path) -> Side:
-    """The run in `folder`, its raw rankings held against the manifest too; raises as `read_results`."""
+    """Return the run in `folder`, its raw rankings held against the manifest too; raises as
+    `read_results`.
+    """
     side = read_results(folder, Side, (RUN, METRICS, RAW))
     _ = side.tables  # what is wrong with them is told before anything is computed
     return side
@@ -104,7 +106,7 @@ class Pair:
         return self.after - self.before
 
     def clusters(self, chosen: Chosen) -> list[str] | None:
-        """The project of each chosen question, where a project is a cluster."""
+        """Return the project of each chosen question, where a project is a cluster."""
         return [self.questions[i].project for i in chosen] if self.clustered else None
 
     def parts(self, views: Sequence[View]) -> Iterator[tuple[str, str, Chosen]]:
@@ -124,7 +126,7 @@ class Pair:
         return next((chosen for _, kind, chosen in parts if kind == ALL), NOBODY)
 
     def trivial(self, metric: Metric, chosen: Chosen) -> int:
-        """How many chosen questions the size of the scope answers by itself."""
+        """Return how many chosen questions the size of the scope answers by itself."""
         return sum(self.questions[i].size <= metric.k for i in chosen) if metric.scope_bound else 0
 
 

@@ -40,7 +40,7 @@ HEADS = ("metric", "before", "after", "difference", "won", "lost", "McNemar p", 
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """The whole comparison, the verdict last."""
+    """Return the whole comparison, the verdict last."""
     return _rendered(comparison)
 
 
@@ -85,7 +85,7 @@ def _verification(checked: Checked) -> str:
 
 
 def _family(comparison: Comparison) -> str:
-    """The hypotheses that the verdict rests on."""
+    """Return the hypotheses that the verdict rests on."""
     rows = [(member.row.scope, *_cells(member.row, member)) for member in comparison.family]
     return table(("scope", *HEADS), rows, "llrrrrrrrl")
 
@@ -100,7 +100,7 @@ def _changes(comparison: Comparison) -> str:
 
 
 def _scopes(comparison: Comparison) -> dict[str, list[Row]]:
-    """The rows over all types, by scope."""
+    """Return the rows over all types, by scope."""
     scopes = dict.fromkeys(row.scope for row in comparison.rows)
     return {scope: [row for row in comparison.whole if row.scope == scope] for scope in scopes}
 
@@ -111,7 +111,7 @@ def _metrics(comparison: Comparison, whole: Iterable[Row]) -> str:
 
 
 def _cells(row: Row, member: Member | None) -> tuple[str, ...]:
-    """A metric in a line; Holm's p and the finding of a member of the tested family."""
+    """Return a metric in a line; Holm's p and the finding of a member of the tested family."""
     return (
         row.metric + (DAGGER if row.trivial else ""),
         figure(row.metric, row.baseline),
@@ -130,7 +130,7 @@ def _difference(row: Row) -> str:
 
 
 def _types(comparison: Comparison, scope: str) -> str:
-    """The difference in the headline metrics for each question type and each other view."""
+    """Return the difference in the headline metrics for each question type and each other view."""
     known = {row.metric for row in comparison.rows}
     headline = [name for name in comparison.baseline.run.headline if name in known]
     others = (row for row in comparison.rows if row.scope == scope and not row.of(comparison.view))

@@ -54,7 +54,7 @@ def lines(rows: Iterable[Retrieval], depth: int) -> Iterator[str]:
 
 
 def file_name(text: str) -> str:
-    """A name for a file: what no file system minds stays, anything else is a dash."""
+    """Return a name for a file: what no file system minds stays, anything else is a dash."""
     return re.sub(r"[^A-Za-z0-9._+@=-]+", "-", text).lstrip(".") or "-"
 
 
@@ -88,7 +88,7 @@ def _query(one: Question) -> dict[str, object]:
 
 
 def documents(corpus: Corpus, name: Name) -> Iterator[str]:
-    """A line for each lesson, with its text, wherever the lessons of the corpus stand."""
+    """Yield a line for each lesson, with its text, wherever the lessons of the corpus stand."""
     for one in corpus.segments:
         about = {"project": one.project}
         yield _line({"_id": name(one.project, one.id), "title": "", "text": one.text, "metadata": about})
@@ -101,7 +101,9 @@ def _corpus(results: Evidence) -> Corpus:
 
 
 def _naming(corpus: Corpus) -> Name:
-    """The id of a lesson in a corpus without projects: its own, after its project where others have it."""
+    """Return the id of a lesson in a corpus without projects: its own, after its project where others have
+    it.
+    """
     count = Counter(one.id for one in corpus.heads)
     return lambda project, one: one if count[one] < 2 else f"{project}/{one}"
 

@@ -68,7 +68,7 @@ class Board:
     rows: tuple[Row, ...]
 
     def shared(self, row: Row) -> bool:
-        """Whether another run has the same rank."""
+        """Return whether another run has the same rank."""
         return sum(one.rank == row.rank for one in self.rows) > 1
 
 
@@ -109,7 +109,7 @@ NONE = "Among what was named, no run stands on a board."
 
 
 def markdown(found: Leaderboard) -> str:
-    """The whole leaderboard, for a README or a pull request."""
+    """Return the whole leaderboard, for a README or a pull request."""
     parts = ["# Leaderboard"]
     for group in found.groups:
         parts += [f"## {group.title}", *group_words(group)]
@@ -125,7 +125,7 @@ def markdown(found: Leaderboard) -> str:
 
 
 def _board(board: Board) -> Iterator[str]:
-    """The table of a board, and below it every departure of its runs, each once."""
+    """Yield the table of a board, and below it every departure of its runs, each once."""
     metrics = [value["metric"] for value in board.rows[0].values]
     rows = [
         (rank(board, row), f"`{row.label}`", row.version, *cells(row), behind(row), row.tuned_on,
@@ -140,7 +140,7 @@ def _board(board: Board) -> Iterator[str]:
 
 
 def group_words(group: Group) -> Iterator[str]:
-    """Why the group stands apart, and what its figures are not."""
+    """Yield why the group stands apart, and what its figures are not."""
     if group.apart:
         yield f"Apart from the first group: {'; '.join(group.apart)}."
     if not group.citable:
@@ -148,7 +148,7 @@ def group_words(group: Group) -> Iterator[str]:
 
 
 def scope_words(board: Board) -> str:
-    """The scope, how many questions, and what orders the rows."""
+    """Return the scope, how many questions, and what orders the rows."""
     return f"Scope {board.scope}, n = {count(board.n)}, by {board.metric}"
 
 
@@ -158,26 +158,26 @@ def rank(board: Board, row: Row) -> str:
 
 
 def values(row: Row) -> Iterator[tuple[str, str, str]]:
-    """Each metric with its value and its interval."""
+    """Yield each metric with its value and its interval."""
     for value in row.values:
         dagger = DAGGER if trivial(value) else ""
         yield value["metric"], f"{figure(value['metric'], value['value'])}{dagger}", interval(value)
 
 
 def cells(row: Row) -> Iterator[str]:
-    """Each value with its interval."""
+    """Return each value with its interval."""
     return (f"{value} {ends}" for _, value, ends in values(row))
 
 
 def behind(row: Row) -> str:
-    """The difference to the best with its interval, and whether it is one."""
+    """Return the difference to the best with its interval, and whether it is one."""
     if row.behind is None:
         return BEST
     return moved(row.behind) if row.behind.told_apart else f"{moved(row.behind)}, not told apart"
 
 
 def moved(one: Behind) -> str:
-    """A difference with its interval."""
+    """Return a difference with its interval."""
     return difference(one.metric, one.difference, one.ci95_low, one.ci95_high)
 
 

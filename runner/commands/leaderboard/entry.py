@@ -94,7 +94,7 @@ def _aside(folder: Path, kind: str, reason: str) -> Aside:
 
 
 def _definitions(side: Side) -> dict[str, str]:
-    """The sentence that defines each metric that is shown."""
+    """Return the sentence that defines each metric that is shown."""
     known = side.metrics["definitions"]
     return {name: known[name] for name in (CITED, *side.run.headline) if name in known}
 
@@ -108,7 +108,7 @@ def _major(side: Side) -> str:
 
 
 def words(side: Side) -> dict[str, str]:
-    """Each condition as people read it."""
+    """Return each condition as people read it."""
     listed = {name: shorten(alike.words(side.run, name)) for name in alike.CONDITIONS}
     return {**listed, QUESTIONS: _asked(side), DEFINITIONS: ", ".join(_definitions(side)), CODE: _major(side)}
 

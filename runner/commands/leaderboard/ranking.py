@@ -26,7 +26,7 @@ NOT_RECORDED = "not recorded"
 def leaderboard(
     folders: Iterable[str | PathLike[str]], *, allowed_signers: Path | None = None, check: Verify = verify
 ) -> Leaderboard:
-    """The runs in `folders`, each verified: those that are alike on one board, the best first.
+    """Return the runs in `folders`, each verified: those that are alike on one board, the best first.
 
     A folder may be a run, hold some, or be a pattern of such. Nothing is refused for
     being unlike: it has a group of its own, with the reason; a run that is blocked, unverified or not intact
@@ -87,12 +87,14 @@ def _row(entry: Entry, scope: str, metric: str) -> Any:
 
 
 def _standing(entry: Entry, scope: str, metrics: Sequence[str]) -> tuple[Any, ...]:
-    """The higher value first; the metrics after the first, then age, decide the order within a rank."""
+    """Return the higher value first; the metrics after the first, then age, decide the order within a
+    rank.
+    """
     return (*(-_row(entry, scope, metric)["value"] for metric in metrics), entry.side.run.started)
 
 
 def _label(entry: Entry, members: Sequence[Entry]) -> str:
-    """The end of its path that no other member's path has."""
+    """Return the end of its path that no other member's path has."""
     own, others = _parts(entry), [_parts(one) for one in members if one is not entry]
     depth = next((n for n in range(1, len(own)) if all(own[-n:] != parts[-n:] for parts in others)), len(own))
     return "/".join(own[-depth:])

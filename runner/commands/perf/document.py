@@ -81,7 +81,7 @@ def write(folder: Path, made: Json) -> None:
 
 
 def load(folder: Path) -> Json:
-    """The document in `folder`; UsageError where there is none or it is another."""
+    """Return the document in `folder`; UsageError where there is none or it is another."""
     path = folder / NAME
     if folder.is_file():
         raise UsageError(f"{folder} is a file; name the folder that the command perf wrote")
@@ -119,7 +119,7 @@ class Which:
 
 
 def cell(system: Json, which: Which) -> Json | None:
-    """The reads of that kind at the system's default setting, if they were measured."""
+    """Return the reads of that kind at the system's default setting, if they were measured."""
     for found in system["reads"]:
         kind = Which(found["tenant"], found["clients"], found["writes"] > 0, found["leg"])
         if kind == which and found["ef_search"] is None:
@@ -129,21 +129,22 @@ def cell(system: Json, which: Which) -> Json | None:
 
 
 def ratio(document: Json, system: Json, which: Which) -> float | None:
-    """How many times faster than the reference, by the p50; None without either system."""
+    """Return how many times faster than the reference, by the p50; None without either system."""
     reference = next((one for one in document["systems"] if one["name"] == REFERENCE), None)
     own, other = cell(system, which), cell(reference, which) if reference else None
     return times(other, own, "p50_ms") if own and other else None
 
 
 def times(one: Json, other: Json, key: str) -> float:
-    """A figure of one to that of the other; medians over the questions that all are asked, where those are
-    told."""
+    """Return a figure of one to that of the other; medians over the questions that all are asked, where those
+    are told.
+    """
     over = f"shared_{key}" if f"shared_{key}" in one.keys() & other.keys() else key
     return float(one[over] / other[over])
 
 
 def kinds(document: Json) -> Iterator[tuple[str, Which]]:
-    """The kinds of reads that a run measures, each with its words, in the order of the tables."""
+    """Yield the kinds of reads that a run measures, each with its words, in the order of the tables."""
     several = document["request"]["clients"]
     for tenant in TENANTS:
         words = f"tenant with {document['corpus']['tenants'][tenant]:,}"

@@ -119,7 +119,7 @@ def generate(source: Source, folder: Path, request: PerfRequest, progress: Progr
 
 
 def projection(native: int, wanted: int, seed: int) -> Matrix:
-    """A matrix (native, wanted) with orthonormal rows; the identity where the widths agree."""
+    """Return a matrix (native, wanted) with orthonormal rows; the identity where the widths agree."""
     if native == wanted:
         return np.eye(native, dtype=np.float32)
     chance = np.random.default_rng([seed, 3])
@@ -128,12 +128,12 @@ def projection(native: int, wanted: int, seed: int) -> Matrix:
 
 
 def unit(rows: Matrix) -> Matrix:
-    """Each row divided by its length."""
+    """Return each row divided by its length."""
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
 def _map(path: Path, shape: tuple[int, int]) -> Matrix:
-    """A matrix in a file, as a plain array: rows of a `memmap` are slow to take."""
+    """Return a matrix in a file, as a plain array: rows of a `memmap` are slow to take."""
     return np.asarray(np.memmap(path, dtype=np.float32, mode="w+", shape=shape))
 
 
@@ -157,7 +157,7 @@ def _blocks(
 
 
 def _with_words(words: list[str], rare: list[str], where: Matrix) -> str:
-    """The passage with each rare word put before a randomly chosen word of it."""
+    """Return the passage with each rare word put before a randomly chosen word of it."""
     mixed = list(words)
     for word, place in zip(rare, where, strict=True):
         mixed.insert(int(place * len(words)), word)

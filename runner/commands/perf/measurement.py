@@ -76,7 +76,9 @@ def _rounded(entry: Mapping[str, object]) -> Json:
 def _recalls(
     subject: Subject, system: System, workload: Workload, truths: Truths, reads: Reads
 ) -> Iterator[Json]:
-    """The vector leg against the truth: at the default setting for large tenants, swept for the whole."""
+    """Yield the vector leg against the truth: at the default setting for large tenants, swept for the
+    whole.
+    """
     most = min(reads.most, JUDGED, len(workload.questions))
     vector = replace(reads, leg="vector", least=SOME, most=most)
     for tenant in (*MEASURED, Tenant.FIXED):
@@ -88,7 +90,7 @@ def _recalls(
 
 
 def _judged(system: System, workload: Workload, judge: Judge, reads: Reads) -> Json:
-    """The cell with the share of the true nearest that was found."""
+    """Return the cell with the share of the true nearest that was found."""
     cell, answers = read(system, workload, reads)
     shares = [share for place, found in answers.items() if (share := judge(place, found)) is not None]
     return {**cell, "recall": sum(shares) / len(shares)}

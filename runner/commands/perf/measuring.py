@@ -84,7 +84,7 @@ def _chosen(request: PerfRequest) -> tuple[list[Subject], dict[str, str]]:
 
 
 def _results_folder(request: PerfRequest) -> Path:
-    """Where the results go: a folder that is not there yet, so that no result is overwritten."""
+    """Return where the results go: a folder that is not there yet, so that no result is overwritten."""
     base = request.output or RESULTS
     day = datetime.now(UTC).strftime("%Y%m%d")
     name = request.name or f"v{request.number}_{day}_{request.memories}_{request.dimensions}d"
@@ -103,7 +103,7 @@ def _try(folder: Path) -> None:
 
 
 def _scratch(request: PerfRequest) -> TemporaryDirectory[str]:
-    """A folder of our own, gone at the end."""
+    """Return a folder of our own, gone at the end."""
     base = scratch_folder(request)
     with os_errors(f"no folder can be made in {base}: {{why}}; name another with --scratch"):
         return TemporaryDirectory(prefix="pgmnemo-perf-", dir=base, ignore_cleanup_errors=True)

@@ -60,7 +60,7 @@ GROWTH = {
 
 
 def recall_over_latency(document: Json, folder: Path) -> str:
-    """The vector leg of every system with its settings swept; the file's name."""
+    """Return the vector leg of every system with its settings swept; the file's name."""
     name = "recall_over_latency.svg"
     k, memories = document["request"]["k"], document["request"]["memories"]
 
@@ -83,7 +83,7 @@ def growth(frame: pd.DataFrame, folder: Path) -> None:
 
 
 def ahead(frame: pd.DataFrame, one: Growth) -> Iterator[str]:
-    """A sentence for each peer that is lower than pgmnemo at the largest size that both have."""
+    """Yield a sentence for each peer that is lower than pgmnemo at the largest size that both have."""
     known = frame.dropna(subset=one.column)
     own = known[known["name"] == OURS].set_index("memories")[one.column]
     shared = known[known["memories"].isin(own.index) & ~known["name"].map(_ours)]
@@ -96,7 +96,7 @@ def ahead(frame: pd.DataFrame, one: Growth) -> Iterator[str]:
 
 
 def ahead_in_recall(document: Json) -> Iterator[str]:
-    """A sentence for each peer that finds as much as pgmnemo at its defaults, or more, in less time."""
+    """Yield a sentence for each peer that finds as much as pgmnemo at its defaults, or more, in less time."""
     ours = next((one for one in document["systems"] if one["name"] == OURS), None)
     own = cell(ours, Which("whole", leg="vector")) if ours else None
     if own is None:
@@ -112,19 +112,21 @@ def ahead_in_recall(document: Json) -> Iterator[str]:
 
 
 def _ours(name: str) -> bool:
-    """Whether a system is pgmnemo, with passages or without."""
+    """Return whether a system is pgmnemo, with passages or without."""
     return name.partition("+")[0] == OURS
 
 
 def _vector_reads(system: Json) -> list[Json]:
-    """The vector leg for everything: at each setting that was tried, the fastest first, or as it stands."""
+    """Return the vector leg for everything: at each setting that was tried, the fastest first, or as it
+    stands.
+    """
     swept = [found for found in system["reads"] if found["ef_search"] is not None]
     single = cell(system, Which("whole", leg="vector"))
     return sorted(swept, key=lambda found: found["p50_ms"]) or ([single] if single else [])
 
 
 def amount(value: float) -> str:
-    """A figure with two digits that count, or all before its point: `0.41`, `1.9`, `17`, `2,150`."""
+    """Return a figure with two digits that count, or all before its point: `0.41`, `1.9`, `17`, `2,150`."""
     return f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
 
 
@@ -200,7 +202,7 @@ def join(folders: Sequence[Path], output: Path) -> Path:
 
 
 def grown(documents: Sequence[Json]) -> pd.DataFrame:
-    """A row for each run and system, the smallest run first.
+    """Return a row for each run and system, the smallest run first.
 
     Of each tenant p50 in ms of one client's whole search, and how many times faster than the reference;
     NaN where there is none.

@@ -130,7 +130,7 @@ class Subject:
         return f"{named}, two passages a lesson" if self.passages else named
 
     def missing(self, version: str) -> str:
-        """Why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
+        """Return why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
         number = Name.of(self.name).version or version
         if self.passages and self.kind.versions and release(number) < SINCE:
             return f"pgmnemo {number} takes no passages; measure --version v0.6.1 or later"
@@ -144,7 +144,9 @@ class Subject:
 
 
 def subject(name: str) -> Subject:
-    """The subject of that name; UsageError for an unknown system, and for one that takes no passages."""
+    """Return the subject of that name; UsageError for an unknown system, and for one that takes no
+    passages.
+    """
     parts = Name.of(name)
     kind, passages = kind_of(str(parts.bare)), parts.wrappers == (PARTED,)
     if passages and not kind.versions:
@@ -221,7 +223,7 @@ def estimate(request: PerfRequest, chosen: Sequence[Subject]) -> Estimate:
 
 
 def scratch_folder(request: PerfRequest) -> Path:
-    """Where the corpus and the file-based systems go."""
+    """Return where the corpus and the file-based systems go."""
     return request.scratch or Path(tempfile.gettempdir())
 
 

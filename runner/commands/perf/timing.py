@@ -45,7 +45,9 @@ class Reads:
         return None if self.tenant is Tenant.WHOLE and not self.walls else name_of(self.tenant)
 
     def queries(self, workload: Workload) -> list[Query]:
-        """The questions, each where it is asked: in the small tenants one in each of a sample of them."""
+        """Return the questions, each where it is asked: in the small tenants one in each of a sample of
+        them.
+        """
         asked = workload.questions
         small = self.tenant is Tenant.SMALL
         projects = workload.sample(len(asked)) if small else [self.project] * len(asked)
@@ -111,7 +113,9 @@ def _warm_up(clients: Sequence[Asking], questions: Sequence[Query], reads: Reads
 def _asked(
     clients: Sequence[Asking], questions: Sequence[Query], reads: Reads, began: float
 ) -> Iterator[tuple[int, float, list[int]]]:
-    """The turn, the seconds and the answer of each question; each client takes one as soon as it is free."""
+    """Return the turn, the seconds and the answer of each question; each client takes one as soon as it is
+    free.
+    """
     turns, lock = count(), threading.Lock()
 
     def work(client: Asking) -> list[tuple[int, float, list[int]]]:

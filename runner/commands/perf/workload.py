@@ -80,7 +80,7 @@ class Loaded(Lessons):
 
 
 def name_of(tenant: int) -> str:
-    """The tenant's name in the results, and as a project."""
+    """Return the tenant's name in the results, and as a project."""
     more = tenant - Tenant.SMALL
     return f"small {more}" if more > 0 else Tenant(tenant).name.lower()
 
@@ -92,7 +92,7 @@ def sizes(memories: int, tenants: int, small: int = 1) -> dict[Tenant, int]:
 
 
 def interleaved(counts: Sequence[int]) -> NDArray[np.int32]:
-    """The tenant of each row in the order of arrival: every tenant's rows as evenly spread as can be.
+    """Return the tenant of each row in the order of arrival: every tenant's rows as evenly spread as can be.
 
     What SMALL has is that of as many tenants as it makes, whose rows do not mix.
     """
@@ -145,7 +145,9 @@ class Workload:
         return int(np.count_nonzero(self.tenants[: self.count] == tenant))
 
     def lesson(self, number: int, passages: bool = False) -> Lesson:
-        """The row `number`, from 0 in the order of arrival; with its `passages` where they are wanted."""
+        """Return the row `number`, from 0 in the order of arrival; with its `passages` where they are
+        wanted.
+        """
         text = bytes(self._text[self.starts[number] : self.starts[number + 1]]).decode()
         project, cut = name_of(int(self.tenants[number])), int(self.cuts[number])
         lesson = Lesson(number, project, str(number), text, self.vectors[number])
@@ -188,7 +190,9 @@ class Truth:
 
 
 def nearest(workload: Workload, questions: int, tenant: Tenant | None, k: int) -> Truth:
-    """The truth for the first `questions` questions over the loaded rows of `tenant` (None: of all)."""
+    """Return the truth for the first `questions` questions over the loaded rows of `tenant` (None: of
+    all).
+    """
     asked = np.stack([one.vector for one in workload.questions[:questions] if one.vector is not None])
     rows = workload.rows(tenant)
     k = min(k, len(rows))

@@ -116,7 +116,7 @@ def lines(corpus: Corpus, folder: Path) -> Iterator[str]:
 
 
 def markdown(stated: Stated) -> str:
-    """The tables, then the sentences; every metric and the types are of the first arm."""
+    """Return the tables, then the sentences; every metric and the types are of the first arm."""
     figures, headline = Figures(stated.document, stated.headline_view), stated.edition.metrics.headline
     scopes = list(dict.fromkeys(row.scope for row in stated.rows))
     arm = stated.rows[0].arm
@@ -137,7 +137,7 @@ def markdown(stated: Stated) -> str:
 
 
 def sentences(stated: Stated) -> Iterator[str]:
-    """The verdict, what the corpus is, and every question or rank that was not simply scored."""
+    """Yield the verdict, what the corpus is, and every question or rank that was not simply scored."""
     edition, corpus, source = stated.edition, stated.corpus, stated.source
     yield f"{VERDICT}: {WORDS} (PROTOCOL.md {edition.version}, §5)"
     interval = stated.document["intervals"]["value"]
@@ -175,6 +175,8 @@ def sentences(stated: Stated) -> Iterator[str]:
 
 
 def _empty(stated: Stated) -> Counter[tuple[str, str]]:
-    """The rankings that the file gives without an id in them, by arm and scope; positive counts alone."""
+    """Return the rankings that the file gives without an id in them, by arm and scope; positive counts
+    alone.
+    """
     empty = Counter((row.arm, row.scope) for row in stated.rows if not row.ranking)
     return empty - Counter(stated.missing)

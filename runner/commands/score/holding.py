@@ -27,7 +27,7 @@ class Holding:
         self._ids = f"python -m runner score --suite {corpus.suite} --ids DIR"
 
     def rows(self, source: Rankings) -> tuple[Retrieval, ...]:
-        """The retrievals in the order of the file, then those that are missing."""
+        """Return the retrievals in the order of the file, then those that are missing."""
         if not any(one.question in self.questions for one in source.rankings):
             raise RankingsError(
                 f"{source.file} ranks {source.rankings[0].question!r} and other questions, and none of them "
@@ -52,7 +52,7 @@ class Holding:
         return f" in scope {self.scope}" if self.scope else ""
 
     def _held(self, ranking: Ranking, scope: str) -> Retrieval | None:
-        """The retrieval; None for a question without gold at this level, which no run asks either."""
+        """Return the retrieval; None for a question without gold at this level, which no run asks either."""
         question, where = self.questions.get(ranking.question), ranking.where
         if question is None:
             raise RankingsError(
@@ -107,7 +107,9 @@ class Holding:
             )
 
     def _completed(self, found: set[tuple[str, str, str]]) -> Iterator[Retrieval]:
-        """An empty ranking for each scored question that an arm does not answer in a scope of its own."""
+        """Yield an empty ranking for each scored question that an arm does not answer in a scope of its
+        own.
+        """
         scored = [question for question in self.corpus.questions if question.gold]
         for arm, scope in dict.fromkeys((arm, scope) for arm, scope, _ in sorted(found)):
             absent = [question for question in scored if (arm, scope, question.key) not in found]
@@ -121,5 +123,7 @@ class Holding:
 
 
 def _as_set(claimed: object) -> object:
-    """A list of ids as their set: neither their order nor an id that stands twice makes another gold."""
+    """Return a list of ids as their set: neither their order nor an id that stands twice makes another
+    gold.
+    """
     return {str(one) for one in claimed} if isinstance(claimed, list) else claimed

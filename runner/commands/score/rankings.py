@@ -56,7 +56,7 @@ class Rankings:
 
 
 def read_rankings(path: Path) -> Rankings:
-    """Every ranking of the file, plain or packed; RankingsError names the line that is wrong."""
+    """Return every ranking of the file, plain or packed; RankingsError names the line that is wrong."""
     path = path.expanduser()
     try:
         if path.is_dir():
@@ -86,7 +86,9 @@ def _text(data: bytes, file: str) -> str:
 
 
 def _scores(text: str) -> dict[str, dict[str, Any]]:
-    """The scores by question and document, where the whole text is an object of these; else nothing."""
+    """Return the scores by question and document, where the whole text is an object of these; else
+    nothing.
+    """
     try:
         value = json.loads(text, parse_constant=_no_number, object_pairs_hook=once)
     except (ValueError, RecursionError):
@@ -140,7 +142,7 @@ def _raw_line(line: str, where: str) -> Ranking:
 
 
 def _id(value: Any) -> str | None:
-    """An id as a text, which may be given as a whole number; None for anything else."""
+    """Return an id as a text, which may be given as a whole number; None for anything else."""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 

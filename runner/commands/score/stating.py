@@ -103,7 +103,7 @@ class Stated:
         }  # fmt: skip
 
     def _readings(self) -> Iterator[Json]:
-        """The figures as others count them (§4.9), in the suite's first scope."""
+        """Yield the figures as others count them (§4.9), in the suite's first scope."""
         pins, corpus = self.edition.suites.get(self.corpus.suite), self.corpus
         tables = [table for table in arrange(self.rows) if table.scope == corpus.scopes[0].name]
         for table in tables if pins else ():
@@ -114,7 +114,9 @@ class Stated:
 
 
 def load(parts: Suite, place: Path, granularity: str | None, split: str) -> Corpus:
-    """The corpus at `place` under the edition in force; UsageError for a split of a suite that has no own."""
+    """Return the corpus at `place` under the edition in force; UsageError for a split of a suite that has no
+    own.
+    """
     if split and not parts.own:
         raise UsageError(
             f"--split names the judgements of a folder of BEIR, and {parts.name} is no such suite"

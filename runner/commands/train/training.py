@@ -67,7 +67,7 @@ def train_command(
 
 
 def lines(one: Json) -> Iterator[str]:
-    """The figures of one task, for people."""
+    """Yield the figures of one task, for people."""
     yield f"{one['task']}, n = {one['n']:,}, each question by weights that were fitted without it"
     for name in one["own"]:
         scale, digits = (1, 3) if name.startswith("MRR") else (100, 1)
@@ -153,7 +153,7 @@ def _pooled(setup: Setup, task: Task) -> Pooled:
 
 
 def _left_out(tasks: Sequence[Pooled]) -> list[Json]:
-    """Each task judged with every question under the weights of the fold that left it out."""
+    """Return each task judged with every question under the weights of the fold that left it out."""
     folds = [_folds(one.task) for one in tasks]
     orders: list[list[Sequence[int]]] = [[()] * len(one.features) for one in tasks]
     for fold in sorted({name for names in folds for name in names}):
@@ -168,7 +168,7 @@ def _left_out(tasks: Sequence[Pooled]) -> list[Json]:
 
 
 def _folds(task: Task) -> list[int]:
-    """The fold of each question: its conversation's number, or one of FOLDS by the hash of its key.
+    """Return the fold of each question: its conversation's number, or one of FOLDS by the hash of its key.
 
     A conversation is left out at every granularity at once.
     """

@@ -61,7 +61,7 @@ class Setup:
         return embed_corpus(corpus, self.embedder, self.cache, self.progress, passages=passages)
 
     def place(self, label: str, **settings: str) -> Place:
-        """Where a system works, with the settings that the protocol demands and these."""
+        """Return where a system works, with the settings that the protocol demands and these."""
         demanded = {name: str(value) for name, value in current().settings.items()}
         return Place(
             Path(gettempdir()), self.options.number, label, {**demanded, **settings}, self.environ,
@@ -89,7 +89,7 @@ class Setup:
 
 
 def load(path: Path) -> tuple[Arrays, Any] | None:
-    """The arrays and what was said with them; None where there is nothing that can be read."""
+    """Return the arrays and what was said with them; None where there is nothing that can be read."""
     try:
         with path.open("rb") as file, np.load(file) as held:
             arrays = {name: held[name] for name in held.files}

@@ -119,7 +119,8 @@ def _recalled(
 
 
 def _words(session: Session, weights: Mapping[str, float]) -> Arrays:
-    """The words for every pivot and bonus but those in force; with rarity counted in tenant and scope alone.
+    """Return the words for every pivot and bonus but those in force; with rarity counted in tenant and scope
+    alone.
 
     Asked without vectors, which saves half of the time.
     """
@@ -137,7 +138,7 @@ def _words(session: Session, weights: Mapping[str, float]) -> Arrays:
 
 
 def _plain(place: Place, task: Task) -> Arrays:
-    """The words without merged forms."""
+    """Return the words without merged forms."""
     settings = {**place.settings, "mode": "keyword"}
     other = replace(place, settings=settings, label=f"{place.label} plain")
     with open_system(OURS, other) as system:

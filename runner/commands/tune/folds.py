@@ -43,7 +43,7 @@ class Outcome:
 
 
 def climb(judges: Sequence[Judge], rows: Mapping[str, Rows], start: Weights) -> dict[str, float]:
-    """The weights that `start` is led to by the questions in `rows` (by task name), and by no others.
+    """Return the weights that `start` is led to by the questions in `rows` (by task name), and by no others.
 
     Coordinate ascent: one weight after the other is set to the value of its grid that serves best. Of equal
     values the one first met stays, so the outcome is the same on every machine.
@@ -66,7 +66,7 @@ def climb(judges: Sequence[Judge], rows: Mapping[str, Rows], start: Weights) -> 
 
 
 def protocols(tasks: Sequence[Task]) -> Iterator[tuple[str, list[Fold]]]:
-    """Every way to hold out, by its name."""
+    """Yield every way to hold out, by its name."""
     clustered = [task for task in tasks if task.corpus.clustered]
     single = [task for task in tasks if not task.corpus.clustered]
     families = dict.fromkeys(task.family for task in clustered)
@@ -87,7 +87,7 @@ def _named(clustered: Sequence[Task], beside: Sequence[Task], words: str) -> tup
 
 
 def confirming(task: Task) -> list[Fold]:
-    """The folds of a sweep: each cluster once, or one half of what stands alone."""
+    """Return the folds of a sweep: each cluster once, or one half of what stands alone."""
     if not task.corpus.clustered:
         return _halves([], [task], SPLITS[0])[1:]
     return _leave_out([[name] for name in _clusters([task])], [task], [])
@@ -122,7 +122,9 @@ def _leave_out(groups: list[list[str]], clustered: Sequence[Task], beside: Seque
 
 
 def _halves(clustered: Sequence[Task], single: Sequence[Task], seed: int) -> list[Fold]:
-    """The halves that are held out, one after the other; each is trained by the other and by `clustered`."""
+    """Return the halves that are held out, one after the other; each is trained by the other and by
+    `clustered`.
+    """
     whole = {task.name: task.counted for task in clustered}
     halves = {task.name: _half(len(task.questions), seed) for task in single}
     first = {task.name: halves[task.name] & task.counted for task in single}
@@ -131,5 +133,5 @@ def _halves(clustered: Sequence[Task], single: Sequence[Task], seed: int) -> lis
 
 
 def _half(number: int, seed: int) -> Rows:
-    """A random half of the questions, rounded down."""
+    """Return a random half of the questions, rounded down."""
     return np.asarray(np.random.default_rng(seed).permutation(number) < number // 2)

@@ -82,7 +82,8 @@ class TuneOptions(Options):
             )
 
     def places(self, suite: str) -> list[Path | None]:
-        """The files or folders given for `suite`, else what the suites that are not named share, else None.
+        """Return the files or folders given for `suite`, else what the suites that are not named share, else
+        None.
 
         Of `file` all that are given, for each is a corpus; of another suite the last.
         """

@@ -54,7 +54,7 @@ class Company:
         return cls(*(arrays[f"company {one.name}"] for one in fields(cls)))
 
     def of(self, projects: Places) -> Company:
-        """The same for questions, each of the project at a place."""
+        """Return the same for questions, each of the project at a place."""
         return Company(*(getattr(self, one.name)[projects] for one in fields(self)))
 
     @cached_property
@@ -78,7 +78,7 @@ class Company:
         ]
 
     def greatest(self, relevance: Floats) -> Floats:
-        """The greatest relevance of each lesson's moment, itself included, (questions, columns)."""
+        """Return the greatest relevance of each lesson's moment, itself included, (questions, columns)."""
         order, starts, lengths = self._groups
         best = np.repeat(np.maximum.reduceat(relevance.ravel()[order], starts), lengths)
         spread = np.empty_like(best)
@@ -86,7 +86,7 @@ class Company:
         return spread.reshape(relevance.shape)
 
     def reaching(self, relevance: Floats) -> Floats:
-        """The relevance that reaches each lesson from its neighbours, (questions, columns)."""
+        """Return the relevance that reaches each lesson from its neighbours, (questions, columns)."""
         total = np.zeros(relevance.shape)
         for places, factor in self._flat:
             total += factor * relevance.ravel()[places]
@@ -121,11 +121,11 @@ class Judge:
         return cls(task, arrays, Company.kept(arrays))
 
     def scores(self, weights: Weights, *, words: str = "") -> Floats:
-        """The score of each lesson, (questions, columns); -inf where there is none."""
+        """Return the score of each lesson, (questions, columns); -inf where there is none."""
         return np.concatenate([self._scores(*block, weights, words) for block in self.blocks])
 
     def figures(self, weights: Weights, *, words: str = "") -> Floats:
-        """Every one of FIGURES for each question, (questions, figures)."""
+        """Return every one of FIGURES for each question, (questions, figures)."""
         key = (words, *sorted(weights.items()))
         if key not in self.known:
             self.known[key] = np.concatenate(

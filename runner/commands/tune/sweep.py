@@ -142,7 +142,9 @@ def _moments(task: Task) -> Floats:
 
 
 def _nearest(session: Session) -> Floats:
-    """The best exact cosine in each question's own scope, and in the next scope of the corpus's order."""
+    """Return the best exact cosine in each question's own scope, and in the next scope of the corpus's
+    order.
+    """
     exact, names = ExactCosine(), list(session.lessons.projects)
     exact.load(session.lessons)
     following = dict(zip(names, [*names[1:], names[0]], strict=True))
@@ -157,7 +159,7 @@ def _nearest(session: Session) -> Floats:
 def _scored(
     request: SweepOptions, setup: Setup, tasks: Mapping[str, Task], legs: Mapping[str, Legs]
 ) -> Iterator[Floats]:
-    """The figures of each point, (questions, figures); each is kept until the sweep is done."""
+    """Yield the figures of each point, (questions, figures); each is kept until the sweep is done."""
     whole = (request.strategy, request.k, request.embedder, request.number, request.level)
     for point in setup.progress.track(request.points, "points", len(request.points)):
         task = tasks[point.text]
@@ -170,7 +172,7 @@ def _scored(
 
 
 def point_figures(point: Point, k: int, layout: Layout, legs: Legs) -> Floats:
-    """Every one of SHOWN for each question under one point, in blocks that fit a processor's cache."""
+    """Return every one of SHOWN for each question under one point, in blocks that fit a processor's cache."""
     depth, made = point.fusion.pool(k), []
     for rows, block in layout.blocks():
         near, words = (pooled(leg[rows], depth) for leg in (legs.vector, legs.keyword))

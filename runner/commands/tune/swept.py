@@ -60,7 +60,7 @@ def document(
     request: SweepOptions, embedder: Embedder, task: Task, legs: Legs, figures: Sequence[Floats],
     folds: Sequence[Fold],
 ) -> Json:  # fmt: skip
-    """All that was found; `figures` of each point, (questions, SHOWN).
+    """Return all that was found; `figures` of each point, (questions, SHOWN).
 
     Where one half is tuned on, the table is of that half alone.
     """
@@ -98,7 +98,9 @@ def _types(task: Task, found: Floats, shown: Rows) -> Iterator[Json]:
 
 
 def _confirmed(request: SweepOptions, task: Task, figures: Sequence[Floats], folds: Sequence[Fold]) -> Json:
-    """The point that each fold's other questions choose, judged by its own; and minus the first point."""
+    """Return the point that each fold's other questions choose, judged by its own; and minus the first
+    point.
+    """
     held, chosen = np.full(figures[0].shape, np.nan), {}
     for fold in folds:
         trained, judged = fold.trained[task.name], fold.held[task.name]
@@ -148,19 +150,19 @@ def _gate(task: Task, legs: Legs, folds: Sequence[Fold], shown: Rows) -> Json:
 
 
 def markdown(made: Json) -> str:
-    """The document as people read it."""
+    """Return the document as people read it."""
     return aligned(template(TEMPLATE).render(made=made, cell=_cell, rates=RATES))
 
 
 def _cell(name: str, numbers: Sequence[float], sign: str = "") -> str:
-    """A value with its interval; rates in per cent, MRR from 0 to 1."""
+    """Return a value with its interval; rates in per cent, MRR from 0 to 1."""
     scale, digits = (1, 3) if name.startswith("MRR") else (100, 1)
     value, low, high = (f"{scale * one:{sign}.{digits}f}".replace("-", "\N{MINUS SIGN}") for one in numbers)
     return f"{value} [{low}, {high}]"
 
 
 def plot(made: Json, folder: Path, progress: Progress) -> tuple[Path, ...]:
-    """Each headline figure over the axis of most values, a line for each other choice.
+    """Return each headline figure over the axis of most values, a line for each other choice.
 
     Nothing where matplotlib is missing, which is said.
     """

@@ -89,7 +89,7 @@ class Task:
         return Layout.of(self)
 
     def clusters(self, rows: Rows) -> list[str] | None:
-        """The cluster of each of some questions, where the corpus has clusters."""
+        """Return the cluster of each of some questions, where the corpus has clusters."""
         if not self.corpus.clustered:
             return None
         return [project for project, row in zip(self.projects, rows, strict=True) if row]
@@ -138,7 +138,9 @@ class Layout:
         )  # fmt: skip
 
     def blocks(self) -> Iterator[tuple[slice, Layout]]:
-        """The same for a few questions at a time, whose arrays fit a processor's cache: twice as fast."""
+        """Yield the same for a few questions at a time, whose arrays fit a processor's cache: twice as
+        fast.
+        """
         for start in range(0, self.shape[0], BLOCK):
             rows = slice(start, min(start + BLOCK, self.shape[0]))
             inside = (self.gold_rows >= rows.start) & (self.gold_rows < rows.stop)
@@ -154,14 +156,16 @@ class Layout:
         return self.valid.shape[0], self.valid.shape[1]
 
     def gold_ranks(self, scores: Floats) -> NDArray[np.int64]:
-        """The rank from 1 of each gold lesson, (gold): lessons above it, and equal ones before it."""
+        """Return the rank from 1 of each gold lesson, (gold): lessons above it, and equal ones before it."""
         rivals = scores[self.gold_rows]
         own = scores[self.gold_rows, self.gold_columns][:, None]
         before = np.arange(scores.shape[1]) < self.gold_columns[:, None]
         return np.asarray(1 + (rivals > own).sum(axis=1) + ((rivals == own) & before).sum(axis=1))
 
     def figures(self, scores: Floats, names: Sequence[str] = FIGURES) -> Floats:
-        """Every named figure of each question, (questions, figures); a lesson of -inf was not answered."""
+        """Return every named figure of each question, (questions, figures); a lesson of -inf was not
+        answered.
+        """
         ranks = self.gold_ranks(scores)
         ranks[np.isneginf(scores[self.gold_rows, self.gold_columns])] = NOWHERE
         table = np.full((self.shape[0], int(self.gold_counts.max())), NOWHERE)
@@ -204,7 +208,7 @@ def load_tasks(
 
 
 def _view(suite: str) -> View:
-    """The view that the headline of the suite is of."""
+    """Return the view that the headline of the suite is of."""
     pins = current().suites.get(suite)
     views = {view.name: view for view in SUITES[suite].views(current())}
     return views[pins.headline_view if pins else "all"]

@@ -95,7 +95,9 @@ def tune(
 
 
 def _collected(setup: Setup, task: Task) -> tuple[Judge, dict[str, float], str]:
-    """The task with its components, from the file that holds them or from the extension; its fingerprint."""
+    """Return the task with its components, from the file that holds them or from the extension; its
+    fingerprint.
+    """
     label = f"tune {task.corpus.sha256} {task.name} {setup.embedder.identity!r}"
     place = setup.place(label, **EVERYTHING)
     with open_system(OURS, place) as system:
@@ -132,7 +134,7 @@ def _found(judges: Sequence[Judge], default: Weights, progress: Progress) -> Jso
 
 
 def _described(task: Task) -> Json:
-    """A corpus with its hash and counts, and what its intervals are called."""
+    """Return a corpus with its hash and counts, and what its intervals are called."""
     return {
         "task": task.name,
         "suite": task.corpus.suite,
@@ -173,7 +175,7 @@ def _valued(task: Task, weights: str, sample: str, depth: str, values: Floats, r
 
 
 def _types(judge: Judge, default: Weights) -> Iterator[Json]:
-    """The default's values by type of question."""
+    """Yield the default's values by type of question."""
     task = judge.task
     for kind in sorted(set(task.types.tolist())):
         rows = task.types == kind
@@ -182,7 +184,7 @@ def _types(judge: Judge, default: Weights) -> Iterator[Json]:
 
 
 def _chosen(optima: Mapping[str, Weights], outcomes: Iterable[Outcome]) -> Iterator[Json]:
-    """The weights of every ascent."""
+    """Yield the weights of every ascent."""
     ascents = [(IN_SAMPLE, start, "", weights) for start, weights in optima.items()]
     ascents += [(one.protocol, one.start, *chosen) for one in outcomes for chosen in one.weights.items()]
     for protocol, start, fold, weights in ascents:
@@ -190,7 +192,7 @@ def _chosen(optima: Mapping[str, Weights], outcomes: Iterable[Outcome]) -> Itera
 
 
 def _slopes(judge: Judge, default: Weights) -> Iterator[Json]:
-    """The default with one weight moved along its grid, in-sample: how flat it lies."""
+    """Yield the default with one weight moved along its grid, in-sample: how flat it lies."""
     for name, values in GRID.items():
         for value in values:
             means = judge.figures({**default, name: value})[judge.task.counted].mean(axis=0)
@@ -223,7 +225,7 @@ def _tuned(weights: Weights) -> dict[str, float]:
 
 
 def markdown(made: Json) -> str:
-    """The document as people read it; the rest of its figures stands in the JSON alone."""
+    """Return the document as people read it; the rest of its figures stands in the JSON alone."""
     suites = dict.fromkeys(f"--suite {task.get('suite', task['task'].split()[0])}" for task in made["tasks"])
     files = (f"--data file={shlex.quote(task['data'])}" for task in made["tasks"] if task.get("data"))
     command = " ".join([COMMAND, *suites, *files, f"--version v{made['version']}"])
@@ -236,6 +238,6 @@ def markdown(made: Json) -> str:
 
 
 def _cell(numbers: Sequence[float], sign: str = "") -> str:
-    """A figure in per cent with its interval."""
+    """Return a figure in per cent with its interval."""
     value, low, high = (format(100 * one, f"{sign}.1f") for one in numbers)
     return f"{value} [{low}, {high}]"

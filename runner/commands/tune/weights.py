@@ -66,12 +66,12 @@ TRIALS, SEED, QUESTIONS = 4, 42, 60  # drawings of weights; questions of a task,
 
 
 def default_weights(settings: Mapping[str, str]) -> dict[str, float]:
-    """The weights in force, from the extension's own list of settings."""
+    """Return the weights in force, from the extension's own list of settings."""
     return {name: float(settings[f"pgmnemo.{name}"]) for name in NAMES}
 
 
 def shapes(default: Weights) -> Iterator[dict[str, float]]:
-    """Every pivot and bonus for which words are asked for: the grid's, the default, and no bonus."""
+    """Yield every pivot and bonus for which words are asked for: the grid's, the default, and no bonus."""
     pivots = dict.fromkeys((default["length_pivot"], *GRID["length_pivot"]))
     bonuses = dict.fromkeys((default["passage_term_bonus"], *GRID["passage_term_bonus"]))
     for pivot in pivots:
@@ -104,6 +104,6 @@ def trials(default: Weights) -> dict[str, dict[str, float]]:
 
 
 def tried_rows(questions: int) -> list[int]:
-    """The questions that are asked under drawn weights, by place."""
+    """Return the questions that are asked under drawn weights, by place."""
     spread = np.linspace(0, questions - 1, min(questions, QUESTIONS))
     return [int(place) for place in np.unique(spread.astype(int))]

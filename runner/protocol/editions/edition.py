@@ -191,7 +191,9 @@ class Edition(Pins, frozen=True):
     variance: dict[str, dict[str, float]]
 
     def engine(self, version: str) -> EnginePins:
-        """The newest engine that is not newer than `version`; the oldest for a version before them all."""
+        """Return the newest engine that is not newer than `version`; the oldest for a version before them
+        all.
+        """
         oldest, *newer = sorted(self.engines.values(), key=lambda one: release(one.since))
         found = oldest
         for one in newer:
@@ -206,7 +208,7 @@ class Edition(Pins, frozen=True):
         return (pins.disclose,)
 
     def suite(self, name: str) -> SuitePins:
-        """The pins of a suite; UsageError for one of which no corpus is registered."""
+        """Return the pins of a suite; UsageError for one of which no corpus is registered."""
         try:
             return self.suites[name]
         except KeyError:

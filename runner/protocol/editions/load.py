@@ -40,18 +40,18 @@ class OlderEdition(UsageError):
 
 
 def known(folder: Path = FOLDER) -> tuple[str, ...]:
-    """The versions of all editions that are read here, oldest first."""
+    """Return the versions of all editions that are read here, oldest first."""
     return tuple(sorted((place.parent.name for place in folder.glob(f"*/{PINS}")), key=release))
 
 
 def current() -> Edition:
-    """The newest edition: the one in force, under which runs are made."""
+    """Return the newest edition: the one in force, under which runs are made."""
     return edition(known()[-1])
 
 
 @cache
 def edition(version: str, folder: Path = FOLDER) -> Edition:
-    """The edition of `version`.
+    """Return the edition of `version`.
 
     UsageError lists those that are known, or names the pin that is missing; PgmnemoError for a missing file.
     """
@@ -72,7 +72,7 @@ def edition(version: str, folder: Path = FOLDER) -> Edition:
 
 
 def tables_of(pins: Path) -> dict[str, Any]:
-    """The tables of an edition.toml, put over those of the edition that it follows."""
+    """Return the tables of an edition.toml, put over those of the edition that it follows."""
     try:
         tables = tomllib.loads(_bytes(pins).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -109,7 +109,7 @@ def demand_known(version: str, folder: Path) -> None:
 
 
 def _named(folder: Path) -> str:
-    """A folder as a checkout of the repository has it."""
+    """Return a folder as a checkout of the repository has it."""
     place = folder.absolute()
     return place.relative_to(ROOT).as_posix() if place.is_relative_to(ROOT) else str(place)
 

@@ -20,29 +20,31 @@ __all__ = [
 
 @cache
 def _known() -> Registry[Gate]:
-    """The gates of every file here, by name."""
+    """Return the gates of every file here, by name."""
     return Registry("gate", {gate.name: gate for gate in members(__name__, "GATES")})
 
 
 def gate_named(name: str) -> Gate:
-    """The gate of that name; UsageError lists those that there are."""
+    """Return the gate of that name; UsageError lists those that there are."""
     return _known()[name]
 
 
 def gates_of(edition: Edition, ours: bool = True) -> tuple[Gate, ...]:
-    """The gates of an edition in their order; without pgmnemo's own where another system is under test."""
+    """Return the gates of an edition in their order; without pgmnemo's own where another system is under
+    test.
+    """
     names = (name for name in edition.gates if ours or name not in edition.pgmnemo_gates)
     return tuple(map(gate_named, names))
 
 
 def check_before(facts: Facts) -> tuple[GateResult, ...]:
-    """Every gate in order, before the run: those that only its results can answer say NOT_YET."""
+    """Return every gate in order, before the run: those that only its results can answer say NOT_YET."""
     early = replace(facts, retrievals=None, artefacts=None)
     return tuple(gate(early) for gate in _gates(facts))
 
 
 def check_all(facts: Facts) -> tuple[GateResult, ...]:
-    """Every gate in order, after the run; one whose facts are still missing counts as failed."""
+    """Return every gate in order, after the run; one whose facts are still missing counts as failed."""
     return tuple(_settled(gate(facts)) for gate in _gates(facts))
 
 

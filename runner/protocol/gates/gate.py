@@ -51,17 +51,19 @@ class Facts:
 
     @property
     def registered(self) -> bool:
-        """Whether the corpus is the registered one, byte for byte."""
+        """Return whether the corpus is the registered one, byte for byte."""
         return self.pins is not None and self.pins.sha256 == self.corpus.sha256
 
     @property
     def let_through(self) -> bool:
-        """Whether an unregistered corpus was let through by the flag."""
+        """Return whether an unregistered corpus was let through by the flag."""
         return self.run.choice.allow_unregistered_corpus and not self.registered
 
     @property
     def canonical_granularity(self) -> bool:
-        """Whether the corpus was cut as the edition demands; of a suite that it does not know, as it is."""
+        """Return whether the corpus was cut as the edition demands; of a suite that it does not know, as it
+        is.
+        """
         return self.pins is None or self.pins.granularity == self.corpus.granularity
 
 
@@ -100,17 +102,19 @@ class Gate:
 
 
 def not_yet(expected: str) -> Finding:
-    """The finding of a gate whose facts are not known yet."""
+    """Return the finding of a gate whose facts are not known yet."""
     return Finding(Status.NOT_YET, expected, "not known before the run")
 
 
 def judge(results: Iterable[GateResult]) -> Verdict:
-    """The worst answer decides; a gate that is NOT_YET checked does not count (`check_all` leaves none)."""
+    """Return the worst answer decides; a gate that is NOT_YET checked does not count (`check_all` leaves
+    none).
+    """
     found = {result.status for result in results}
     return next((verdict for status, verdict in WORST_FIRST if status in found), Verdict.VERIFIED)
 
 
 def deviations(results: Iterable[GateResult]) -> tuple[str, ...]:
-    """Every labelled departure as `gate: what was found`, for report and HISTORY.md."""
+    """Return every labelled departure as `gate: what was found`, for report and HISTORY.md."""
     labelled = (Status.DEVIATION, Status.UNVERIFIED)
     return tuple(f"{result.gate}: {result.found}" for result in results if result.status in labelled)

@@ -50,7 +50,7 @@ def _leaks(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 
 def _texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
-    """Each distinct text, and where it stands first; memory holds a digest of each."""
+    """Yield each distinct text, and where it stands first; memory holds a digest of each."""
     seen: set[bytes] = set()
     for text, place in _every_text(corpus):
         if (digest := blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()) not in seen:
@@ -68,7 +68,7 @@ def _every_text(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 
 def _ids(corpus: Corpus) -> set[str]:
-    """Every id, project, question key and evidence id that no text would hold by chance."""
+    """Return every id, project, question key and evidence id that no text would hold by chance."""
     ids = {one for segment in corpus.heads for one in (segment.id, segment.project)}
     ids |= {question.key for question in corpus.questions}
     ids |= {one.cited for question in corpus.questions for one in question.evidence}
@@ -76,7 +76,9 @@ def _ids(corpus: Corpus) -> set[str]:
 
 
 def _telling(one: str) -> bool:
-    """Whether no ordinary text holds `one` by chance: so `conv-26/D3` and `eac54add`, not `D` or `2023`."""
+    """Return whether no ordinary text holds `one` by chance: so `conv-26/D3` and `eac54add`, not `D` or
+    `2023`.
+    """
     if not any(character.isdigit() or character == "_" for character in one):
         return False
     return len(one) >= 6 and (not one.isdigit() or len(one) >= 8)

@@ -70,7 +70,7 @@ def shape(facts: Facts) -> Finding:
 
 
 def count(corpus: Corpus) -> dict[str, int]:
-    """The counts that the loader states, those that the records show put over them."""
+    """Return the counts that the loader states, those that the records show put over them."""
     shown = {
         "projects": len({segment.project for segment in corpus.heads}),
         "segments": len(corpus.segments),
@@ -81,7 +81,7 @@ def count(corpus: Corpus) -> dict[str, int]:
 
 
 def _counts(facts: Facts) -> dict[str, int]:
-    """The registered counts; at turn level every turn is a segment."""
+    """Return the registered counts; at turn level every turn is a segment."""
     registered = dict(facts.pins.shape) if facts.pins else {}
     if facts.corpus.granularity == "turn" and "turns" in registered:
         registered["segments"] = registered["turns"]
@@ -156,7 +156,9 @@ def _part_words(facts: Facts) -> str:
 
 
 def _file_words(facts: Facts) -> str:
-    """How many files are there as registered, and one clause for each kind of fault, with the names."""
+    """Return how many files are there as registered, and one clause for each kind of fault, with the
+    names.
+    """
     found, pinned = facts.corpus.files, registered_files(facts.edition, facts.corpus.suite)
     faults = [f"{words}: {_shown(names)}" for words, names in _faults(found, pinned) if names]
     each = "" if _part_words(facts).startswith("none") else ", each as registered"
@@ -164,7 +166,7 @@ def _file_words(facts: Facts) -> str:
 
 
 def _changed_words(facts: Facts) -> str:
-    """The files that are there under a registered name with other bytes; empty where there is none."""
+    """Return the files that are there under a registered name with other bytes; empty where there is none."""
     pinned = registered_files(facts.edition, facts.corpus.suite)
     return _shown(dict(_faults(facts.corpus.files, pinned))["changed"])
 

@@ -96,7 +96,8 @@ FIGURES = ("value", "ci95_low", "ci95_high")
 
 
 def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> Json:
-    """The document of metrics.json for `run`, by its edition, or by another version of the metric `code`.
+    """Return the document of metrics.json for `run`, by its edition, or by another version of the metric
+    `code`.
 
     `rows` are the raw lines with the components that these hold.
     """
@@ -117,7 +118,7 @@ def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> 
 
 
 def _readings(run: Run, rows: Sequence[Retrieval]) -> list[Json]:
-    """The figures of every system as others count them; none where not all questions were asked."""
+    """Return the figures of every system as others count them; none where not all questions were asked."""
     pins, choice, shape = run.edition.suites.get(run.choice.suite), run.choice, run.corpus.shape
     if pins is None or choice.limit or choice.types or choice.split:
         return []
@@ -137,7 +138,7 @@ def metrics_document(
     definitions: Mapping[str, str],
     intervals: Mapping[str, str],
 ) -> Json:
-    """The document of metrics.json.
+    """Return the document of metrics.json.
 
     `run` is the record of run.json, whose pins it repeats; `code` names the version of the metric code;
     `definitions` gives one sentence a metric, `intervals` what each kind of interval is made by.
@@ -164,14 +165,14 @@ def metrics_document(
 
 
 def _corpus(run: Run) -> Json:
-    """The corpus in the order of metrics.json: what it is, then what was read of it."""
+    """Return the corpus in the order of metrics.json: what it is, then what was read of it."""
     facts = asdict(run.corpus)
     del facts["files"]
     return {"suite": run.choice.suite, "title": facts.pop("title"), "granularity": run.choice.level, **facts}
 
 
 def row(record: Score | Difference) -> Json:
-    """A figure as a row of the document."""
+    """Return a figure as a row of the document."""
     values = asdict(record)
     what = " ".join(str(value) for value in values.values() if isinstance(value, str))
     return values | {name: significant(values[name], METRIC_DIGITS, f"{what}: {name}") for name in FIGURES}

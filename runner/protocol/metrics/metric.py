@@ -78,7 +78,9 @@ class Metric:
         return self.name.partition("@")[0]
 
     def value(self, gold: frozenset[str], ranking: Sequence[str]) -> float:
-        """The value of one ranking of segment ids, best first. Raises UsageError where gold is empty."""
+        """Return the value of one ranking of segment ids, best first. Raises UsageError where gold is
+        empty.
+        """
         if not gold:
             raise UsageError(f"{self.name} is not defined for a question without gold; leave it out")
         return float(self.formula(tabulate([(locate(gold, ranking), len(gold))]))[0])
@@ -102,17 +104,17 @@ PACKAGE = "runner.protocol.metrics.families"
 
 @cache
 def _known() -> Registry[Family]:
-    """The families of every file of the package, by name."""
+    """Return the families of every file of the package, by name."""
     return Registry("metric family", {family.name: family for family in members(PACKAGE, "FAMILIES")})
 
 
 def family_named(name: str) -> Family:
-    """The family that an edition lists under that name; UsageError lists those that there are."""
+    """Return the family that an edition lists under that name; UsageError lists those that there are."""
     return _known()[name]
 
 
 def metrics_for(edition: Edition, cutoffs: Sequence[int] | None = None) -> Registry[Metric]:
-    """Every metric of the edition, those that have cutoffs at `cutoffs` (the edition's where None).
+    """Return every metric of the edition, those that have cutoffs at `cutoffs` (the edition's where None).
 
     Raises UsageError for a cutoff below 1, above the number of ranks that are kept, or given twice.
     """

@@ -56,16 +56,16 @@ class ScopeTable:
         answers[row.question] = locate(judged.gold, [hit.id for hit in row.ranking])
 
     def judged(self) -> list[Judged]:
-        """The questions in order of their keys, so that no figure depends on the order of the rows."""
+        """Return the questions in order of their keys, so that no figure depends on the order of the rows."""
         return [self.questions[key] for key in sorted(self.questions)]
 
     def found(self, arm: str) -> Found:
-        """Where `arm` placed the gold, in the order of `judged`; a missing retrieval found none."""
+        """Return where `arm` placed the gold, in the order of `judged`; a missing retrieval found none."""
         answers = self.arms[arm]
         return tabulate((answers.get(q.key, []), len(q.gold)) for q in self.judged())
 
     def ceiling(self) -> Found:
-        """The best that any ranking can do: all gold first, as far as the scope reaches."""
+        """Return the best that any ranking can do: all gold first, as far as the scope reaches."""
         return tabulate((range(1, min(len(q.gold), q.size) + 1), len(q.gold)) for q in self.judged())
 
 
@@ -94,7 +94,7 @@ DIFFERENCES: Registry[Method] = Registry(
 
 
 def interval_methods(clustered: bool, version: str) -> dict[str, str]:
-    """The names of the intervals in `results` and `differences`, as metrics.json states them."""
+    """Return the names of the intervals in `results` and `differences`, as metrics.json states them."""
     return {"value": MEAN.words(clustered), "difference": DIFFERENCES[version].words(clustered)}
 
 

@@ -22,7 +22,7 @@ class Method:
     interval: Callable[[Floats, Sequence[Hashable] | None], Interval]
 
     def words(self, clustered: bool) -> str:
-        """The whole of its name."""
+        """Return the whole of its name."""
         return f"{self.name}, {self.clustered if clustered else 'unclustered'}"
 
 

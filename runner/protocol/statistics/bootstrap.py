@@ -84,7 +84,7 @@ def _studentised(groups: Clustered, resamples: int, seed: int) -> Iterator[Float
 
 
 def _weights(rng: np.random.Generator, resamples: int, number: int) -> Floats:
-    """How often each of `number` clusters was drawn, (resamples, number)."""
+    """Return how often each of `number` clusters was drawn, (resamples, number)."""
     draws = rng.integers(0, number, (resamples, number)) + number * np.arange(resamples)[:, None]
     counted = np.bincount(draws.ravel(), minlength=resamples * number)
     return counted.reshape(resamples, number).astype(float)

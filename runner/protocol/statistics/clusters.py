@@ -23,7 +23,7 @@ class Interval:
 
     @classmethod
     def unknown(cls, mean: Floats, least: float = -1.0) -> Interval:
-        """All that a value may be, from `least` to 1: what one cluster tells."""
+        """Return all that a value may be, from `least` to 1: what one cluster tells."""
         return cls(mean, np.full_like(mean, least), np.ones_like(mean))
 
 

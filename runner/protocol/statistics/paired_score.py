@@ -43,7 +43,7 @@ class Evidence:
     freedom: list[int]
 
     def statistic(self, difference: Floats) -> Floats:
-        """How many standard errors the difference seen stands above `difference`."""
+        """Return how many standard errors the difference seen stands above `difference`."""
         linear = difference * (2 - self.won + self.lost) - self.won - self.lost
         root = np.sqrt(np.maximum(linear**2 + 8 * self.lost * difference * (1 - difference), 0.0))
         variance = (root - linear) / 2 + difference * (1 - difference)
@@ -77,7 +77,9 @@ def score_p(differences: Floats, clusters: Sequence[Hashable] | None = None) -> 
 
 
 def evidence(differences: Floats, clusters: Sequence[Hashable] | None) -> Evidence | None:
-    """The shares, the effective number of questions and the degrees of freedom; None for one cluster."""
+    """Return the shares, the effective number of questions and the degrees of freedom; None for one
+    cluster.
+    """
     collect = partial(by_cluster, clusters=clusters)
     groups, moved, number = collect(differences), collect(np.abs(differences)), len(differences)
     if groups.freedom < 1:
@@ -107,12 +109,12 @@ def _freedom(moved: Clustered, squares: Floats) -> list[int]:
 
 
 def _where(some: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], above: Floats, below: Floats) -> Floats:
-    """The quotient where there is something, else 1."""
+    """Return the quotient where there is something, else 1."""
     return np.where(some, above / np.where(some, below, 1.0), 1.0)
 
 
 def _end(found: Evidence, reach: Floats, mean: Floats, limit: float) -> Floats:
-    """The difference farthest towards `limit` that is no more than `reach` standard errors off."""
+    """Return the difference farthest towards `limit` that is no more than `reach` standard errors off."""
     inside, outside = mean.copy(), np.full_like(mean, limit)
     for _ in range(STEPS):
         middle = (inside + outside) / 2

@@ -11,7 +11,7 @@ SERIES_FROM = 100  # above it the expansion's error is below 1e-9
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, freedom: int) -> float:
-    """The `probability` quantile of Student's t with `freedom` whole degrees of freedom.
+    """Return the `probability` quantile of Student's t with `freedom` whole degrees of freedom.
 
     Up to 100 degrees by bisection on the closed form of the distribution function (Abramowitz & Stegun
     26.7.3 and 26.7.4), above by the expansion in 1/freedom (26.7.5). Raises ValueError outside

@@ -46,7 +46,7 @@ class Message:
 
 
 def _parts(size: str, source: Source, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Each chat of a folder, the project `<size>_<chat>`; CorpusError names the file."""
+    """Yield each chat of a folder, the project `<size>_<chat>`; CorpusError names the file."""
     for number, name in _chats(source):
         project = f"{size}_{number}"
         batches = typed(source.within(name).document(), list, f"what {source.path / name} holds")
@@ -82,7 +82,7 @@ def _chats(source: Source) -> list[tuple[int, str]]:
 
 
 def _messages(batch: Any, name: str) -> Iterator[Message]:
-    """The messages of a batch, all of them under the date that one of them bears."""
+    """Yield the messages of a batch, all of them under the date that one of them bears."""
     where = f"batch {typed(batch, dict, f'a batch of {name}').get('batch_number')} of {name}"
     given = [
         typed(message, dict, f"a message of {where}")
@@ -102,13 +102,13 @@ def _messages(batch: Any, name: str) -> Iterator[Message]:
 
 
 def bare(content: str) -> str:
-    """A message without its index in BEAM's plan."""
+    """Return a message without its index in BEAM's plan."""
     without, cuts = CUT.subn("", content)
     return without.rstrip() if cuts else content
 
 
 def _lessons(project: str, sessions: list[list[Message]]) -> Lessons:
-    """Each message; a batch is a session."""
+    """Return each message; a batch is a session."""
     ids = numbered(f"{project}/{message.id}" for message in chain.from_iterable(sessions))
     for identifier, (_, [message], position) in zip(ids, cut(sessions, turns=True), strict=True):
         head = Segment(
@@ -125,7 +125,7 @@ def _lessons(project: str, sessions: list[list[Message]]) -> Lessons:
 def _questions(
     source: Source, name: str, project: str, segments: set[str], now: datetime | None
 ) -> Iterator[Question]:
-    """The questions of a chat, in the order of the file."""
+    """Yield the questions of a chat, in the order of the file."""
     place = source.path / name
     types: Json = typed(source.within(name).document(), dict, f"what {place} holds")
     entries = [(kind, entry) for kind in types for entry in each(types, kind, dict, str(place))]
@@ -148,7 +148,7 @@ def _evidence(entry: Json, where: str, project: str, segments: set[str]) -> Iter
 
 
 def _ids(value: Any, where: str) -> Iterator[str]:
-    """Every id in a list or an object, however deep it stands."""
+    """Yield every id in a list or an object, however deep it stands."""
     left = [value]
     while left:
         one = left.pop()

@@ -41,12 +41,14 @@ COLUMNS = (
 
 
 def is_beir(source: Source) -> bool:
-    """Whether the source is a folder with the documents and the questions of BEIR."""
+    """Return whether the source is a folder with the documents and the questions of BEIR."""
     return source.path.is_dir() and all(_named(source, name) for name in (DOCUMENTS, QUERIES))
 
 
 def documents(source: Source) -> Iterator[tuple[Json, str]]:
-    """Each document as a session of the suite `file`, without turns where it is empty, and its place."""
+    """Yield each document as a session of the suite `file`, without turns where it is empty, and its
+    place.
+    """
     scenes = _scenes(source)
     for record, where in _records(source, DOCUMENTS):
         title, text = (_text(record, key, where) for key in ("title", "text"))
@@ -56,7 +58,7 @@ def documents(source: Source) -> Iterator[tuple[Json, str]]:
 
 
 def questions(source: Source) -> Iterator[tuple[Json, str]]:
-    """Each question with its evidence, and where it stands; CorpusError for an id that stands twice."""
+    """Yield each question with its evidence, and where it stands; CorpusError for an id that stands twice."""
     gold, seen, scenes = _judgements(source), dict[str, str](), set(_scenes(source).values())
     for record, where in _records(source, QUERIES):
         key = record["_id"]
@@ -78,7 +80,7 @@ def questions(source: Source) -> Iterator[tuple[Json, str]]:
 
 
 def _records(source: Source, name: str) -> Iterator[tuple[Json, str]]:
-    """The objects of a file, each with its `_id` (of LMEB `id`) as a text."""
+    """Yield the objects of a file, each with its `_id` (of LMEB `id`) as a text."""
     for record, where in _objects(source, _named(source, name)):
         given = record.get("_id", record.get("id"))
         if isinstance(given, bool) or not isinstance(given, str | int):
@@ -115,7 +117,7 @@ def _project(record: Json, scenes: dict[str, str]) -> Json:
 
 
 def _scenes(source: Source) -> dict[str, str]:
-    """The scene of each document by candidates.jsonl; empty where there is no such file."""
+    """Return the scene of each document by candidates.jsonl; empty where there is no such file."""
     found: dict[str, str] = {}
     name = _named(source, CANDIDATES)
     for record, where in _objects(source, name) if name else ():
@@ -132,7 +134,7 @@ def _scenes(source: Source) -> dict[str, str]:
 
 
 def _scene(key: str, scenes: set[str], where: str) -> str:
-    """The scene of a question of LMEB: the one that its id is, or begins with."""
+    """Return the scene of a question of LMEB: the one that its id is, or begins with."""
     fitting = [scene for scene in scenes if key == scene or key.startswith(f"{scene}_")]
     if not fitting:
         raise CorpusError(
@@ -142,7 +144,9 @@ def _scene(key: str, scenes: set[str], where: str) -> str:
 
 
 def _judgements(source: Source) -> dict[str, list[str]]:
-    """The relevant documents of each judged question, each once; CorpusError names the line that is wrong."""
+    """Return the relevant documents of each judged question, each once; CorpusError names the line that is
+    wrong.
+    """
     name = _split(source)
     gold, seen = dict[str, list[str]](), set[tuple[str, str]]()
     for question, document, score, where in _judged(source, name):
@@ -158,7 +162,7 @@ def _judgements(source: Source) -> dict[str, list[str]]:
 
 
 def _split(source: Source) -> str:
-    """The file of judgements that is read: that of the split, the only one, or that of `test`."""
+    """Return the file of judgements that is read: that of the split, the only one, or that of `test`."""
     names = {ENDING.sub("", PurePath(name).name): name for name in source.names(*JUDGEMENTS)}
     wanted = source.split or (USUAL_SPLIT if len(names) > 1 else next(iter(names), ""))
     if wanted in names:
@@ -223,7 +227,9 @@ def _judgement(
 
 
 def _named(source: Source, name: str) -> str:
-    """The file of that name in the folder or, as LMEB has it, in the one above, packed or not; else empty."""
+    """Return the file of that name in the folder or, as LMEB has it, in the one above, packed or not; else
+    empty.
+    """
     above = ("",) if name == QUERIES or (source.path / "qrels").is_dir() else ("", "../")
     ways = (f"{folder}{name}{end}" for folder in above for end in PACKINGS)
     return next((way for way in ways if (source.path / way).is_file()), "")

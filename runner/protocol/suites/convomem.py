@@ -72,7 +72,7 @@ def _turn(message: Json, where: str) -> Turn:
 
 
 def _lessons(case: Case, turns: bool) -> Lessons:
-    """Each message, or each conversation: neither has a date."""
+    """Return each message, or each conversation: neither has a date."""
     for at, part, position in cut([list(enumerate(one, 1)) for one in case.conversations], turns):
         head = Segment(
             project=case.project,
@@ -107,7 +107,7 @@ def _questions(case: Case, turns: bool) -> Iterator[Question]:
 
 
 def _evidence(case: Case, cited: Turn, turns: bool) -> Iterator[Evidence]:
-    """The messages of that speaker with just these words, else those that hold them; else none.
+    """Return the messages of that speaker with just these words, else those that hold them; else none.
 
     Messages have no ids: the words, without a difference of case and blanks, are what evidence is known by.
     """

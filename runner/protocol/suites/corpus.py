@@ -24,7 +24,7 @@ Parts = Callable[[Source, str], Iterator[tuple[Lessons, Iterable[Question]]]]
 
 
 def cut(sessions: Iterable[Sequence[T]], turns: bool) -> Iterator[tuple[int, Sequence[T], int | None]]:
-    """The lessons of a project: place of the session, turns of the lesson, and its position (§2.9).
+    """Yield the lessons of a project: place of the session, turns of the lesson, and its position (§2.9).
 
     Where a lesson is one turn, positions count from 1 on; within a session they differ by 1, and between two
     sessions a number is left out, so that no two neighbours are of different sessions. Where a lesson is a
@@ -50,7 +50,8 @@ def suite_of(
     counts: Callable[[Sequence[Question]], dict[str, int]] | None = None,
     corpus: Mapping[str, Any] = MappingProxyType({}), **more: Any,
 ) -> Suite:  # fmt: skip
-    """The suite whose corpus `parts` reads: its shape counts `turns` if asked to, and what `counts` counts.
+    """Return the suite whose corpus `parts` reads: its shape counts `turns` if asked to, and what `counts`
+    counts.
 
     `corpus` are fields of the Corpus, `more` those of the Suite.
     """
@@ -73,7 +74,7 @@ def made(
     types: Sequence[str], counts: dict[str, int], *, scopes: Sequence[SearchScope] = CONVERSATION,
     **more: Any,
 ) -> Corpus:  # fmt: skip
-    """The corpus of what was read; CorpusError for a lesson or a question that stands twice."""
+    """Return the corpus of what was read; CorpusError for a lesson or a question that stands twice."""
     distinct((question.key for question in questions), f"in {source.path} the question")
     if not isinstance(segments, Shelved):
         pairs = ((segment.project, segment.id) for segment in segments)

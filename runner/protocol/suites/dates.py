@@ -85,7 +85,7 @@ class Times:
         self._before: dict[bool, str] = {}  # whether there is a zone → where such a time stood first
 
     def read(self, text: str, where: str) -> datetime:
-        """The time, in UTC."""
+        """Return the time, in UTC."""
         match = TIME.fullmatch(text)
         try:
             if match is None:

@@ -41,7 +41,7 @@ class Place:
 
 
 def read(source: Source, level: str, write: Write) -> Corpus:
-    """The corpus at `level` ("session" or "turn"); CorpusError names the entry that is wrong."""
+    """Return the corpus at `level` ("session" or "turn"); CorpusError names the entry that is wrong."""
     own = read_own(source)
     reading = Reading(source.path.name, level, write, own.empty)
     segments = [segment for entry in own.sessions for segment in reading.segments(entry)]
@@ -78,7 +78,7 @@ class Reading:
         self._keys: dict[str, Entry] = {}
 
     def segments(self, entry: Entry) -> Iterator[Segment]:
-        """The session, or each of its turns."""
+        """Yield the session, or each of its turns."""
         record, where = entry.record, entry.where
         project, turns = self._project(record, where), record["turns"]
         ids = self._ids(record, project, where)
@@ -102,7 +102,7 @@ class Reading:
         self.latest[project] = max(known, default=None)
 
     def question(self, entry: Entry, number: int) -> Question:
-        """The question; its key is its id, or `q` and its number in the file."""
+        """Return the question; its key is its id, or `q` and its number in the file."""
         record, where = entry.record, entry.where
         key, kind = _id(record.get("id", f"q{number}"), where), record.get("type", UNTYPED)
         self._check_key(key, entry)
@@ -143,7 +143,7 @@ class Reading:
         return _text(record.get("project", ONE), f"'project' of {where}")
 
     def _ids(self, record: Json, project: str, where: str) -> list[str]:
-        """The ids of the session's turns: their own, or the session's with their number."""
+        """Return the ids of the session's turns: their own, or the session's with their number."""
         session, turns = _id(record["id"], where), record["turns"]
         lone = len(turns) == 1 and "id" not in turns[0]
         given = (turn.get("id", f"{session}#{at}") for at, turn in enumerate(turns, start=1))
@@ -174,7 +174,7 @@ class Reading:
         return next(iter(self.latest))
 
     def _gold(self, cited: str, project: str, where: str) -> str | None:
-        """The lesson that an id means at this level; None for a document without text."""
+        """Return the lesson that an id means at this level; None for a document without text."""
         place = self.places.get(cited)
         if place is None and cited in self.empty:
             return None
@@ -216,7 +216,7 @@ class Order:
         self._last: dict[str, int] = {}  # by project: the position of the turn before
 
     def of(self, project: str, turns: Sequence[Json], places: Sequence[str]) -> list[int]:
-        """The position of each turn of a session, whose `places` in the file errors name."""
+        """Return the position of each turn of a session, whose `places` in the file errors name."""
         start = self._last.get(project, -1) + 2  # no neighbour of the session before
         numbered = enumerate(zip(turns, places, strict=True), start=start)
         found = [self._position(project, turn, place, at) for at, (turn, place) in numbered]
@@ -250,7 +250,7 @@ def _turn(turn: Mapping[str, Any], where: str) -> Turn:
 
 
 def _id(given: str | float, where: str) -> str:
-    """An id of the entry at `where` as text; a whole number is one, too."""
+    """Return an id of the entry at `where` as text; a whole number is one, too."""
     return _text(given if isinstance(given, str) else str(int(given)), f"an id of {where}")
 
 

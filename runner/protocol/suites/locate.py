@@ -16,7 +16,7 @@ PACKINGS = ("", ".xz", ".gz")
 
 
 def data_folder(suite: str) -> Path:
-    """The user's own data folder of `suite`, which `fetch` fills."""
+    """Return the user's own data folder of `suite`, which `fetch` fills."""
     return Path(platformdirs.user_data_dir("pgmnemo", appauthor=False)) / suite
 
 
@@ -28,7 +28,8 @@ def locate(
     other_files: tuple[str, ...] = (),
     committed: Path | None = None,
 ) -> Path:
-    """The file of `suite`. The first way that is used must lead to it; CorpusError says what was missing.
+    """Return the file of `suite`. The first way that is used must lead to it; CorpusError says what was
+    missing.
 
     `data` and the variable name a file or a folder; in a folder the registered file name is tried
     first (`file` where none is registered), then `other_files`, each plain, as .xz and as .gz.
@@ -50,7 +51,8 @@ def locate(
 def locate_folder(
     suite: str, data: Path | None, environ: Mapping[str, str], patterns: tuple[str, ...]
 ) -> Path:
-    """The folder of the files of `suite`, which are like `patterns`; CorpusError says what was missing.
+    """Return the folder of the files of `suite`, which are like `patterns`; CorpusError says what was
+    missing.
 
     `data` and the variable name the folder itself or the one that holds it under its registered name, be it
     in its folder `chats`, as BEAM's repository has it.
@@ -84,14 +86,14 @@ def locate_folder(
 
 
 def _others(suite: str) -> dict[str, str]:
-    """Each suite whose folder is looked for in the same place, by the name of the folder."""
+    """Return each suite whose folder is looked for in the same place, by the name of the folder."""
     suites = current().suites
     variable = suites[suite].data_variable
     return {p.file: name for name, p in suites.items() if name != suite and p.data_variable == variable}
 
 
 def _holding(place: Path, name: str, patterns: tuple[str, ...]) -> Path | None:
-    """The folder `name` in `place` or in its `chats`, else `place` itself, if such files are in it."""
+    """Return the folder `name` in `place` or in its `chats`, else `place` itself, if such files are in it."""
     folders = (place / name, place / "chats" / name, place)
     return next((one for one in folders for pattern in patterns for _ in one.glob(pattern)), None)
 

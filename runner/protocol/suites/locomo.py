@@ -47,7 +47,7 @@ class Dialog:
 
 
 def _parts(source: Source, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Each conversation; CorpusError names the item that is wrong."""
+    """Yield each conversation; CorpusError names the item that is wrong."""
     turns = level == "turn"
     for at, item in enumerate(source.items()):
         project = take(item, "sample_id", str, f"item {at} of {source.path}")
@@ -57,7 +57,7 @@ def _parts(source: Source, level: str) -> Iterator[tuple[Lessons, Iterable[Quest
 
 
 def _sessions(item: Json, project: str) -> list[Dialog]:
-    """The sessions that hold a turn, by number (a date without a session stands in the file too)."""
+    """Return the sessions that hold a turn, by number (a date without a session stands in the file too)."""
     conversation = take(item, "conversation", dict, project)
     numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
     sessions = (_session(conversation, number, project) for number in numbers)
@@ -119,7 +119,7 @@ def asked(
     now: datetime | None,
     evidence: Callable[[Json, str], tuple[Evidence, ...]],
 ) -> Iterator[Question]:
-    """The questions of a project in LoCoMo's shape; `place` says in errors where they stand."""
+    """Yield the questions of a project in LoCoMo's shape; `place` says in errors where they stand."""
     for at, entry in enumerate(entries):
         where = f"question {at} of {place}"
         category = one_of(take(entry, "category", int, where), tuple(categories), f"'category' of {where}")

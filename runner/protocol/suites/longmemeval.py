@@ -54,7 +54,7 @@ class Chat:
 
 
 def _parts(source: Source, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Each question with its haystack; CorpusError names what is wrong, or the oracle file."""
+    """Yield each question with its haystack; CorpusError names what is wrong, or the oracle file."""
     foreign, turns = False, level == TURN
     for at, item in enumerate(source.items()):
         key = take(item, "question_id", str, f"item {at} of {source.path}")
@@ -71,12 +71,12 @@ def _abstentions(questions: Sequence[Question]) -> dict[str, int]:
 
 
 def is_abstention(key: str) -> bool:
-    """Whether a question asks for what the haystack does not say (30 of 500)."""
+    """Return whether a question asks for what the haystack does not say (30 of 500)."""
     return ABSTENTION in key
 
 
 def _haystack(item: Json, key: str) -> Iterator[Chat]:
-    """The sessions of one haystack, in its order.
+    """Yield the sessions of one haystack, in its order.
 
     An id that stands there twice with the same turns is one session, under its first date (so in all
     cases seen); with other turns the second one is kept too, as `<id>#2`.
@@ -93,7 +93,7 @@ def _haystack(item: Json, key: str) -> Iterator[Chat]:
 
 
 def _lessons(key: str, haystack: Sequence[Chat], turns: bool) -> Lessons:
-    """A lesson for each session, or for each turn, and what it is written from."""
+    """Return a lesson for each session, or for each turn, and what it is written from."""
     for at, part, position in cut([chat.turns for chat in haystack], turns):
         chat = haystack[at]
         head = Segment(
@@ -108,7 +108,7 @@ def _lessons(key: str, haystack: Sequence[Chat], turns: bool) -> Lessons:
 
 
 def _cited(evidence: Sequence[str], haystack: Sequence[Chat], turns: bool) -> Iterator[Evidence]:
-    """The sessions that bear an answer out; at turn level the marked turns.
+    """Return the sessions that bear an answer out; at turn level the marked turns.
 
     Where no turn is marked the sessions are cited still, and resolve to nothing.
     """

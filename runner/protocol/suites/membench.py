@@ -43,7 +43,7 @@ class Trajectory:
 
 
 def _parts(source: Source, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Each trajectory with its question; CorpusError names the trajectory that is wrong."""
+    """Yield each trajectory with its question; CorpusError names the trajectory that is wrong."""
     for name in source.some("MemBench", *FOLDER_OF):
         for one in _trajectories(source, name):
             steps = _steps(one)
@@ -65,7 +65,7 @@ def _trajectories(source: Source, name: str) -> Iterator[Trajectory]:
 
 
 def _topics(document: Json) -> bool:
-    """Whether lists of trajectories stand right below the top."""
+    """Return whether lists of trajectories stand right below the top."""
     return all(isinstance(value, list) for value in document.values())
 
 
@@ -127,7 +127,9 @@ def _question(one: Trajectory, steps: Steps) -> Question:
 
 
 def _evidence(one: Trajectory, target: Any, steps: Steps) -> Evidence:
-    """A step by its number in the trajectory, or by [message, session]; None where there is no such step."""
+    """Return a step by its number in the trajectory, or by [message, session]; None where there is no such
+    step.
+    """
     numbers = target if isinstance(target, list) else [target]
     if not 1 <= len(numbers) <= 2 or any(isinstance(n, bool) or not isinstance(n, int) for n in numbers):
         raise CorpusError(f"'target_step_id' of {one.project} holds {target!r}, which is no step")

@@ -47,7 +47,7 @@ class Own:
 
 
 def read_own(source: Source) -> Own:
-    """Every session and question, each of its schema; CorpusError says which is not, and why."""
+    """Return every session and question, each of its schema; CorpusError says which is not, and why."""
     if is_beir(source):
         return _checked(_of_beir(source), source.path.name)
     if source.path.is_dir():
@@ -91,7 +91,7 @@ def _text(source: Source) -> str:
 
 
 def _is_lines(text: str) -> bool:
-    """Whether the first line is an object by itself, and no document: then each line is one."""
+    """Return whether the first line is an object by itself, and no document: then each line is one."""
     first = text.lstrip().partition("\n")[0]
     try:
         document = json.loads(first)
@@ -101,7 +101,7 @@ def _is_lines(text: str) -> bool:
 
 
 def _parsed(text: str, file: str, line: int) -> Any:
-    """The JSON value of a text that begins in `line` of the file."""
+    """Return the JSON value of a text that begins in `line` of the file."""
     try:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
@@ -147,7 +147,9 @@ def _entries(document: Json, key: str, file: str) -> Iterator[Entry]:
 
 
 def _of_memini(document: Json, file: str) -> Own:
-    """Each item as a session of one turn without a speaker; what else memini's file holds is passed over."""
+    """Return each item as a session of one turn without a speaker; what else memini's file holds is passed
+    over.
+    """
     sessions, questions = [], []
     _check_apart(document, "items", "sessions", file)
     for number, item in enumerate(each(document, "items", dict, file), start=1):
@@ -166,7 +168,7 @@ def _of_memini(document: Json, file: str) -> Own:
 
 
 def _of_beir(source: Source) -> Own:
-    """Each document as a session of one turn; see beir_folder.py."""
+    """Return each document as a session of one turn; see beir_folder.py."""
     in_turns, in_questions = {"turns[0].text": "text", "id": "_id"}, {"id": "_id"}
     found = [Entry(record, where, in_turns) for record, where in documents(source)]
     return Own(
@@ -193,7 +195,7 @@ def _name(document: Json, file: str) -> str:
 
 
 def _stem(file: str) -> str:
-    """The file's name without its endings, as a name of the schema."""
+    """Return the file's name without its endings, as a name of the schema."""
     return "".join(filter(str.isprintable, file.partition(".")[0]))[:60].strip() or "file"
 
 

@@ -62,7 +62,7 @@ class Source:
         return sorted({path.relative_to(self.path).as_posix() for path in found})
 
     def some(self, title: str, *patterns: str) -> list[str]:
-        """The same; CorpusError where there is none of the corpus of that title."""
+        """Return the same; CorpusError where there is none of the corpus of that title."""
         if names := self.names(*patterns):
             return names
         raise CorpusError(f"the folder {self.path} holds no file of {title} ({patterns[0]}); fetch it again")
@@ -78,7 +78,7 @@ class Source:
         return sorted(one.name for one in found if ending in one.name.lower() or not one.is_file())
 
     def within(self, name: str) -> Source:
-        """The file `name` of the folder."""
+        """Return the file `name` of the folder."""
         opened = self._within[name] = Source(self.path / name)
         return opened
 
@@ -88,7 +88,7 @@ class Source:
         return {name: source.sha256() for name, source in self._within.items()}
 
     def document(self) -> Any:
-        """The JSON value that the file is; CorpusError with the place where it is broken."""
+        """Return the JSON value that the file is; CorpusError with the place where it is broken."""
         data = self.content()
         try:
             text = data.decode("utf-8-sig")
@@ -111,7 +111,9 @@ class Source:
         return value
 
     def items(self) -> Iterator[Json]:
-        """The objects of the file's top-level JSON list; CorpusError with the byte where it is broken."""
+        """Yield the objects of the file's top-level JSON list; CorpusError with the byte where it is
+        broken.
+        """
         window = _Window(self)
         window.expect("[", "a JSON list of items")
         if window.peek() == "]":
@@ -132,15 +134,15 @@ class Source:
         return self._digest.hexdigest()
 
     def content(self) -> bytes:
-        """All unpacked bytes."""
+        """Return all unpacked bytes."""
         return b"".join(iter(self.read, b""))
 
     def read(self) -> bytes:
-        """The next unpacked bytes; empty at the end."""
+        """Return the next unpacked bytes; empty at the end."""
         return next(self._stream, b"")
 
     def no_text(self, byte: int) -> CorpusError:
-        """The error for a byte that is none of a text."""
+        """Return the error for a byte that is none of a text."""
         return CorpusError(f"{self.path} is not UTF-8 text (at byte {byte:,})")
 
     def _chunks(self) -> Iterator[bytes]:
@@ -165,14 +167,14 @@ class Source:
 
 
 def _unread(error: ValueError | RecursionError) -> str:
-    """Why a JSON document is not read."""
+    """Return why a JSON document is not read."""
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg}: line {error.lineno:,}"
     return "too deeply nested" if isinstance(error, RecursionError) else "a number of too many digits"
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """The file, unpacked by what its first bytes say, whatever its name says."""
+    """Return the file, unpacked by what its first bytes say, whatever its name says."""
     with path.open("rb") as file:
         magic = file.read(len(XZ))
     if magic == XZ:
@@ -192,7 +194,7 @@ class _Window:
         self._count = 0
 
     def peek(self) -> str:
-        """The next character that is no white space; empty at the end."""
+        """Return the next character that is no white space; empty at the end."""
         while True:
             self._at = BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._text):
@@ -209,7 +211,7 @@ class _Window:
         return found
 
     def item(self) -> Json:
-        """The next object of the list."""
+        """Return the next object of the list."""
         if self.peek() != "{":
             raise self.broken("expected an item that is a JSON object")
         while True:
@@ -226,7 +228,9 @@ class _Window:
                 return self._source.whole(cast(Json, value), self._text[begun : self._at])
 
     def broken(self, problem: str, at: int | None = None) -> CorpusError:
-        """The error for `problem` at the character `at` of the text (default: where reading stands)."""
+        """Return the error for `problem` at the character `at` of the text (default: where reading
+        stands).
+        """
         ahead = len(self._text[self._at if at is None else at :].encode(errors="surrogatepass"))
         byte = self._source.bytes - ahead
         where = f"byte {byte:,}, after {self._count:,} whole items"

@@ -40,7 +40,7 @@ class Said:
 
 
 def _parts(source: Source, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Each chat of a folder; CorpusError names the file that is wrong."""
+    """Yield each chat of a folder; CorpusError names the file that is wrong."""
     turns = level == "turn"
     for name, project in _chats(source):
         chat = typed(source.within(name).document(), dict, f"what {source.path / name} holds")
@@ -66,7 +66,7 @@ def _chats(source: Source) -> list[tuple[str, str]]:
 
 
 def _said(chat: Json, name: str) -> list[Said]:
-    """Every turn, in the order of sessions, and within one in the order of the file."""
+    """Return every turn, in the order of sessions, and within one in the order of the file."""
     keys = sorted((key for key in chat if SESSION.fullmatch(key)), key=lambda key: int(key[8:]))
     said = [
         _turn(turn, f"turn {at + 1} of {key} of {name}")
@@ -88,7 +88,7 @@ def _turn(turn: Json, where: str) -> Said:
 
 
 def _lessons(project: str, said: Sequence[Said], turns: bool) -> Lessons:
-    """Each session, or each turn, with the time of the session's first turn."""
+    """Return each session, or each turn, with the time of the session's first turn."""
     sessions = [list(group) for _, group in groupby(said, lambda one: one.session)]
     firsts = [min(session, key=lambda one: one.time) for session in sessions]
     parts = list(cut(sessions, turns))

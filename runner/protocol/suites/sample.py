@@ -30,7 +30,9 @@ QUESTION = ("key", "type", "question", "answer", "evidence", "as_of", "why")
 
 
 def read(source: Source, level: str, write: Write) -> Corpus:
-    """The corpus, checked strictly: a missing or unknown key, id or value is a CorpusError that names it."""
+    """Return the corpus, checked strictly: a missing or unknown key, id or value is a CorpusError that names
+    it.
+    """
     segments: list[Segment] = []
     edges: list[Edge] = []
     questions: list[Question] = []

@@ -131,7 +131,7 @@ class Shelf(Shelved):
 
 
 def _file(owner: object) -> IO[bytes]:
-    """A file without a name that is closed when nobody asks for its owner any more."""
+    """Return a file without a name that is closed when nobody asks for its owner any more."""
     with os_errors(f"{gettempdir()} cannot hold the lessons of the corpus: {{why}}", OutputError):
         file = TemporaryFile(prefix="pgmnemo-")  # noqa: SIM115  it lives as long as the owner
     weakref.finalize(owner, file.close)

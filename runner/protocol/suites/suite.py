@@ -31,7 +31,7 @@ everything = View("all")
 
 
 def _odd(key: str) -> bool:
-    """The parity of the SHA-256 of a question's id, as a number: of its last bit."""
+    """Return the parity of the SHA-256 of a question's id, as a number: of its last bit."""
     return bool(sha256(key.encode()).digest()[-1] & 1)
 
 
@@ -51,7 +51,7 @@ class Construction:
 
     @classmethod
     def of(cls, choice: Choice) -> Construction:
-        """The construction that a run chose."""
+        """Return the construction that a run chose."""
         return cls(choice.text, choice.passages, choice.max_chars)
 
     def check(self) -> None:
@@ -63,14 +63,16 @@ class Construction:
             raise UsageError(f"--max-chars takes a positive number of characters, not {self.most}")
 
     def write(self, session: Session, pins: PassagePins) -> Written:
-        """The session as text, with its passages."""
+        """Return the session as text, with its passages."""
         written = self._shortened(session, pins)
         if self.passages == BY_TURNS:
             return written
         return Written(written.text, characters(self.passages).cut(written.text))
 
     def _shortened(self, session: Session, pins: PassagePins) -> Written:
-        """The longest beginning of the session whose text is not too long; of a date alone its beginning."""
+        """Return the longest beginning of the session whose text is not too long; of a date alone its
+        beginning.
+        """
         write = TEXTS[self.text].write
         written = write(session, pins)
         while self.most is not None and (excess := len(written.text) - self.most) > 0:
@@ -113,7 +115,9 @@ class Suite:
     more_scopes: tuple[SearchScope, ...] = ()
 
     def locate(self, data: Path | None, environ: Mapping[str, str]) -> Path:
-        """The corpus: `data`, else the suite's variable, else where `fetch` puts it (see locate.py)."""
+        """Return the corpus: `data`, else the suite's variable, else where `fetch` puts it (see
+        locate.py).
+        """
         if self.own:
             return _given(self.name, data)
         if self.folder_of:
@@ -156,7 +160,7 @@ class Suite:
             raise self._named(source, counted) or error from None
 
     def split(self, name: str) -> Split:
-        """The split of that name; UsageError lists those that there are, or says why there is none."""
+        """Return the split of that name; UsageError lists those that there are, or says why there is none."""
         if name in self.splits:
             return self.splits[name]
         if not self.splits:
@@ -164,7 +168,9 @@ class Suite:
         raise UsageError(f"{self.name} has no split {name!r}; choose one of: {', '.join(self.splits)}")
 
     def _scopes(self, corpus: Corpus, names: Sequence[str]) -> tuple[SearchScope, ...]:
-        """The scopes of those names, in the suite's order; UsageError for one that it does not have."""
+        """Return the scopes of those names, in the suite's order; UsageError for one that it does not
+        have.
+        """
         known = (*corpus.scopes, *self.more_scopes)
         unknown = [name for name in names if name not in [scope.name for scope in known]]
         if unknown:
@@ -173,12 +179,12 @@ class Suite:
         return tuple(scope for scope in known if scope.name in names)
 
     def views(self, edition: Edition) -> tuple[View, ...]:
-        """The subsets of questions that figures are given for: all, and those of the edition."""
+        """Return the subsets of questions that figures are given for: all, and those of the edition."""
         pins = edition.suites.get(self.name)
         return (everything, *(pins.views if pins else ()))
 
     def _named(self, source: Source, edition: Edition) -> CorpusError | None:
-        """The error that calls a wrong file by its name, where the edition knows the file."""
+        """Return the error that calls a wrong file by its name, where the edition knows the file."""
         try:
             digest = source.sha256()
         except CorpusError:
@@ -190,7 +196,7 @@ class Suite:
 
 
 def _given(suite: str, data: Path | None) -> Path:
-    """The user's own file; UsageError without --data, CorpusError where it leads to no file."""
+    """Return the user's own file; UsageError without --data, CorpusError where it leads to no file."""
     if data is None:
         raise UsageError(
             f"the suite {suite} measures on your own data: name its JSON or JSONL with --data FILE "
@@ -208,7 +214,7 @@ def _given(suite: str, data: Path | None) -> Path:
 
 
 def _shorter(session: Session, excess: int) -> Session:
-    """The session without the last `excess` characters of its last turn, or without that turn."""
+    """Return the session without the last `excess` characters of its last turn, or without that turn."""
     last = session.turns[-1]
     if excess >= len(last.words) + len(last.caption):
         return _without_last(session)

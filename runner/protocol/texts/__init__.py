@@ -58,7 +58,8 @@ class Text:
 
 
 def write(session: Session, pins: PassagePins, *, date: bool = True, captions: bool = True) -> Written:
-    """A line with the date in brackets, if there is one, then one line a turn: `Speaker: words [caption]`.
+    """Return a line with the date in brackets, if there is one, then one line a turn: `Speaker: words
+    [caption]`.
 
     NUL bytes are left out, which no database takes.
     """
@@ -76,7 +77,9 @@ def _line(turn: Turn, chat: bool, captions: bool) -> Line:
 
 
 def said(session: Session, pins: PassagePins, *, date: bool = False) -> Written:
-    """The turns of people; where nobody else speaks the first turn, as in passages (PROTOCOL.md §2.6)."""
+    """Return the turns of people; where nobody else speaks the first turn, as in passages (PROTOCOL.md
+    §2.6).
+    """
     turns = [turn for turn in session.turns if turn.person] or session.turns[:1]
     bare = tuple(replace(turn, speaker="") for turn in turns)
     return write(replace(session, turns=bare), pins, date=date, captions=False)

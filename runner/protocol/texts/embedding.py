@@ -43,7 +43,9 @@ class Texts:
 def make_embedder(
     name: str, options: EmbedderOptions | None = None, edition: Edition | None = None
 ) -> Embedder:
-    """The embedder of that name, its model not loaded yet; what is not set is as the edition pins it."""
+    """Return the embedder of that name, its model not loaded yet; what is not set is as the edition pins
+    it.
+    """
     pins, given = (edition or current()).embedding, options or EmbedderOptions()
     return EMBEDDERS[name](replace(given, usual_tokens=pins.max_tokens, usual_batch=pins.batch_size))
 
@@ -101,7 +103,9 @@ def rehearse(
 
 
 def rows_of(vectors: Vectors, passages: Sequence[Passage]) -> Matrix | None:
-    """The rows of some passages, in their order; None where passages were not embedded, or there are none."""
+    """Return the rows of some passages, in their order; None where passages were not embedded, or there are
+    none.
+    """
     if vectors.passages is None or not passages:
         return None
     return vectors.passages[[vectors.places[text_key(DOCUMENT, one.embedded)] for one in passages]]

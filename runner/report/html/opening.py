@@ -42,7 +42,9 @@ def verdict_sentence(run: Run) -> str:
 
 
 def departures(run: Run) -> list[tuple[str, str]]:
-    """Every labelled departure and every gate that was let through, each once, with what was expected."""
+    """Return every labelled departure and every gate that was let through, each once, with what was
+    expected.
+    """
     gates = {gate.gate: gate for gate in run.gates}
     listed = [(label, gates.pop(label.partition(":")[0], None)) for label in run.deviations]
     listed += [
@@ -54,18 +56,20 @@ def departures(run: Run) -> list[tuple[str, str]]:
 
 
 def _brief(words: str) -> str:
-    """The beginning of what a gate says; the whole of it stands in the table of gates."""
+    """Return the beginning of what a gate says; the whole of it stands in the table of gates."""
     text = shorten(words)
     return text if len(text) <= BRIEF else f"{text[: BRIEF - 1]}…"
 
 
 def headline(figures: Figures, run: Run) -> list[Row]:
-    """The headline metrics of the system in the first scope; one that the scope makes trivial is left out."""
+    """Return the headline metrics of the system in the first scope; one that the scope makes trivial is left
+    out.
+    """
     return [row for row in figures.headline(run) if not trivial(row)]
 
 
 def scale(figures: Figures, row: Row) -> Markup:
-    """The value between 0 and 1 with its interval, and where the other arms stand."""
+    """Return the value between 0 and 1 with its interval, and where the other arms stand."""
     parts = [svg.line(0, 12, 1, 12, "grid")]
     for arm in figures.arms[1:]:
         other = figures.row(arm, row["scope"], row["metric"])
@@ -110,7 +114,9 @@ def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
 
 
 def _against_best(metrics: Facts, figures: Figures, run: Run, row: Row) -> Iterator[str]:
-    """The best leg or control in the cited metric, then the best system beside, each with its difference."""
+    """Yield the best leg or control in the cited metric, then the best system beside, each with its
+    difference.
+    """
     arms = [arm for arm in figures.arms[1:] if arm not in (CEILING, RANDOM)]
     legs = [arm for arm in arms if arm in run.edition.arms]
     beside = [arm for arm in arms if arm not in legs]

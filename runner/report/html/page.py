@@ -50,7 +50,7 @@ class Texts:
 
 
 def page_template(text: str) -> str:
-    """The template that a page says it was made by; empty where it says none."""
+    """Return the template that a page says it was made by; empty where it says none."""
     found = GENERATOR.search(text[:HEAD])
     return found[1] if found else ""
 
@@ -79,7 +79,7 @@ def render_page(
     compared_with: Compared | None = None,
     texts: Texts | None = None,
 ) -> str:
-    """The text of report.html.
+    """Return the text of report.html.
 
     `rows` are those of raw_retrievals.jsonl with their components, `timings` (arm, scope, seconds) those of
     timings.jsonl. Raises OutputError for a blocked run and for one without a ranking, which have no report.
@@ -131,7 +131,7 @@ def _place(
     curves: Curves,
     document: Json | None,
 ) -> dict[str, Any]:
-    """All plots of one search scope."""
+    """Return all plots of one search scope."""
     arms = [arm for arm in figures.arms if arm in scope.answers]
     edges = sorted({1, *_cutoffs(figures)})
     bars, judged = panels.component_bars(run, scope, run.system)
@@ -153,7 +153,7 @@ def _place(
 
 
 def _cutoffs(figures: Figures) -> list[int]:
-    """Every k at which recall is counted, ascending."""
+    """Return every k at which recall is counted, ascending."""
     return sorted(int(n.partition("@")[2]) for n in figures.names if n.startswith("recall_any@"))
 
 
@@ -194,7 +194,7 @@ def _contestant(arm: str, figures: Figures, scopes: Mapping[str, Scope]) -> Cont
 
 
 def _other(compared_with: Compared, scopes: Mapping[str, Scope]) -> Contestant:
-    """The system of the compared run, after the arms."""
+    """Return the system of the compared run, after the arms."""
     side = compared_with.document["baseline"]
     answers: dict[str, dict[str, Retrieval]] = {}
     for row in compared_with.rows:

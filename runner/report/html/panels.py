@@ -55,14 +55,14 @@ def recall_panels(
 
 
 def _known(figures: Figures, run: Run, scope: str, family: str) -> dict[int, Result]:
-    """The system's results in one family by k."""
+    """Return the system's results in one family by k."""
     names = (name for name in figures.names if name.startswith(f"{family}@"))
     rows = (figures.row(run.system, scope, name, ALL) for name in names)
     return {int(row["metric"].partition("@")[2]): row for row in rows if row is not None}
 
 
 def type_panels(figures: Figures, run: Run, scope: str) -> list[Panel]:
-    """The headline metrics by question type, the largest type first, all questions on top."""
+    """Return the headline metrics by question type, the largest type first, all questions on top."""
     kinds = sorted(figures.types, key=lambda kind: -figures.n(run.system, scope, kind=kind))
     panels = []
     for metric in run.headline:
@@ -133,7 +133,7 @@ def _difference_axis(rows: Sequence[Row], scale: float, band: float | None = Non
 
 
 def rank_bars(figures: Figures, scope: Scope, arms: Sequence[str], edges: Sequence[int]) -> list[Panel]:
-    """Where the first gold segment stood, for each arm."""
+    """Return where the first gold segment stood, for each arm."""
     titles, bars = plots.names(edges, f"not in {edges[-1]}"), []
     for arm in arms:
         parts = list(zip(titles, buckets(first_ranks(scope.ranks(arm)), edges), strict=True))
@@ -193,7 +193,9 @@ def _decided(whole: Facts, member: Facts | None) -> str:
 
 
 def latency_panels(run: Run, timings: Iterable[tuple[str, str, float]]) -> list[Panel]:
-    """A histogram for each arm and scope of run.json's latency; `timings` are (arm, scope, seconds)."""
+    """Return a histogram for each arm and scope of run.json's latency; `timings` are (arm, scope,
+    seconds).
+    """
     groups: dict[tuple[str, str], list[float]] = {}
     for arm, scope, seconds in timings:
         groups.setdefault((arm, scope), []).append(1000 * seconds)
@@ -221,12 +223,12 @@ class Component:
 
     @property
     def active(self) -> bool:
-        """Whether it can tell two candidates apart."""
+        """Return whether it can tell two candidates apart."""
         return not self.state.startswith("inactive")
 
 
 def components(run: Run) -> list[Component]:
-    """The components of the score in the order in which run.json names them."""
+    """Return the components of the score in the order in which run.json names them."""
     return [Component(name, _weight(run, name), state) for name, state in run.components.items()]
 
 
@@ -241,7 +243,8 @@ Pool = tuple[tuple[Hit, bool], ...]  # the candidates of one question, and wheth
 
 
 def component_bars(run: Run, scope: Scope, arm: str) -> tuple[list[Panel], int]:
-    """Where the gold would be by the score, and by each component alone; how many questions that is about.
+    """Return where the gold would be by the score, and by each component alone; how many questions that is
+    about.
 
     Only the first ranks of the system have components in the raw file, so each question is its own small
     pool: those candidates, ordered by one component instead of the whole score. A tie counts half.
@@ -258,7 +261,7 @@ def component_bars(run: Run, scope: Scope, arm: str) -> tuple[list[Panel], int]:
 
 
 def _pool(scope: Scope, arm: str, key: str) -> Pool:
-    """The candidates that show their components; none where no gold is among them, or nothing else."""
+    """Return the candidates that show their components; none where no gold is among them, or nothing else."""
     answer = scope.answers[arm].get(key)
     gold = set(scope.questions[key].gold)
     listed = [(hit, hit.id in gold) for hit in (answer.ranking if answer else ()) if hit.components]

@@ -33,7 +33,9 @@ LINE = 15  # pixels from one percentile's words to the next's
 
 
 def arm_class(arm: str, arms: Sequence[str]) -> str:
-    """The CSS classes of an arm; `arms` are all of a run, in their order. Colours that return are dashed."""
+    """Return the CSS classes of an arm; `arms` are all of a run, in their order. Colours that return are
+    dashed.
+    """
     if arm in (CEILING, RANDOM):
         return f"arm-{arm}"
     lap, colour = divmod([one for one in arms if one != RANDOM].index(arm), COLOURS)
@@ -41,7 +43,7 @@ def arm_class(arm: str, arms: Sequence[str]) -> str:
 
 
 def component_class(place: int) -> str:
-    """The CSS class of the component at a place in the run's own order."""
+    """Return the CSS class of the component at a place in the run's own order."""
     return f"part-{place % COMPONENT_COLOURS}"
 
 
@@ -78,7 +80,7 @@ class Axis:
     band: float | None = None
 
     def place(self, value: float) -> float:
-        """A value as a share of the width, kept within the plot."""
+        """Return a value as a share of the width, kept within the plot."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
@@ -94,7 +96,7 @@ def intervals(rows: Sequence[Row], axis: Axis, label: str) -> Markup:
 
 
 def _behind(axis: Axis, rows: int) -> Iterator[Markup]:
-    """The band and the grid behind each row's drawing, not behind the words above it."""
+    """Yield the band and the grid behind each row's drawing, not behind the words above it."""
     tops = [ROW * row + TRACK - 5 for row in range(rows)]
     if axis.band is not None:
         left, right = axis.place(-axis.band), axis.place(axis.band)
@@ -195,7 +197,7 @@ def names(edges: Sequence[int], rest: str) -> list[str]:
 
 
 def span(groups: Sequence[Sequence[float]]) -> float:
-    """The right end of an axis of milliseconds: 99 % of every group, and a little more."""
+    """Return the right end of an axis of milliseconds: 99 % of every group, and a little more."""
     most = 1.08 * max(float(np.percentile(group, 99)) for group in groups)
     by = svg.step(most, 8)
     return float(np.ceil(most / by) * by)

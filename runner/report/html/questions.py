@@ -57,7 +57,7 @@ class Pack:
         self._at += width * int(codes.size)
 
     def base64(self) -> str:
-        """All columns; the lowest bit first, in each byte and in each number."""
+        """Return all columns; the lowest bit first, in each byte and in each number."""
         bits = np.concatenate([*self._bits, np.zeros(32, dtype=np.uint8)])  # the last read may reach beyond
         return b64encode(np.packbits(bits, bitorder="little").tobytes()).decode()
 
@@ -90,7 +90,9 @@ class Numbering:
 def questions(
     scopes: Mapping[str, Scope], contestants: Sequence[Contestant], parts: Sequence[str]
 ) -> tuple[Json, str]:
-    """The header and the packed columns. The first contestant is the system; `parts` name its components."""
+    """Return the header and the packed columns. The first contestant is the system; `parts` name its
+    components.
+    """
     pack, segment = Pack(), Numbering()
     kind, project = Numbering(), Numbering()
     asked = list(next(iter(scopes.values())).questions.values())
@@ -152,7 +154,7 @@ def texts_of(
     segments: Mapping[tuple[str, str], str],
     budget: int = 8_000_000,
 ) -> dict[str, Any]:
-    """The text of every question, of its gold and of the system's first ranks, by project and id.
+    """Return the text of every question, of its gold and of the system's first ranks, by project and id.
 
     `segments` maps (project, id) to a text. Where all of them together are longer than `budget` characters,
     each is cut to the same length, which `cut` tells; 0: nothing was cut.

@@ -35,7 +35,7 @@ class Scope:
         return self._ranks[arm]
 
     def ranks_of(self, answers: Mapping[str, Retrieval]) -> list[list[int]]:
-        """The same of answers by question that need not be an arm's."""
+        """Return the same of answers by question that need not be an arm's."""
         return [_places(asked.gold, answers.get(key)) for key, asked in self.questions.items()]
 
     @property
@@ -55,7 +55,7 @@ def _places(gold: Sequence[str], answer: Retrieval | None) -> list[int]:
 
 
 def standings(rows: Iterable[Retrieval]) -> dict[str, Scope]:
-    """The scopes by name, in the order in which they first appear."""
+    """Return the scopes by name, in the order in which they first appear."""
     scopes: dict[str, Scope] = {}
     for row in rows:
         scope = scopes.setdefault(row.scope, Scope(row.scope))
@@ -65,7 +65,7 @@ def standings(rows: Iterable[Retrieval]) -> dict[str, Scope]:
 
 
 def arm_curves(scope: Scope, arm: str, depth: int) -> dict[str, Curve]:
-    """Each recall at k = 1 … depth of one arm in one scope."""
+    """Return each recall at k = 1 … depth of one arm in one scope."""
     ranks, gold = scope.ranks(arm), scope.gold_counts
     found = np.zeros((len(gold), depth + 1), dtype=np.int64)
     for row, places in zip(found, ranks, strict=True):
@@ -76,7 +76,7 @@ def arm_curves(scope: Scope, arm: str, depth: int) -> dict[str, Curve]:
 
 
 def ceiling_curves(scope: Scope, depth: int) -> dict[str, Curve]:
-    """The best that any ranking can reach: all gold first, as far as k and the scope reach."""
+    """Return the best that any ranking can reach: all gold first, as far as k and the scope reach."""
     gold, ks = scope.gold_counts, np.arange(1, depth + 1)
     reachable = np.minimum(gold, scope.sizes)
     return _recalls(np.minimum(ks[np.newaxis, :], reachable[:, np.newaxis]), gold)

@@ -35,7 +35,7 @@ def joined(parts: Iterable[str]) -> Markup:
 
 
 def plot(height: float, *inside: str, label: str, class_: str = "") -> Markup:
-    """A drawing as wide as its place. `label` says in words what it shows."""
+    """Return a drawing as wide as its place. `label` says in words what it shows."""
     return element(
         "svg", *inside, class_=f"plot {class_}".strip(), width="100%", height=height, role="img",
         aria_label=label,
@@ -43,12 +43,12 @@ def plot(height: float, *inside: str, label: str, class_: str = "") -> Markup:
 
 
 def percent(share: float) -> str:
-    """A position across the plot: 0 is its left edge, 1 its right."""
+    """Return a position across the plot: 0 is its left edge, 1 its right."""
     return f"{_short(100 * share)}%"
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
-    """A line; x as shares of the width."""
+    """Return a line; x as shares of the width."""
     return element("line", x1=percent(x1), y1=y1, x2=percent(x2), y2=y2, class_=class_)
 
 
@@ -58,26 +58,26 @@ def text(x: float, y: float, words: str, class_: str, dx: float | None = None) -
 
 
 def dot(x: float, y: float, radius: float, class_: str, title: str = "") -> Markup:
-    """A point; `title` shows when it is pointed at."""
+    """Return a point; `title` shows when it is pointed at."""
     return element("circle", *_title(title), cx=percent(x), cy=y, r=radius, class_=class_)
 
 
 def stroke(x: float, y: float, half: float, class_: str, title: str = "") -> Markup:
-    """A short upright line, `half` pixels up and down from its place."""
+    """Return a short upright line, `half` pixels up and down from its place."""
     return element(
         "line", *_title(title), x1=percent(x), y1=y - half, x2=percent(x), y2=y + half, class_=class_
     )  # fmt: skip
 
 
 def bar(x: float, y: float, width: float, height: float, class_: str, title: str = "") -> Markup:
-    """A rectangle; x and width as shares of the width of the plot."""
+    """Return a rectangle; x and width as shares of the width of the plot."""
     return element(
         "rect", *_title(title), x=percent(x), y=y, width=percent(width), height=height, class_=class_
     )  # fmt: skip
 
 
 def path(points: Iterable[tuple[float, float]], height: float, class_: str) -> Markup:
-    """A line through points (x as a share, y in pixels), stretched to the width of the plot."""
+    """Return a line through points (x as a share, y in pixels), stretched to the width of the plot."""
     drawn = " ".join(f"{_short(1000 * x)},{_short(y)}" for x, y in points)
     stroke = element("polyline", points=drawn, class_=class_, vector_effect="non-scaling-stroke")
     return element(
@@ -104,7 +104,7 @@ STEPS = (1, 2, 5, 10)
 
 
 def step(span: float, most: int = 5) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that cuts `span` into at most `most` parts."""
+    """Return the smallest of 1, 2, 5 times a power of ten that cuts `span` into at most `most` parts."""
     if span <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(span / most))
@@ -119,11 +119,11 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def number(value: float) -> str:
-    """A tick in words: no decimal that says nothing, and a true minus."""
+    """Return a tick in words: no decimal that says nothing, and a true minus."""
     text = f"{abs(value):.6f}".rstrip("0").rstrip(".") or "0"
     return f"{MINUS}{text}" if value < 0 and text != "0" else text
 
 
 def signed(value: float) -> str:
-    """The same with the sign of a difference."""
+    """Return the same with the sign of a difference."""
     return f"+{number(value)}" if value > 1e-12 else number(value)

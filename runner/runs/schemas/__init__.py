@@ -39,7 +39,7 @@ def fault(schema: str | Path, document: Any) -> str | None:
 
 
 def known(kind: str) -> list[str]:
-    """Every published version of one kind: `run`, `metrics`, `raw`, `timings` or `manifest`."""
+    """Return every published version of one kind: `run`, `metrics`, `raw`, `timings` or `manifest`."""
     return [name for name in SCHEMAS if name.startswith(f"{PREFIX}{kind}/")]
 
 

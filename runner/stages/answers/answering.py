@@ -99,7 +99,7 @@ def answer(
 
 
 def spread(material: Material, limit: int | None) -> list[str]:
-    """The questions of the run for which there is a rule, in its order; `limit` of them, spread."""
+    """Return the questions of the run for which there is a rule, in its order; `limit` of them, spread."""
     return _evenly([name for name in material.retrieved if material.keys[name].rule], limit)
 
 
@@ -127,7 +127,7 @@ def _answer(work: Work, names: Sequence[str], lines: Lines[Answered]) -> dict[st
 def _judge(
     work: Work, said: Mapping[str, Answered], lines: Lines[Judged], *, again: bool = False
 ) -> dict[str, Judged]:
-    """The verdict on each answer; those that stand already are not asked for again."""
+    """Return the verdict on each answer; those that stand already are not asked for again."""
 
     def one(name: str) -> Judged:
         question, key = work.material.questions[name].text, work.material.keys[name]
@@ -139,7 +139,9 @@ def _judge(
 
 
 def _stands(line: Judged, said: Mapping[str, Answered]) -> bool:
-    """Whether a verdict is of the answer that stands, and not one that was given unasked for want of any."""
+    """Return whether a verdict is of the answer that stands, and not one that was given unasked for want of
+    any.
+    """
     answer = said.get(line.question)
     return answer is not None and (bool(line.reply) or not asks(line.rule, answer))
 
@@ -160,7 +162,7 @@ def _made(
     who: str,
     label: str,
 ) -> dict[str, T]:
-    """A line for each question: the one that stands already, or one that is written as it comes.
+    """Return a line for each question: the one that stands already, or one that is written as it comes.
 
     One that failed is asked for again. ModelError where more fail than may.
     """

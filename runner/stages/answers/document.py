@@ -36,7 +36,7 @@ def document(
     wrong: frozenset[str],
     started: datetime,
 ) -> Json:
-    """The document of a finished answer run; `models` are reader and judge."""
+    """Return the document of a finished answer run; `models` are reader and judge."""
     made, (reader, judge) = code(ROOT), models
     return {
         "schema": SCHEMA,
@@ -75,7 +75,7 @@ def of_run(run: Run) -> Json:
 
 
 def markdown(made: Json) -> str:
-    """The page of an answer run."""
+    """Return the page of an answer run."""
     run, reader, judge = made["run"], made["reader"], made["judge"]
     words = "own words" if judge["own_words"] else "words of the user's file"
     facts = [

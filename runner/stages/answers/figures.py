@@ -72,7 +72,7 @@ def _f1(rule: str, key: str, said: Answered) -> float:
 
 
 def _groups(rules: Mapping[str, str], names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """All questions, those of LoCoMo's categories 1 to 4 where there are others, then each rule's."""
+    """Yield all questions, those of LoCoMo's categories 1 to 4 where there are others, then each rule's."""
     yield ALL, list(names)
     if ADVERSARIAL in {rules[name] for name in names}:
         yield "categories 1-4", [name for name in names if rules[name] != ADVERSARIAL]
@@ -111,7 +111,9 @@ def counted(
 
 
 def agreement(verdicts: Mapping[str, Judged], again: Sequence[Judged]) -> Json:
-    """How often the judge said the same when it was asked a second time, and Cohen's kappa of the two."""
+    """Return how often the judge said the same when it was asked a second time, and Cohen's kappa of the
+    two.
+    """
     pairs = [
         (verdicts[one.question].right, one.right)
         for one in again

@@ -91,7 +91,9 @@ FIELDS = {"question": "", "key": "", "response": ""}
 
 
 def judge_prompts(path: Path | None) -> Mapping[str, str]:
-    """The judge's prompts by rule, some of them from a JSON file; UsageError for one of another form."""
+    """Return the judge's prompts by rule, some of them from a JSON file; UsageError for one of another
+    form.
+    """
     if path is None:
         return JUDGE
     try:
@@ -122,7 +124,9 @@ def digest(templates: Mapping[str, str]) -> str:
 def judged(
     chat: Chat, prompts: Mapping[str, str], question: str, key: Key, said: Answered, again: bool = False
 ) -> Judged:
-    """The verdict on an answer. A refused one, and none, are wrong unasked; so is one whose judge failed."""
+    """Return the verdict on an answer. A refused one, and none, are wrong unasked; so is one whose judge
+    failed.
+    """
     verdict = partial(Judged, said.question, key.rule, again=again)
     if not asks(key.rule, said):
         return verdict("", *by_reply(key.rule, "", said))
@@ -141,7 +145,7 @@ def judged(
 
 
 def by_reply(rule: str, reply: str, said: Answered) -> tuple[bool, bool]:
-    """Whether an answer is right, and whether the judge said so in one word.
+    """Return whether an answer is right, and whether the judge said so in one word.
 
     Right is LongMemEval's rule: the reply holds the word yes, in any case. An adversarial question of LoCoMo
     is judged by the words of the answer.
@@ -154,12 +158,12 @@ def by_reply(rule: str, reply: str, said: Answered) -> tuple[bool, bool]:
 
 
 def asks(rule: str, said: Answered) -> bool:
-    """Whether a judge is asked at all."""
+    """Return whether a judge is asked at all."""
     return not (said.refused or said.failed or rule == ADVERSARIAL)
 
 
 def locomo_f1(rule: str, answer: str, key: str) -> float:
-    """The figure of one answer, from 0 to 1, by the category of its question.
+    """Return the figure of one answer, from 0 to 1, by the category of its question.
 
     Of a multi-hop question each part of the key between commas takes the best part of the answer. An
     adversarial one is right where the answer says that nothing is said of it.

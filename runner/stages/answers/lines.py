@@ -83,7 +83,7 @@ class AnswerResults(Results):
         return {line.question: line for line in self.answers}
 
     def verdicts(self, *, again: bool = False) -> dict[str, Judged]:
-        """The verdict on each answer, or the second one; the last line about it."""
+        """Return the verdict on each answer, or the second one; the last line about it."""
         return {line.question: line for line in self.judgements if line.again is again}
 
     def _told(self, name: str, kind: type[T]) -> list[T]:
@@ -95,5 +95,5 @@ class AnswerResults(Results):
 
 
 def is_answers(place: Path) -> bool:
-    """Whether a folder holds what an answer run leaves."""
+    """Return whether a folder holds what an answer run leaves."""
     return (place / DOCUMENT).is_file()

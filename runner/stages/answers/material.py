@@ -83,7 +83,9 @@ KEYS: Registry[Callable[[Source], dict[str, Key]]] = Registry(
 
 
 def read_keys(suite: str, path: Path, sha256: str) -> Mapping[str, Key]:
-    """The answers of a suite's corpus; UsageError where the suite has none, CorpusMoved for another file."""
+    """Return the answers of a suite's corpus; UsageError where the suite has none, CorpusMoved for another
+    file.
+    """
     source = Source(path)
     keys = KEYS[suite](source)
     if (found := source.sha256()) != sha256:
@@ -162,7 +164,7 @@ def read_material(
     scope: str = "",
     environ: Mapping[str, str] = os.environ,
 ) -> Material:
-    """The run in `folder` and its corpus.
+    """Return the run in `folder` and its corpus.
 
     RefusedError where a file of the run is not the one that its manifest lists, UsageError for an arm or
     scope that it does not have, or a suite without answers.

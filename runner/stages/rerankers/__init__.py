@@ -68,12 +68,12 @@ class RerankOptions:
         return self.rerank_url, self.rerank_model
 
     def identity(self, name: str, model: str, revision: str, **more: Any) -> RerankerIdentity:
-        """The identity of a reranker that is set so."""
+        """Return the identity of a reranker that is set so."""
         known = {"depth": self.rerank_depth, "characters": self.rerank_chars, **more}
         return RerankerIdentity(name=name, model=model, revision=revision, **known)
 
     def cache(self, environ: Mapping[str, str] = os.environ) -> Path:
-        """Where what rerankers said is kept."""
+        """Return where what rerankers said is kept."""
         return self.rerank_cache or cache_dir("reranks", environ)
 
 
@@ -90,11 +90,12 @@ class Shelf:
                 self._positions[lesson.project, lesson.position] = place
 
     def lesson(self, number: int) -> Lesson:
-        """The lesson of that number; KeyError where there is none."""
+        """Return the lesson of that number; KeyError where there is none."""
         return self._lessons[self._places[number]]
 
     def beside(self, lesson: Lesson, steps: int) -> Lesson | None:
-        """The lesson so many steps later (negative: earlier) in the same session; None where none follows.
+        """Return the lesson so many steps later (negative: earlier) in the same session; None where none
+        follows.
 
         Sessions are apart by a gap in the positions, which no step crosses.
         """
@@ -162,10 +163,10 @@ class Reranker(ABC):
 
     @abstractmethod
     def rerank(self, pool: Pool) -> Reordered:
-        """The candidates of a pool in a new order. ModelError where that failed, which is counted."""
+        """Return the candidates of a pool in a new order. ModelError where that failed, which is counted."""
 
     def without_cache(self) -> Reranker:
-        """The same, but every answer made anew: what is timed must not come from a file."""
+        """Return the same, but every answer made anew: what is timed must not come from a file."""
         return self
 
     def close(self) -> None:  # noqa: B027
@@ -199,7 +200,7 @@ def checked(reordered: Reordered, pool: Pool) -> Reordered:
 
 
 def falling(scores: Sequence[float]) -> bool:
-    """Whether each is a number, and none above the one before it."""
+    """Return whether each is a number, and none above the one before it."""
     return all(map(isfinite, scores)) and all(one >= other for one, other in pairwise(scores))
 
 

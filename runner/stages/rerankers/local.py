@@ -168,7 +168,7 @@ class Onnx(Local):
 
 
 def _place(model: str, weights: Sequence[str]) -> tuple[Path | None, HubModel | None]:
-    """The local folder, or the repository that `ORG/NAME[@REVISION]` means; UsageError for neither."""
+    """Return the local folder, or the repository that `ORG/NAME[@REVISION]` means; UsageError for neither."""
     if (folder := Path(model).expanduser()).is_dir():
         return folder, None
     name, _, revision = model.partition("@")

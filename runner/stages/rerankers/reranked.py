@@ -70,12 +70,12 @@ class Reranked(System):
         return _Reordering(self, self._system).ask(query, k)
 
     def within(self, settings: Mapping[str, str] | None = None) -> Client:
-        """A client of the system within, reordered."""
+        """Return a client of the system within, reordered."""
         assert isinstance(self._system, Concurrent), "made by reranked"
         return _Reordering(self, self._system.client(settings))
 
     def reorder(self, query: Query, head: Sequence[Match]) -> tuple[list[Match], Told]:
-        """The candidates in the new order with the reranker's scores; as they were where it failed."""
+        """Return the candidates in the new order with the reranker's scores; as they were where it failed."""
         bare = [replace(match, score=None, components=()) for match in head]
         if len(head) < 2:
             return bare, Told()

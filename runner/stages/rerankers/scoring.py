@@ -66,7 +66,7 @@ class Scoring(Keeper):
 
     @abstractmethod
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """A score for each text, higher for a better one; at most a batch of them."""
+        """Return a score for each text, higher for a better one; at most a batch of them."""
 
     def rerank(self, pool: Pool) -> Reordered:
         question, most = pool.query.text, self.identity.characters

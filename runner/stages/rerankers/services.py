@@ -94,7 +94,7 @@ class LanguageModel(Keeper):
 
     @abstractmethod
     def order(self, answer: str, count: int) -> tuple[int, ...]:
-        """The places that an answer names, best first; ModelError where it names none."""
+        """Return the places that an answer names, best first; ModelError where it names none."""
 
     def load(self, progress: Progress = QUIET) -> None:
         """Ask once, so that a wrong address or key is told before anything else is done."""
@@ -141,7 +141,7 @@ class PromoteOne(LanguageModel):
 
 
 def _scores(answer: Any, count: int, where: str) -> list[float]:
-    """The scores in the order of the texts; ModelError unless each index occurs once."""
+    """Return the scores in the order of the texts; ModelError unless each index occurs once."""
     try:
         listed = answer["results"]
         found = {int(one["index"]): float(one["relevance_score"]) for one in listed}
@@ -156,6 +156,6 @@ def _scores(answer: Any, count: int, where: str) -> list[float]:
 
 
 def filled(template: str, question: str, texts: Sequence[str], most: int) -> str:
-    """The prompt of one question."""
+    """Return the prompt of one question."""
     passages = "\n".join(f"[{number}] {' '.join(text.split())}" for number, text in enumerate(texts, start=1))
     return template.format(question=question, passages=passages, most=most)

@@ -41,7 +41,7 @@ class RewriteOptions:
         check_numbers(self, natural=("rewrite_failures",), seconds=("rewrite_timeout",))
 
     def cache(self, environ: Mapping[str, str] = os.environ) -> Path:
-        """Where what rewriters wrote is kept."""
+        """Return where what rewriters wrote is kept."""
         return self.rewrite_cache or cache_dir("rewrites", environ)
 
 
@@ -64,7 +64,7 @@ class Rewriter(ABC):
 
     @abstractmethod
     def rewrite(self, question: str) -> Rewritten:
-        """The words for one question. ModelError where that failed, which is counted."""
+        """Return the words for one question. ModelError where that failed, which is counted."""
 
     def close(self) -> None:  # noqa: B027
         """Give everything back."""
@@ -80,5 +80,7 @@ REWRITERS: Parts[Callable[[RewriteOptions], Rewriter]] = Parts(
 
 
 def by_rule(identity: RewriterIdentity) -> Rewriter | None:
-    """The rewriter of a run, where it gives the same words at any time: a rule, and no language model."""
+    """Return the rewriter of a run, where it gives the same words at any time: a rule, and no language
+    model.
+    """
     return None if identity.prompt_sha256 else REWRITERS[identity.name](RewriteOptions())

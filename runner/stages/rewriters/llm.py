@@ -59,7 +59,7 @@ class LanguageModel(Rewriter):
 
 
 def _line(text: str) -> str:
-    """The words of an answer; ModelError for what is not one line of words."""
+    """Return the words of an answer; ModelError for what is not one line of words."""
     words = text.strip('"“”').strip()
     if not words or "\n" in words or len(words) > LONGEST or hidden(words):
         raise ModelError(

@@ -35,7 +35,7 @@ some time itself.
 def typical_plans(
     client: PgmnemoClient, owner: Connection, role: str, queries: Sequence[Query], k: int, form: Form
 ) -> str:
-    """The plan and the functions of the question of median time, as Markdown.
+    """Return the plan and the functions of the question of median time, as Markdown.
 
     `owner` is a superuser's session with the client's settings and tenant, who alone may count functions.
     """

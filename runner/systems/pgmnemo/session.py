@@ -46,7 +46,7 @@ class Form:
         return cls(0 if engine.passages else width, engine.components, engine.passages)
 
     def vector(self, rows: Matrix) -> Matrix:
-        """A vector, or one a row, as this version's verbs take it."""
+        """Return a vector, or one a row, as this version's verbs take it."""
         return pad(rows, self.width or rows.shape[-1])
 
     @property
@@ -55,7 +55,7 @@ class Form:
         return {**COLUMNS, **(MORE if self.passages else {})}
 
     def row(self, lesson: Lesson, project: Any) -> Row:
-        """A lesson as the columns have it, in the project of that uuid."""
+        """Return a lesson as the columns have it, in the project of that uuid."""
         vector = None if lesson.vector is None else self.vector(lesson.vector)
         row = (
             project, lesson.external_id, lesson.text, vector, lesson.role, lesson.topic, lesson.importance,
@@ -64,7 +64,7 @@ class Form:
         return (*row, *self._passages(lesson), lesson.position) if self.passages else row
 
     def _passages(self, lesson: Lesson) -> tuple[list[str] | None, list[Matrix] | None]:
-        """The texts of a lesson's passages, if it has any, and where there are vectors those too."""
+        """Return the texts of a lesson's passages, if it has any, and where there are vectors those too."""
         if not lesson.passages or lesson.passage_vectors is None:
             return list(lesson.passages) or None, None
         return list(lesson.passages), list(self.vector(lesson.passage_vectors))
@@ -101,18 +101,18 @@ class Names:
         return list(self._projects.values()) if self.walled else [""]
 
     def tenant(self, project: str) -> UUID:
-        """The tenant in which the lessons of a project lie."""
+        """Return the tenant in which the lessons of a project lie."""
         return uuid5(self.basis, f"tenant {project}") if self.walled else self.basis
 
     def project_id(self, project: str) -> UUID:
-        """The project's uuid: its name, where that is one, else made of it."""
+        """Return the project's uuid: its name, where that is one, else made of it."""
         try:
             return UUID(project)
         except ValueError:
             return uuid5(self.basis, project)
 
     def number(self, project: UUID, external_id: str) -> int:
-        """The lesson that recall_lessons names."""
+        """Return the lesson that recall_lessons names."""
         assert self._lessons is not None, "nothing is asked before lessons are loaded"
         return self._lessons.number(self._projects[project], external_id)
 

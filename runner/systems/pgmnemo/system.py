@@ -106,15 +106,17 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     @cached_property
     def recognised(self) -> bool | None:
-        """Whether the installed extension is of this family, patched or not; None where there is none yet."""
+        """Return whether the installed extension is of this family, patched or not; None where there is none
+        yet.
+        """
         return self.has("_setting_catalogue") if self.database.exists else None
 
     def state(self) -> dict[str, str]:
-        """Every setting of the extension as it is in force (`guc_state`)."""
+        """Return every setting of the extension as it is in force (`guc_state`)."""
         return self._listed("value")
 
     def defaults(self) -> dict[str, str]:
-        """Every setting of the extension that has a default, with it."""
+        """Return every setting of the extension that has a default, with it."""
         return self._listed("initial")
 
     def _listed(self, column: str) -> dict[str, str]:
@@ -149,7 +151,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         return database_errors(f"the database {self.database.facts.database}")
 
     def has(self, function: str) -> bool:
-        """Whether this version has the function."""
+        """Return whether this version has the function."""
         with self.database.admin() as owner:
             return told(owner, "SELECT to_regproc(%s) IS NOT NULL", f"pgmnemo.{function}")
 
@@ -286,7 +288,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
 
 def open_pgmnemo(place: Place) -> Pgmnemo:
-    """The extension at the place's version, in the database that the place leads to."""
+    """Return the extension at the place's version, in the database that the place leads to."""
     stack = ExitStack()
     database = stack.enter_context(
         open_database(

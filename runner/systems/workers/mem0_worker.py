@@ -29,7 +29,7 @@ class Given:
         self._text, self._vector = text.strip(), vector
 
     def embed_query(self, text: str) -> list[float]:
-        """The vector; ValueError for any other text than the one that was given last."""
+        """Return the vector; ValueError for any other text than the one that was given last."""
         if text.strip() != self._text:
             raise ValueError(f"no vector was given for the text {text[:40]!r}")
         values: list[float] = floats(self._vector)
@@ -54,7 +54,7 @@ class Mem0:
         }  # fmt: skip
 
     def begin(self, folder: str, width: int) -> dict[str, str]:
-        """An empty memory in `folder`; what is known of its legs."""
+        """Return an empty memory in `folder`; what is known of its legs."""
         os.environ.update(MEM0_DIR=folder, MEM0_TELEMETRY="False")  # read when it is imported
         embeddings = import_module("langchain.embeddings.base").Embeddings
         self._given = type("GivenEmbeddings", (Given, embeddings), {})()

@@ -58,7 +58,7 @@ class MemPalace:
         }  # fmt: skip
 
     def begin(self, folder: str, width: int) -> dict[str, str]:
-        """An empty palace in `folder`; the weights of its ranking."""
+        """Return an empty palace in `folder`; the weights of its ranking."""
         server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
         Thread(target=server.serve_forever, daemon=True).start()
         os.environ.update(

@@ -34,7 +34,7 @@ def _answer(peer: object, request: Any) -> dict[str, Any]:
 
 
 def floats(text: str) -> list[float]:
-    """The vector that a request bears."""
+    """Return the vector that a request bears."""
     values = array("f", b64decode(text))
     if sys.byteorder == "big":
         values.byteswap()

@@ -52,13 +52,15 @@ def sign(folder: Path | str, key: Path | str) -> Path:
 
 
 def whole(folder: Path | str) -> Results:
-    """The run, each of its files the one that the manifest lists; UsageError or RefusedError for another."""
+    """Return the run, each of its files the one that the manifest lists; UsageError or RefusedError for
+    another.
+    """
     results: Results = read_results(folder)
     return read_results(folder, files=list(results.schemas))
 
 
 def signature_of(content: bytes, key: Path | str, namespace: str = NAMESPACE) -> bytes:
-    """The signature of these bytes; UsageError for what is no key, SigningError for a locked one."""
+    """Return the signature of these bytes; UsageError for what is no key, SigningError for a locked one."""
     key = Path(key).expanduser()
     if not key.is_file():
         raise UsageError(

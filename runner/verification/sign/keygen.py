@@ -41,7 +41,7 @@ def keygen(verb: str, *options: str | Path, data: bytes = b"") -> subprocess.Com
 
 
 def reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Why ssh-keygen refused, in its own words: the first line that is no frame of a warning."""
+    """Return why ssh-keygen refused, in its own words: the first line that is no frame of a warning."""
     said = done.stderr.decode(errors="replace").splitlines()
     return next(
         (plain(line).strip() for line in said if line.strip(" @")[:7] not in ("", "WARNING")), "no reason"
@@ -93,7 +93,7 @@ def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace:
 
 
 def _names(content: bytes, path: Path, allowed: Path, namespace: str) -> tuple[str, ...]:
-    """Each name of the key for which the signature holds: the list may bound namespaces and days."""
+    """Return each name of the key for which the signature holds: the list may bound namespaces and days."""
     listed = keygen("find-principals", "-s", path, "-f", allowed).stdout.decode(errors="replace").splitlines()
     options = ("-n", namespace, "-s", path, "-f", allowed)
     holding = [name for name in listed if not keygen("verify", *options, "-I", name, data=content).returncode]

@@ -31,7 +31,7 @@ class Model:
 
 
 def read_model(path: Path = SHIPPED) -> Model:
-    """The weights in a file; ModelError where it holds none, or those of other features."""
+    """Return the weights in a file; ModelError where it holds none, or those of other features."""
     mend = "name a file that `train` wrote, or leave --rerank-model out"
     try:
         content = read_regular(path, DOCUMENT, ModelError)

@@ -93,7 +93,7 @@ class Reader:
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, each once, by their first letters: so most forms of a word are one."""
+    """Return the words of a text, each once, by their first letters: so most forms of a word are one."""
     return frozenset(_root(word) for word in WORD.findall(text.casefold()))
 
 
@@ -102,7 +102,8 @@ def _root(word: str) -> str:
 
 
 def rarity(held: Sequence[frozenset[str]]) -> dict[str, float]:
-    """How much each word of a question counts: the more, the fewer candidates hold it; all sum up to 1.
+    """Return how much each word of a question counts: the more, the fewer candidates hold it; all sum up to
+    1.
 
     BM25's inverse document frequency, over the candidates alone; a word that none of them holds counts
     nothing.
@@ -121,7 +122,7 @@ def _weight(weights: Mapping[str, float], found: frozenset[str]) -> float:
 
 
 def _shares(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """The score of each candidate as a share of the best, by its lesson's number; 0 below nothing."""
+    """Return the score of each candidate as a share of the best, by its lesson's number; 0 below nothing."""
     best = max((one.score or 0.0 for one in candidates), default=0.0)
     if best <= 0:
         return {one.lesson.number: 0.0 for one in candidates}
@@ -129,6 +130,6 @@ def _shares(candidates: Sequence[Candidate]) -> dict[int, float]:
 
 
 def _named(role: str | None, asked: frozenset[str]) -> bool:
-    """Whether the question names the speaker, by the first word of the name."""
+    """Return whether the question names the speaker, by the first word of the name."""
     found = WORD.search(role.casefold()) if role else None
     return found is not None and _root(found.group()) in asked
