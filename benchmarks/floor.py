@@ -158,7 +158,7 @@ def strangers(corpus: Corpus, path: Path) -> Mapping[str, str]:
 def told(
     corpus: Corpus, vectors: Vectors, foreign: Mapping[str, str], floor: float
 ) -> Mapping[str, Sequence[Told]]:
-    """What each mode answers to every question."""
+    """Return what each mode answers to every question."""
     lessons, found = CorpusLessons(corpus, vectors, "floor"), {mode: list[Told]() for mode in MODES}
     with opened(lessons) as (system, connection):
         keys = {one.id: one.external_id for one in corpus.heads}

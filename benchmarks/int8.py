@@ -55,7 +55,9 @@ def taken(
     calls: Sequence[Callable[[Sequence[str]], Matrix]],
     batches: Sequence[Sequence[str]],
 ) -> Seconds:
-    """Seconds of each batch (rows) with each call (columns), in turn, so that other work meets both alike."""
+    """Return seconds of each batch (rows) with each call (columns), in turn, so that other work meets both
+    alike.
+    """
     seconds = np.empty((len(batches), len(calls)))
     for place in np.ndindex(seconds.shape):
         began = clock()

@@ -447,12 +447,12 @@ def similar_pairs(
     after: int | None = None,
     most: int | None = None,
 ) -> Call[Rows]:
-    """Lessons that say nearly the same, in pairs; each row ends with the `after` of the next call."""
+    """Return lessons that say nearly the same, in pairs; each row ends with the `after` of the next call."""
     return _call("similar_pairs", _rows, locals())
 
 
 def embedder(tenant: UUID | None) -> Call[Rows]:
-    """One row, or none where there are no vectors: name, dimensions, generation, and the next name and
+    """Return one row, or none where there are no vectors: name, dimensions, generation, and the next name and
     dimensions while it is being changed."""
     return _call("embedder", _rows, locals())
 
@@ -470,7 +470,7 @@ def begin_reembedding(tenant: UUID | None, dimensions: int, embedder: str | None
 def reembedding_due(
     tenant: UUID | None, after: int | None = None, most: int | None = None, *, hold: bool | None = None
 ) -> Call[Rows]:
-    """Texts that lack a new vector, of the next lessons: lesson's id, number, content and mark."""
+    """Return texts that lack a new vector, of the next lessons: lesson's id, number, content and mark."""
     return _call("reembedding_due", _rows, locals())
 
 

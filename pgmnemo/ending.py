@@ -80,7 +80,7 @@ def carried_out(app: App, tokens: Sequence[str], what: str = "a command") -> int
 
 
 def words(error: CycloptsError) -> str:
-    """What was wrong with a command line, without a capital and a full stop."""
+    """Return what was wrong with a command line, without a capital and a full stop."""
     if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app:
         if (first := error.unused_tokens[0]).startswith("-"):
             return f"{first} stands before the command; name the command first, and its options after it"

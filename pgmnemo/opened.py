@@ -79,7 +79,7 @@ class Opened:
 
 
 def opening(where: str, package: str) -> Call[Opened]:
-    """What `where` ("the database at …") is, for the package of the version `package`.
+    """Return what `where` ("the database at …") is, for the package of the version `package`.
 
     Its answer raises DatabaseError for a database that this package cannot use.
     """
@@ -117,7 +117,7 @@ def check_not_newer(version: str, where: str, package: str) -> None:
 
 
 def update(how: str) -> str:
-    """What brings an older pgmnemo up to date."""
+    """Return what brings an older pgmnemo up to date."""
     return "mnemo init --dsn, or ALTER EXTENSION pgmnemo UPDATE" if how == EXTENSION else "mnemo init --dsn"
 
 

@@ -25,7 +25,7 @@ def lasting(seconds: float) -> str:
 
 
 def expected(seconds: float) -> str:
-    """What a length of time that was measured a moment ago is worth."""
+    """Return what a length of time that was measured a moment ago is worth."""
     return f"about {lasting(seconds)} at the speed of this moment; other work on the machine makes it longer"
 
 

@@ -91,7 +91,7 @@ def app(sql: Path = SQL_FOLDER) -> App:
 
 
 def _version(sql: Path) -> str:
-    """What pip installed, and what of the extension and of the protocol stands in this checkout."""
+    """Return what pip installed, and what of the extension and of the protocol stands in this checkout."""
     try:
         extension = default_version(sql)
     except DatabaseError:  # an installation without the repository

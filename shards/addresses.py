@@ -75,7 +75,9 @@ def secret(file: Path | None) -> str | None:
 
 
 def verifier(session: Session, password: str | None) -> str | None:
-    """What a server keeps of a password; made here, so that no statement and no log has it in clear."""
+    """Return what a server keeps of a password; made here, so that no statement and no log has it in
+    clear.
+    """
     if password is None:
         return None
     return session.pgconn.encrypt_password(password.encode(), b"", b"scram-sha-256").decode()

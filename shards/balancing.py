@@ -57,7 +57,7 @@ class Budget:
     seconds: float | None = None
 
     def within(self, plan: Sequence[Planned]) -> Iterator[Planned]:
-        """Those of the plan that are begun."""
+        """Yield those of the plan that are begun."""
         began, moved = time.monotonic(), 0
         for number, planned in enumerate(plan):
             if (

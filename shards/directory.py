@@ -57,7 +57,7 @@ def shard_of(router: Session, tenant: UUID) -> Shard:
 
 
 def moves(router: Session) -> list[Move]:
-    """Those that are not done, the oldest first."""
+    """Return those that are not done, the oldest first."""
     known = shards(router)
     rows = router.execute(
         "SELECT tenant_id, source, target, began_at FROM directory.move ORDER BY began_at"

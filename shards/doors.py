@@ -38,7 +38,7 @@ def door(verb: Verb) -> str:
 
 
 def returns(verb: Verb) -> str:
-    """What a function for `verb` returns, in types that pass the router."""
+    """Return what a function for `verb` returns, in types that pass the router."""
     if not verb.many:
         return passing(verb.columns[0][1])
     return f"TABLE ({', '.join(f'{name} {passing(kind)}' for name, kind in verb.columns)})"

@@ -197,7 +197,7 @@ def _engine(local: Local) -> dict[str, Any]:
 
 
 def add(local: Local, name: str, capacity: int | None = None) -> Local:
-    """One more shard in a cluster that is up, of the release that the others have."""
+    """Return one more shard in a cluster that is up, of the release that the others have."""
     engine = _engine(local)
     with open_operator(local.conninfo()) as router:
         check_new(router, name)
@@ -249,7 +249,7 @@ def stop(local: Local, name: str) -> None:
 
 
 def processes(local: Local, name: str) -> list[psutil.Process]:
-    """Those of a server that is up, the first the one that starts the others."""
+    """Return those of a server that is up, the first the one that starts the others."""
     first = psutil.Process(int((local.folder / name / "data" / "postmaster.pid").read_text().split("\n")[0]))
     return [first, *first.children()]
 

@@ -360,7 +360,7 @@ def _prove(
 
 
 def _directory(router: Session, query: str, planned: Move) -> str | None:
-    """What the directory says of this very move, and of no other of the tenant."""
+    """Return what the directory says of this very move, and of no other of the tenant."""
     found: str | None = value(router, query, planned.tenant, planned.began_at)
     return found
 

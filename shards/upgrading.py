@@ -107,7 +107,7 @@ def _upgrade_shard(session: Session, name: str, version: str) -> str:
 
 
 def _old_doors(session: Session) -> list[str]:
-    """Those of other arguments than the verbs have now."""
+    """Return those of other arguments than the verbs have now."""
     wanted = {verb.name: taken(verb) for verb in verbs(session)}
     rows = session.execute(DOORS, ([*wanted],)).fetchall()
     return [signature for signature, name, types in rows if types != wanted[name]]

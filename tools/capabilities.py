@@ -47,7 +47,8 @@ def capabilities(text: str) -> list[Capability]:
 
 
 def outcomes(files: Iterable[Path]) -> dict[str, list[str]]:
-    """What became of each test, by node id without its case: an entry for every case, "passed" or what else.
+    """Return what became of each test, by node id without its case: an entry for every case, "passed" or what
+    else.
 
     Raises `ValueError` where a file is no JUnit XML.
     """

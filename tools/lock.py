@@ -37,8 +37,9 @@ def compiled(requirements: str, *options: str) -> str:
 
 
 def environment(inputs: tuple[str, ...]) -> str:
-    """What an environment needs, on any platform. Torch is named for none, so that its CUDA libraries stay
-    out, while what each build of it needs comes."""
+    """Return what an environment needs, on any platform. Torch is named for none, so that its CUDA libraries
+    stay out, while what each build of it needs comes.
+    """
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as overrides:
         overrides.write(f"torch{NOWHERE}\n")
         overrides.flush()

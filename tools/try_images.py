@@ -81,7 +81,7 @@ class Images:
         self.buildah = ("buildah", *store)
 
     def do(self, *words: str | Path) -> str:
-        """What buildah prints."""
+        """Return what buildah prints."""
         return run(*self.buildah, *words).strip()
 
     def debian(self, name: str, suite: str) -> None:
@@ -128,7 +128,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def run(*command: str | Path, **environ: str) -> str:
-    """What a command prints; ends with 1 where it fails."""
+    """Return what a command prints; ends with 1 where it fails."""
     given = {**os.environ, **environ}
     done = subprocess.run(
         [*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False, env=given

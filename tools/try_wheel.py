@@ -29,7 +29,7 @@ ALONE = {**os.environ, "PYTHONHASHSEED": "42", "PGMNEMO_PORT": "1"}  # where no 
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> str:
-    """What a command prints; ends with 1 where it fails."""
+    """Return what a command prints; ends with 1 where it fails."""
     done = subprocess.run(
         [*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False, env=ALONE
     )

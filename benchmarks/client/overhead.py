@@ -101,7 +101,9 @@ class Known:
 
 
 def client_calls(given: Any, embedding: Any, known: Known) -> dict[str, Call]:
-    """What the client does in each case: a memory that is given vectors, and one that has an embedder."""
+    """Return what the client does in each case: a memory that is given vectors, and one that has an
+    embedder.
+    """
     held, added = (given.tenant(GIVEN).project(name) for name in (HELD, "by the client"))
     asked = embedding.tenant(EMBEDDED).project(HELD)
 
@@ -180,7 +182,7 @@ def backends(memory: Any, cursor: Any) -> tuple[int, int]:
 
 
 def computed(process: int) -> float:
-    """Seconds that a process of this machine has computed so far, as Linux counts them."""
+    """Return seconds that a process of this machine has computed so far, as Linux counts them."""
     return int(Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
 
 
@@ -218,7 +220,7 @@ def fill(folder: Path, texts: Texts, lessons: int) -> str:
 
 
 async def taken(cell: Cell, texts: Texts, calls: int) -> Taken:
-    """Seconds of each of `calls` pairs, after some that do not count; the two answer alike."""
+    """Return seconds of each of `calls` pairs, after some that do not count; the two answer alike."""
     warm_up = min(WARM_UP, calls)
     rows = np.zeros((warm_up + calls, 2, 3))
     for pair, row in enumerate(rows):
@@ -255,7 +257,7 @@ def keys(answer: Any) -> list[str]:
 
 
 def added(seconds: NDArray[np.float64], share: float) -> str:
-    """What the client adds to a percentile of (pairs, client and plain), in ms with its interval."""
+    """Return what the client adds to a percentile of (pairs, client and plain), in ms with its interval."""
     chance = np.random.default_rng(SEED)
     picks = seconds[chance.integers(0, len(seconds), (SAMPLES, len(seconds)))]
     client, plain = np.percentile(picks, share, axis=1).T

@@ -90,7 +90,7 @@ class Run:
         )  # fmt: skip
 
     def live(self, part: str) -> dict[str, Any]:
-        """What a process saw; under `failed` the last line that it said where it ended badly."""
+        """Return what a process saw; under `failed` the last line that it said where it ended badly."""
         process = self.start(part)
         out, err = process.communicate()
         if process.returncode or not out:
@@ -116,7 +116,7 @@ class Run:
 
 
 def missing(seen: Mapping[str, Any]) -> list[str]:
-    """What the story found to be missing, each in a few words."""
+    """Return what the story found to be missing, each in a few words."""
     after, later = seen["after"], seen["restarted"].get("after", [])
     found = {
         "a reason for a score": len(re.findall(r"\d\.\d|: \d|bm25 \d", seen["why"])) < 2,
@@ -133,7 +133,9 @@ def missing(seen: Mapping[str, Any]) -> list[str]:
 
 
 def lines_of(program: Path) -> tuple[int, int]:
-    """Lines of a program without its docstring, blank ones and comments, and how many make its embedder."""
+    """Return lines of a program without its docstring, blank ones and comments, and how many make its
+    embedder.
+    """
     text, tree = program.read_text(encoding="utf-8"), ast.parse(program.read_bytes())
     rows = text.splitlines()
 
@@ -233,7 +235,7 @@ def page(rounds: Sequence[Sequence[Run]], quick: bool) -> str:
 
 
 def parse() -> argparse.Namespace:
-    """What the command line says."""
+    """Return what the command line says."""
     told = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     told.add_argument(
         "--python", action="append", default=[], metavar="NAME=PATH", help="the Python that has it"

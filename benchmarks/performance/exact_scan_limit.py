@@ -45,7 +45,7 @@ def clustered(count: int, centres: Vectors, chance: np.random.Generator) -> Vect
 
 
 def store(connection: psycopg.Connection[Any], first: int, vectors: Vectors) -> float:
-    """Seconds to store these vectors as lessons numbered from `first`."""
+    """Return seconds to store these vectors as lessons numbered from `first`."""
     began = time.perf_counter()
     with connection.transaction(), connection.cursor() as cursor:
         cursor.execute("SELECT pgmnemo.open_staging()")

@@ -84,7 +84,7 @@ def milliseconds(connection: psycopg.Connection[Any], calls: list[Call[Any]]) ->
 
 
 def row(connection: psycopg.Connection[Any], asked: object, calls: int) -> list[float]:
-    """What one filter costs in each verb, in milliseconds."""
+    """Return what one filter costs in each verb, in milliseconds."""
     chance, numbers = random.Random(SEED), np.random.default_rng(SEED)
     recalls = [
         recall(
@@ -109,7 +109,7 @@ SELECT relname, indexrelname, idx_scan, idx_tup_read FROM pg_stat_user_indexes W
 
 
 def reads(client: psycopg.Connection[Any], owner: psycopg.Connection[Any], asked: object) -> list[str]:
-    """Which indexes one recall searched, how often, and how many entries it read."""
+    """Return which indexes one recall searched, how often, and how many entries it read."""
 
     def counted() -> dict[str, tuple[int, int]]:
         client.execute("SELECT pg_stat_force_next_flush()")

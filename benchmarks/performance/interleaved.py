@@ -50,14 +50,14 @@ Seconds = NDArray[np.float64]  # (questions, versions, 2): what a client waits, 
 
 
 def computed(client: Asking) -> float:
-    """Seconds that the server's process of a client has computed so far, as Linux counts them."""
+    """Return seconds that the server's process of a client has computed so far, as Linux counts them."""
     assert isinstance(client, PgmnemoClient), "only versions of our own are compared"
     told = Path(f"/proc/{client.connection.info.backend_pid}/schedstat").read_text(encoding="ascii")
     return int(told.split()[0]) / 1e9
 
 
 def asked(client: Asking, query: Query) -> tuple[float, float]:
-    """Seconds of one call: waited for, and computed by the server."""
+    """Return seconds of one call: waited for, and computed by the server."""
     before, began = computed(client), time.perf_counter()
     client.ask(query, K)
     return time.perf_counter() - began, computed(client) - before
@@ -133,7 +133,7 @@ def compare(versions: Sequence[str], given: argparse.Namespace, folder: Path) ->
 
 
 def parse() -> argparse.Namespace:
-    """What the command line says."""
+    """Return what the command line says."""
     told = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     told.add_argument("versions", nargs=2, metavar="VERSION")
     told.add_argument("--memories", type=int, default=10_000)

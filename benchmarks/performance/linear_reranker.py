@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def drawn(candidates: int, questions: int) -> Sequence[Pool]:
-    """Questions with as many turns of their own conversation, in a random order."""
+    """Return questions with as many turns of their own conversation, in a random order."""
     parts, generator = SUITES["locomo"], random.Random(current().seed)
     corpus = parts.load(parts.locate(None, os.environ), "turn")
     lessons = CorpusLessons(corpus, None)
@@ -68,7 +68,7 @@ def drawn(candidates: int, questions: int) -> Sequence[Pool]:
 
 
 def timed(reranker: Reranker, pools: Sequence[Pool]) -> list[float]:
-    """Seconds of processor time of each."""
+    """Return seconds of processor time of each."""
     seconds = []
     for pool in pools:
         began = time.process_time()

@@ -100,7 +100,7 @@ def _quotient(one: Ratio, document: Json) -> tuple[float, int] | str:
 
 
 def _part(system: Json | None, of: Which | str) -> Json | None:
-    """Those reads, or that part; None where they were not measured."""
+    """Return those reads, or that part; None where they were not measured."""
     if system is None or not of:
         return system
     part = cell(system, of) if isinstance(of, Which) else system.get(of)

@@ -66,7 +66,7 @@ def dumped(bed: Bed, fresh: Databases, target: Path, name: str) -> Iterator[tupl
 
 
 def run(program: str, *given: object) -> str:
-    """What a program of PostgreSQL prints; it must end well."""
+    """Return what a program of PostgreSQL prints; it must end well."""
     done = subprocess.run(
         [str(bin_folder() / program), *map(str, given)], capture_output=True, text=True, check=False
     )

@@ -241,7 +241,7 @@ class Site:
         return self.folder / f"backup{self.runs}{'.dump' if self.runs % 2 else ''}"
 
     def whole(self, stage: str, case: Case) -> float:
-        """Seconds of a stage that nothing happens to."""
+        """Return seconds of a stage that nothing happens to."""
         worker = self.work(stage, case)
         began = time.monotonic()
         if worker.end():
@@ -330,7 +330,7 @@ def started(site: Site, kind: str, stage: str, case: Case, stack: ExitStack) -> 
 
 
 def recovered(site: Site, case: Case, began: float) -> float:
-    """Seconds until a new client's recall is answered, the server started where it is down."""
+    """Return seconds until a new client's recall is answered, the server started where it is down."""
     while True:
         site.bed.up()
         try:
@@ -426,7 +426,7 @@ def family_of(kind: str) -> str:
 
 
 def possible(kinds: Sequence[str]) -> list[str]:
-    """Those that this machine can do; says which it cannot."""
+    """Return those that this machine can do; says which it cannot."""
     missing = {
         "disks": "" if os.geteuid() == 0 else "root alone mounts a small disk",
         "clock": "" if FAKETIME.exists() else "apt-get install libfaketime",

@@ -160,7 +160,9 @@ def bench(seed: int) -> Iterator[Bench]:
 
 
 def forked(run: Callable[[], int], place: Path, stdin: Path | None) -> Ended:
-    """What becomes of `run` in a fork, whose folders for temporary and own files are those of `place`."""
+    """Return what becomes of `run` in a fork, whose folders for temporary and own files are those of
+    `place`.
+    """
     began = time.monotonic()
     child = os.fork()
     if child == 0:
@@ -228,7 +230,7 @@ def fault_of(reader: Reader, ended: Ended) -> str:
 
 
 def _left(reader: Reader, ended: Ended, inside: Path, before: object, out: Path, tmp: Path) -> str:
-    """What a command left that ended with an error, or in the folder of temporary files."""
+    """Return what a command left that ended with an error, or in the folder of temporary files."""
     if left := [path.name for path in tmp.iterdir() if not path.name.startswith(COMPILED)]:
         return f"left {', '.join(left)} among temporary files"
     if ended.code == 0:
@@ -241,7 +243,7 @@ def _left(reader: Reader, ended: Ended, inside: Path, before: object, out: Path,
 
 
 def snapshot(folder: Path) -> dict[str, str]:
-    """What lies in a folder: the hash of each file, what each link leads to."""
+    """Return what lies in a folder: the hash of each file, what each link leads to."""
     found = {}
     for path in folder.rglob("*"):
         if ".git" in path.parts:

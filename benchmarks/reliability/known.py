@@ -175,7 +175,7 @@ def compare(known: Known, found: Mapping[str, State], verdict: Verdict) -> None:
 
 
 def anew(fresh: Databases, tenant: str, export: bytes) -> list[list[Any]]:
-    """What a database answers into which the same texts were imported, their vectors made anew."""
+    """Return what a database answers into which the same texts were imported, their vectors made anew."""
     fresh.copy(KEPT, "again")
     fresh.grant(tenant, "again")
     with opened(fresh, "again") as memory:

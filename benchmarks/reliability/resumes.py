@@ -141,7 +141,7 @@ class Stage:
         return PLACES[3] if (self.partial / "run.json").exists() else PLACES[2]
 
     def left(self) -> str:
-        """What a killed run has left besides its results, once its watchdog had the time."""
+        """Return what a killed run has left besides its results, once its watchdog had the time."""
         deadline = time.monotonic() + PATIENCE
         while found := [*self._processes(), *(path.name for path in self.temporary.iterdir())]:
             if time.monotonic() > deadline:
@@ -181,7 +181,7 @@ def timeless(value: Any) -> Any:
 
 
 def asked(lines: bytes) -> list[str]:
-    """What each line is about, in the order of the file."""
+    """Return what each line is about, in the order of the file."""
     return [json.dumps(timeless(json.loads(line))) for line in lines.splitlines()]
 
 

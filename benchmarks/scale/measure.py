@@ -182,7 +182,7 @@ class Bench:
             }
 
     def constants(self) -> dict[str, Any]:
-        """What the model on paper needs."""
+        """Return what the model on paper needs."""
         held, lessons = 0, 0
         for name in ("shard1", "shard2", "shard3"):
             with open_operator(self.site.conninfo(name)) as shard:

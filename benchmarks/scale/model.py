@@ -22,7 +22,7 @@ MOVED = 0.1  # share of the tenants that a new shard takes over
 
 
 def model(figures: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Rows of the table: what, how much, out of what."""
+    """Return rows of the table: what, how much, out of what."""
     made = figures["constants"]
     size = LESSONS * made["bytes_a_lesson"]
     shards = -(-size // DISK)
@@ -74,7 +74,7 @@ def plot(figures: dict[str, Any], output: Path) -> None:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """Both tables in Markdown: what was measured, and the model."""
+    """Return both tables in Markdown: what was measured, and the model."""
     lines = [
         "| Shards | | direct p50 / p95 | routed p50 / p95 | more by the router, p50 |",
         "|---|---|---:|---:|---:|",

@@ -45,7 +45,7 @@ def every(operator: Session, verb: str) -> float:
 
 
 def filled(operator: Session, client: Session, tenants: list[UUID]) -> dict[str, Any]:
-    """What it takes to place, grant and store."""
+    """Return what it takes to place, grant and store."""
     grants, stores = [], []
     for tenant in tenants:
         note = store(tenant, tenant, "k", f"Tenant {tenant.hex[:6]} keeps a heron.", commit_sha="c0ffee")
@@ -62,7 +62,7 @@ def bulk(operator: Session, client: Session, tenants: list[UUID]) -> None:
 
 
 def asked(operator: Session, client: Session, tenants: list[UUID]) -> dict[str, Any]:
-    """What a look-up, a recall and what the operator asks take with so many tenants."""
+    """Return what a look-up, a recall and what the operator asks take with so many tenants."""
     some = [CHANCE.choice(tenants) for _ in range(ASKED)]
     question = {"query_text": "heron", "k": 5, "columns": ("external_id",)}
     for tenant in some[:20]:

@@ -58,7 +58,7 @@ class Documents:
         self.native = isinstance(scope, AsyncScope)
 
     def now(self, work: Coroutine[Any, Any, Answer]) -> Answer:
-        """What a verb over a Scope answers; UsageError over an AsyncScope."""
+        """Return what a verb over a Scope answers; UsageError over an AsyncScope."""
         if self.native:
             work.close()
             raise UsageError(
@@ -68,7 +68,7 @@ class Documents:
         return _at_once(work)
 
     async def later(self, work: Coroutine[Any, Any, Answer]) -> Answer:
-        """What a verb answers, without holding up the loop."""
+        """Return what a verb answers, without holding up the loop."""
         return await (work if self.native else asyncio.to_thread(_at_once, work))
 
     async def add(self, items: Sequence[Item]) -> None:
@@ -77,7 +77,7 @@ class Documents:
         await answered(self.scope.add_many(told))
 
     async def get(self, ids: Sequence[str]) -> list[Lesson]:
-        """Those that are there and hold, in the order of their ids."""
+        """Return those that are there and hold, in the order of their ids."""
         call = requests.of_keys(self.scope.tenant_id, self.scope.project_id, keys_of(ids))
         lessons = [Lesson(*row) for row in await answered(self.scope._call(call))]
         return [lesson for lesson in lessons if lesson.holds()]
@@ -195,7 +195,7 @@ def batches(ids: Sequence[str]) -> list[list[str]]:
 
 
 def keys_of(ids: Sequence[str]) -> list[str]:
-    """Those of the ids that can be keys, each once; what cannot is not there."""
+    """Return those of the ids that can be keys, each once; what cannot is not there."""
     check("ids", ids, Sequence[str])
     return list(dict.fromkeys(composed(key) for key in ids if 1 <= len(key.encode()) <= LONGEST_KEY))
 

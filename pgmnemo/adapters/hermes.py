@@ -106,7 +106,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return True
 
     def get_config_schema(self) -> list[dict[str, Any]]:
-        """What `hermes memory setup` asks for."""
+        """Return what `hermes memory setup` asks for."""
         return [
             {"key": "dsn", "description": "DSN of a PostgreSQL with pgmnemo (blank: folder)", "secret": True,
              "env_var": VARIABLE},
@@ -140,7 +140,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return PROMPT if self._place else ""
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
-        """What fits a message, as a quoted block of at most `max_tokens`; empty where nothing does."""
+        """Return what fits a message, as a quoted block of at most `max_tokens`; empty where nothing does."""
         if not query.strip() or time.monotonic() < self._rest:
             return ""
         try:
@@ -319,7 +319,7 @@ class _Place:
 
 
 def _settings(home: str) -> dict[str, Any]:
-    """Those of a profile; UsageError for a file that holds none."""
+    """Return those of a profile; UsageError for a file that holds none."""
     file = Path(home, FILE)
     given: Any = {}
     if file.exists():
@@ -351,7 +351,7 @@ def _project(given: Mapping[str, Any]) -> str:
 
 
 def _clean(text: str) -> str:
-    """What was said, without what was recalled for it and what no database takes."""
+    """Return what was said, without what was recalled for it and what no database takes."""
     told = without_blocks(sanitize_context(text or "")).replace("\0", "").strip()
     return told.encode("utf-8", "replace").decode()
 

@@ -106,7 +106,7 @@ def save(scope: Scope, transcript: Path) -> Moved:
 
 
 def _event() -> Mapping[str, Any]:
-    """What the agent says on standard input."""
+    """Return what the agent says on standard input."""
     try:
         event = json.loads(sys.stdin.buffer.read(MOST))
     except ValueError:

@@ -139,7 +139,7 @@ class PgmnemoStore(BaseStore):
         return await asyncio.wrap_future(self._sent(work))
 
     def _sent(self, work: Work[Answer]) -> Future[Answer]:
-        """What the store's own event loop will answer."""
+        """Return what the store's own event loop will answer."""
         if self._loop is None or not self._loop.is_running():
             raise StoreError("the event loop of this store has ended; make the store in the one that runs")
         return asyncio.run_coroutine_threadsafe(arun(self._scope, work), self._loop)
@@ -189,7 +189,7 @@ class PgmnemoStore(BaseStore):
         return [SearchItem(**fields_of(lesson), score=scores.get(lesson.key)) for lesson in page]
 
     def _newest(self, asked: Mapping[str, Any], wanted: Mapping[str, Any], most: int) -> Work[list[Lesson]]:
-        """Those first stored last, first."""
+        """Return those first stored last, first."""
         filter, size = requests.filter_of(asked), min(most, requests.PAGE)
         found: list[Lesson] = []
         after: int | None = None

@@ -74,7 +74,7 @@ def _holds(value: Any, name: str, given: Any) -> bool:
 
 
 def _kind(value: Any) -> type | None:
-    """What can be put in order: numbers, texts; None for the rest."""
+    """Return what can be put in order: numbers, texts; None for the rest."""
     if isinstance(value, str):
         return str
     return float if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -102,7 +102,7 @@ def written(
 
 
 def expiry(ttl: float | None) -> datetime | None:
-    """When what is touched now expires, by a time to live in minutes; StoreError for none."""
+    """Return when what is touched now expires, by a time to live in minutes; StoreError for none."""
     if ttl is None:
         return None
     try:

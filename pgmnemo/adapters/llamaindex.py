@@ -217,7 +217,9 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         self.scope._project()
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        """What fits the last words of the user, else of anybody; before any, what is new and important."""
+        """Return what fits the last words of the user, else of anybody; before any, what is new and
+        important.
+        """
         said = [message for message in messages or [] if _said(message)]
         asking = [message for message in said if message.role == MessageRole.USER] or said
         question = _said(asking[-1])[:LONGEST_QUESTION] if asking else None

@@ -14,7 +14,7 @@ Work = Generator[Callable[[Any], Any], Any, Answer]
 
 
 def run(scope: Any, work: Work[Answer]) -> Answer:
-    """What work answers over a `Scope`; errors of ours are thrown where it asked."""
+    """Return what work answers over a `Scope`; errors of ours are thrown where it asked."""
     answer, error = None, None
     while True:
         try:

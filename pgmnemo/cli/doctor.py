@@ -78,7 +78,7 @@ def _reached(where: Where) -> Iterator[Mapping[str, Any]]:
 
 
 def _held(where: Where, own: str | None) -> Finding:
-    """What the tenant holds, and whether the embedder is the one of its vectors."""
+    """Return what the tenant holds, and whether the embedder is the one of its vectors."""
     from pgmnemo.server.doctor import FAULT, OK, Finding
 
     with scope(where) as here:

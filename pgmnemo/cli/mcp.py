@@ -95,7 +95,7 @@ async def _over_http(
 
 
 def _opener(place: str | None, embedder: str) -> Callable[[], Awaitable[AsyncMemory]]:
-    """What opens the memory; an error now for a place or an embedder that cannot be meant."""
+    """Return what opens the memory; an error now for a place or an embedder that cannot be meant."""
     from pgmnemo import AsyncMemory
     from pgmnemo.client.embedding import embedding_of
     from pgmnemo.client.opening import resolve

@@ -80,7 +80,7 @@ def span(start: datetime | None, end: datetime | None) -> str:
 
 
 def joined(parts: Iterable[str | None]) -> str:
-    """What there is of a line's parts."""
+    """Return what there is of a line's parts."""
     return " · ".join(part for part in parts if part)
 
 

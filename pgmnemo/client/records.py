@@ -197,7 +197,7 @@ class Hit:
         return CAUSES[name]
 
     def _added(self) -> Mapping[str, float]:
-        """What each component adds; by the weights where the extension is older than 1.0.0."""
+        """Return what each component adds; by the weights where the extension is older than 1.0.0."""
         if self.contributions:
             return self.contributions
         share = self.weights.get("assistant_weight", 1.0) if self.role == "assistant" else 1.0

@@ -100,7 +100,7 @@ class Asked:
         return cls(**{name: given[name] for name in cls.__slots__ if name in given})
 
     def arguments(self, query: str | None, row: Any) -> dict[str, Any]:
-        """Those of the verb that recall and explain share; `row` is the question's vector or None."""
+        """Return those of the verb that recall and explain share; `row` is the question's vector or None."""
         return {
             "embedding": row, "query_text": query, "k": self.k, "role": self.role, "mode": self.mode,
             "filter": filter_of(self.filter, since=self.since, until=self.until),
@@ -138,7 +138,7 @@ def fields(item: Item, at: datetime | None) -> dict[str, Any]:
 
 
 def cleared(names: Sequence[str] | None) -> list[str] | None:
-    """What shall have no value, by the extension's names."""
+    """Return what shall have no value, by the extension's names."""
     return None if names is None else ["occurred_at" if name == "at" else name for name in names]
 
 
@@ -356,7 +356,7 @@ def document(given: Any, name: str) -> str | None:
 
 
 def levels(value: Any) -> int:
-    """How deep lists and mappings are in each other."""
+    """Return how deep lists and mappings are in each other."""
     level, depth = [value], 0
     while level := [one for one in level if isinstance(one, dict | list | tuple)]:
         level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]

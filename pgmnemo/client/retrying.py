@@ -51,7 +51,7 @@ class Attempts:
         self.unsure = False  # whether a try before may have been done, its answer lost
 
     def pause(self, error: psycopg.Error, repeatable: bool, *, anew: bool = True, sent: bool = True) -> float:
-        """Seconds to wait before the call is sent again; raises the client's error where it is not.
+        """Return seconds to wait before the call is sent again; raises the client's error where it is not.
 
         `anew` is False on a connection that cannot be made anew, or in a transaction of the caller's; `sent`
         where there was none to send it over.

@@ -126,7 +126,7 @@ def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
 
 
 def texts(item: Item, made: Written) -> list[str]:
-    """What an embedder is asked for."""
+    """Return what an embedder is asked for."""
     if item.vector is not None:
         return []
     return [made.text, *(passage.embedded for passage in made.passages)]

@@ -175,7 +175,7 @@ def links(rows: Rows, ends: Ends) -> Iterator[LinkLine]:
 
 
 def source(header: Header, own: Embedding | None) -> Remembered | None:
-    """Who made the vectors of an export that are taken as they are; None: texts are embedded anew.
+    """Return who made the vectors of an export that are taken as they are; None: texts are embedded anew.
 
     They are taken by a memory without an embedder, and by one with the same.
     """
@@ -194,7 +194,9 @@ def batches(given: Iterator[T], size: int) -> Iterator[list[T]]:
 def by_project(
     lessons: Iterable[LessonLine], project: UUID | None, origins: dict[str, UUID]
 ) -> dict[UUID, list[LessonLine]]:
-    """Lessons by the project that they go into: the scope's, where it has one. `origins`: of keys so far."""
+    """Return lessons by the project that they go into: the scope's, where it has one. `origins`: of keys so
+    far.
+    """
     found: dict[UUID, list[LessonLine]] = {}
     for line in lessons:
         if project is not None and origins.setdefault(line.key, line.project) != line.project:

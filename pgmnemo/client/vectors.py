@@ -104,7 +104,7 @@ def as_kept(halves: Any) -> Any:
 
 @cache
 def ours() -> AdaptersMap:
-    """How we read and write the types of PostgreSQL, whatever a connection's owner has registered."""
+    """Return how we read and write the types of PostgreSQL, whatever a connection's owner has registered."""
     import psycopg
     from psycopg.adapt import AdaptersMap, Dumper
     from psycopg.pq import Format

@@ -176,7 +176,8 @@ def default_cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def pad(matrix: Matrix, width: int = 1024) -> Matrix:
-    """One row, or rows, of any width up to `width`, filled up with zeros, which leave every cosine as it was.
+    """Return one row, or rows, of any width up to `width`, filled up with zeros, which leave every cosine as
+    it was.
 
     EmbedderError if the rows are wider than what the database stores.
     """

@@ -164,7 +164,9 @@ def demand_space(folder: Path, needed: int) -> None:
 
 
 def _batches(groups: Sequence[Group], identity: EmbedderIdentity) -> list[Batch]:
-    """Texts of like length together, so that little is spent on padding; what a group before has is left."""
+    """Return texts of like length together, so that little is spent on padding; what a group before has is
+    left.
+    """
     batches: list[Batch] = []
     seen: set[bytes] = set()
     for group in groups:

@@ -101,8 +101,9 @@ class Talk:
         self._next: int | None = None
 
     def name(self, text: str) -> str:
-        """What stands for a message that has no id: its text, and which of those with that text it is. So it
-        has the same name when the file has grown, and when lines before it are gone."""
+        """Return what stands for a message that has no id: its text, and which of those with that text it is.
+        So it has the same name when the file has grown, and when lines before it are gone.
+        """
         self._said[text] = self._said.get(text, 0) + 1
         return f"{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}/{self._said[text]}"
 

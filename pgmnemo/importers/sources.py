@@ -86,7 +86,9 @@ def begins(path: Path, mark: bytes) -> bool:
 
 
 def guarded(source: Source, read: Callable[[BinaryIO, str], Iterator[T]], options: Options) -> Iterator[T]:
-    """What `read` yields of a file; where it is damaged, that is a fault, and the rest of it is left out."""
+    """Yield what `read` yields of a file; where it is damaged, that is a fault, and the rest of it is left
+    out.
+    """
     try:
         with io.BufferedReader(source.open()) as file:
             _check_begin(file.peek(16), source.where)

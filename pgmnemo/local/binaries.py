@@ -57,7 +57,9 @@ class Binaries:
 
 
 def newest() -> Binaries:
-    """Those that a folder is served by: the ones that PGMNEMO_PG_CONFIG names, else a package's newest."""
+    """Return those that a folder is served by: the ones that PGMNEMO_PG_CONFIG names, else a package's
+    newest.
+    """
     found = list(_found())
     if not found:
         raise DatabaseError(f"there is no PostgreSQL to run: {REMEDY}")
@@ -65,7 +67,7 @@ def newest() -> Binaries:
 
 
 def of_major(major: int) -> Binaries:
-    """Those that data of an older PostgreSQL is read by."""
+    """Return those that data of an older PostgreSQL is read by."""
     for binaries in _found():
         if binaries.major == major:
             return binaries
@@ -88,7 +90,7 @@ def _found() -> Iterator[Binaries]:
 
 
 def _named(path: str) -> Binaries:
-    """What a pg_config tells of the installation that it belongs to."""
+    """Return what a pg_config tells of the installation that it belongs to."""
     command = [path, "--version", "--bindir", "--sharedir", "--pkglibdir"]
     told = {**identity(), "user": None, "group": None, "extra_groups": None, "cwd": None}
     try:

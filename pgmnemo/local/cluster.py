@@ -111,7 +111,7 @@ class Cluster:
         self.configure(partial / "data", {})
 
     def syncing(self) -> list[str]:
-        """How initdb and pg_upgrade write out what they made."""
+        """Return how initdb and pg_upgrade write out what they made."""
         return ["--sync-method=syncfs"] if SYNCFS and self.binaries.major >= 17 else []
 
     def put(self, made: Path) -> None:

@@ -133,7 +133,7 @@ def renew(cluster: Cluster) -> None:
 
 
 def _dump(cluster: Cluster, version: str) -> Path:
-    """What the database holds, in a file that pg_restore reads."""
+    """Return what the database holds, in a file that pg_restore reads."""
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     path = cluster.folder.path / f"before-{version}-{moment}.dump"
     new = path.with_suffix(".dump.new")

@@ -91,7 +91,7 @@ def _run_upgrade(place: Folder, old: Cluster, new: Cluster, partial: Path) -> No
 def _run(
     cluster: Cluster, program: str, *arguments: str, cwd: Path = Path("/"), lock: int | None = None
 ) -> str:
-    """What a program of the server's user prints."""
+    """Return what a program of the server's user prints."""
     done: subprocess.CompletedProcess[str] = subprocess.run(
         [str(cluster.home() / "bin" / program), *arguments], pass_fds=[] if lock is None else [lock],
         capture_output=True, text=True, errors="replace", check=False, **{**identity(), "cwd": cwd},

@@ -22,7 +22,7 @@ Given = TypeVar("Given", bound=Struct)
 
 
 def says(description: str, **limits: Any) -> Meta:
-    """What a field is, and its limits."""
+    """Return what a field is, and its limits."""
     return Meta(description=description, **limits)
 
 

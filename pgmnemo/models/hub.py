@@ -128,7 +128,7 @@ def file_sha256(path: Path) -> str:
 
 
 def folder_revision(folder: Path, model: HubModel | None = None, weights: Sequence[str] = WEIGHTS) -> str:
-    """What identifies a model in a local folder, whose weights are found by patterns.
+    """Return what identifies a model in a local folder, whose weights are found by patterns.
 
     The commit of the pinned `model` if weights and vocabulary are the pinned ones (then the folder is the
     canonical model), else `sha256:` and a digest over weights, configuration and tokenizer. ModelError where

@@ -120,7 +120,7 @@ def usable_cores() -> int:
 
 
 def first_line(error: BaseException) -> str:
-    """What an exception says, on one line; its type if it says nothing."""
+    """Return what an exception says, on one line; its type if it says nothing."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 

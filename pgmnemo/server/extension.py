@@ -88,7 +88,7 @@ class Installed:
 
 
 def installed(connection: Session) -> Installed:
-    """What the connected database holds."""
+    """Return what the connected database holds."""
     versions: dict[str, str] = dict(
         connection.execute("SELECT extname, extversion FROM pg_extension").fetchall()
     )
@@ -121,7 +121,7 @@ def become_owner(connection: Session, owner: str = OWNER) -> None:
 
 
 def rehearse(connection: Session, version: str) -> Installed | None:
-    """What `install` would give in the connected database, found in a transaction that is rolled back.
+    """Return what `install` would give in the connected database, found in a transaction that is rolled back.
 
     None where that cannot be told: the rights are missing there, or something is in the way.
     """

@@ -59,7 +59,7 @@ def version_number(version: str | None) -> str:
 
 
 def _listed(path: Path, kind: type[L]) -> dict[str, L]:
-    """What a file lists by version; nothing where there is no file."""
+    """Return what a file lists by version; nothing where there is no file."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, kind])  # type: ignore[valid-type]
     except FileNotFoundError:
@@ -141,7 +141,7 @@ def _longer(routes: list[tuple[str, ...]], steps: set[Step]) -> list[tuple[str, 
 
 
 def versions(sql: Path) -> list[str]:
-    """Those that the scripts in `sql` lead to."""
+    """Return those that the scripts in `sql` lead to."""
     return sorted(target for target in {target for _, target in _steps(sql)} if scripts(sql, target))
 
 

@@ -142,7 +142,7 @@ class ServerProcess:
         )
 
     def _unusable(self, what: str, output: str) -> DatabaseError:
-        """One sentence from a program's output."""
+        """Return one sentence from a program's output."""
         if "No space left on device" in output:
             elsewhere = " or set TMPDIR" if self.mend == MEND else ""
             return DatabaseError(
@@ -163,7 +163,7 @@ def is_ready(data: Path, pid: int) -> bool:
 
 
 def identity() -> dict[str, Any]:
-    """How a program of the server is run: never as root, from a folder that everyone may read."""
+    """Return how a program of the server is run: never as root, from a folder that everyone may read."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
     identity: dict[str, Any] = {"cwd": "/", "env": {**environment, "LC_ALL": "C", "TZ": "UTC"}}
     if os.geteuid() == 0:

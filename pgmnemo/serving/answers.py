@@ -65,5 +65,5 @@ FAULT = Refusal(500, "fault", "this is a fault of the server, whose log says whe
 
 
 def refusal(error: PgmnemoError) -> Refusal:
-    """What a client is told of an error of the package."""
+    """Return what a client is told of an error of the package."""
     return Refusal(error.status, error.kind, "; ".join([str(error), *getattr(error, "__notes__", ())]))

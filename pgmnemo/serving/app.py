@@ -58,7 +58,7 @@ def made(routes: list[Route]) -> Starlette:
 
 
 def endpoint(memory: AsyncMemory, verb: Verb) -> Endpoint:
-    """What answers a verb."""
+    """Return what answers a verb."""
 
     exporting: set[str] = set()
 

@@ -159,7 +159,7 @@ class Guard:
             raise Refused(Refusal(429, "busy", told, {"retry-after": str(int(wait) + 1)}))
 
     def _wait(self, id: str, cost: float) -> float:
-        """Seconds until there is so much in somebody's bucket; 0 where there was, which is taken."""
+        """Return seconds until there is so much in somebody's bucket; 0 where there was, which is taken."""
         now, rate = time.monotonic(), self.limits.rate
         most = max(1.0, rate * BURST)
         left, since = self._buckets.get(id, (most, now))

@@ -56,8 +56,9 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
         )  # fmt: skip
 
     def scope(self, memory: Any, project: str | None = None) -> Any:
-        """What the holder may reach of a Memory or AsyncMemory: all of a tenant, or a project of it, by its
-        name or uuid. GrantError for another project than the token's, UsageError for no name."""
+        """Return what the holder may reach of a Memory or AsyncMemory: all of a tenant, or a project of it,
+        by its name or uuid. GrantError for another project than the token's, UsageError for no name.
+        """
         whole = memory.tenant(self.tenant_id or self.tenant)
         own = None if self.project is None else whole.project(self.project_id or self.project)
         asked = None if project is None else whole.project(named(project))
@@ -106,7 +107,7 @@ class Tokens:
             return kept.pop(id, None) is not None
 
     def listed(self) -> list[Holder]:
-        """Who holds one, oldest first."""
+        """Return who holds one, oldest first."""
         return sorted((one.holder for one in self._read().values()), key=lambda one: one.made_at)
 
     def holder(self, token: str) -> Holder | None:

@@ -20,7 +20,7 @@ TIME = Annotated[datetime, Meta(tz=True)]
 
 
 def asked(name: str, verb: Callable[..., Any], most: Mapping[str, int]) -> type[msgspec.Struct]:
-    """What a verb takes as a body: its parameters, but those that are no JSON, and the project.
+    """Return what a verb takes as a body: its parameters, but those that are no JSON, and the project.
 
     most: of whole numbers from 1 on, by their names.
     """
@@ -89,7 +89,7 @@ def _wire(hint: Any) -> Any:
 
 
 def native(value: Any) -> Any:
-    """What was read as the library takes it."""
+    """Return what was read as the library takes it."""
     if isinstance(value, msgspec.Struct):
         return RECORDS[type(value)](**{name: native(one) for name, one in members(value)})
     return [native(one) for one in value] if isinstance(value, list) else value

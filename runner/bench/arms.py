@@ -76,14 +76,14 @@ def answers_in_all(work: Work, system: System) -> int:
 
 
 def _legs(work: Work, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
-    """Those of the edition's arms that are legs of the system under test: settings, and words."""
+    """Return those of the edition's arms that are legs of the system under test: settings, and words."""
     legs = system.legs if isinstance(system, Legged) else {}
     lacking = {"vector"} if work.vectors is None else set()
     return {name: legs[name] for name in work.run.edition.arms if name in legs and name not in lacking}
 
 
 def _controls(work: Work) -> list[str]:
-    """Those of the edition's arms that need no system."""
+    """Return those of the edition's arms that need no system."""
     possible = {*CONTROLS} - ({"cosine"} if work.vectors is None else set())
     return [name for name in work.run.edition.arms if name in possible]
 

@@ -123,7 +123,7 @@ def tuned_on(suite: str, said: str, version: str, sql: Path) -> str:
 
 
 def resources(watch: Stopwatch, vectors: Vectors | None) -> Resources:
-    """What the run cost so far."""
+    """Return what the run cost so far."""
     return Resources(
         **{f"{stage}_seconds": round(watch[stage], 2) for stage in STAGES},
         wall_seconds=round(watch.wall, 2),

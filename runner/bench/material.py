@@ -128,7 +128,7 @@ class Material:
         )
 
     def drawn_by(self, query: Query) -> str:
-        """What decides the random order of a question: its scope and its key."""
+        """Return what decides the random order of a question: its scope and its key."""
         scope = next(scope for scope in self.corpus.scopes if scope.pooled == (query.project is None))
         return f"{scope.name} {self.corpus.questions[query.number].key}"
 

@@ -125,7 +125,7 @@ def dry_run(
 
 
 def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql: Path) -> Work:
-    """What can be known without a database: the corpus, the embedder's identity, the code's commit."""
+    """Return what can be known without a database: the corpus, the embedder's identity, the code's commit."""
     watch, started = Stopwatch(), datetime.now(UTC)
     hash_seed = _hash_seed(request, environ)
     for version in request.versions:

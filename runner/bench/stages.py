@@ -101,7 +101,9 @@ def told(identity: RerankerIdentity) -> str:
 
 
 def immovable(identity: RerankerIdentity, cutoffs: tuple[int, ...]) -> Iterator[str]:
-    """What this rerank cannot move, in words: the same candidates stand in the first k, in whatever order."""
+    """Yield what this rerank cannot move, in words: the same candidates stand in the first k, in whatever
+    order.
+    """
     stuck = [k for k in cutoffs if k >= identity.depth]
     if stuck:
         which = ", ".join(f"recall at k = {k}" for k in stuck)
@@ -144,7 +146,7 @@ def _stands(before: Mapping[str, Rewrite], one: Asked) -> bool:
 
 
 def _made(work: Work, rewriter: Rewriter, texts: Counter[str]) -> dict[str, Rewritten | Failed]:
-    """What becomes of each text, which so many questions have; ModelError where more fail than may."""
+    """Return what becomes of each text, which so many questions have; ModelError where more fail than may."""
 
     def one(text: str) -> Rewritten | Failed:
         try:

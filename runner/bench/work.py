@@ -133,7 +133,7 @@ class Work:
         retrievals: Mapping[tuple[str, str], int] | None = None,
         artefacts: Mapping[str, bool] | None = None,
     ) -> Facts:
-        """What the gates look at; after the run with the counts of raw lines and with the files."""
+        """Return what the gates look at; after the run with the counts of raw lines and with the files."""
         return Facts(
             run=self.run,
             corpus=self.corpus,
@@ -177,7 +177,9 @@ ALIKE = ("suite", "corpus", "granularity", "text", "embedder", "mode", "question
 
 
 def former_duration(bases: Iterable[Path], run: Run) -> str:
-    """What the last run of the same work by the same systems took, in one sentence; empty without one."""
+    """Return what the last run of the same work by the same systems took, in one sentence; empty without
+    one.
+    """
     alike = [
         one
         for base in bases

@@ -103,7 +103,7 @@ def _at_hand(suite: str, environ: Mapping[str, str]) -> Path | None:
 
 
 def listed_files(pins: SuitePins, opener: Opener) -> list[str]:
-    """Names of the JSON files in the folder of a corpus, as its host lists them, page by page.
+    """Return names of the JSON files in the folder of a corpus, as its host lists them, page by page.
 
     The Hugging Face hub answers a list of `path` and names the next page in a header; GitHub answers a
     `tree`.

@@ -62,7 +62,7 @@ def verdict_words(run: Run) -> str:
 
 
 def version(run: Run) -> str:
-    """What was measured, as a citation names it: `v0.2.1`, or another system by its name."""
+    """Return what was measured, as a citation names it: `v0.2.1`, or another system by its name."""
     return f"v{run.version}" if run.choice.ours else f"{run.system} {run.version}".strip()
 
 

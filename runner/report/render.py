@@ -36,7 +36,7 @@ def template(path: Path) -> Template:
 
 
 def stated(run: Run) -> tuple[str, ...]:
-    """Names of the fields, with dots, in the order of the edition."""
+    """Return names of the fields, with dots, in the order of the edition."""
     document = run.document()
     return tuple(name for name in run.edition.stated if _said(document, name.split(".")))
 
@@ -73,7 +73,7 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
 
 
 def shown(metrics: Mapping[str, Any], run: Run, figures: Figures) -> dict[str, object]:
-    """What the template of every report takes."""
+    """Return what the template of every report takes."""
     return {
         "metrics": metrics,
         "run": run,

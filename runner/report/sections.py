@@ -46,7 +46,7 @@ def headline(figures: Figures, run: Run) -> str:
 
 
 def trivial_headlines(figures: Figures, run: Run) -> list[str]:
-    """One sentence for each headline metric that the size of the scope makes trivial."""
+    """Return one sentence for each headline metric that the size of the scope makes trivial."""
     return [
         f"`{row['metric']}` is no headline here: for {count(row['trivial'])} of {count(row['n'])} questions "
         "the whole scope fits into its k ranks."
@@ -72,7 +72,9 @@ def counted(figures: Figures, names: Sequence[str], scope: str) -> str:
 
 
 def summary(metrics: Facts, run: Run) -> str:
-    """What the command line shows at the end of a run: every arm, scope by scope, under the verdict."""
+    """Return what the command line shows at the end of a run: every arm, scope by scope, under the
+    verdict.
+    """
     figures = Figures(metrics, run.headline_view)
     of = "" if figures.view == ALL else f", {questions_of(figures.view)}"
     parts = [f"# {run.corpus.title}{of}, {run.title}: {run.verdict}"]
@@ -101,7 +103,7 @@ def systems(figures: Figures, metrics: Facts, run: Run) -> list[tuple[str, ...]]
 
 
 def _apart(metrics: Facts, arm: str, scope: str, view: str) -> str:
-    """What the system under test is ahead by, paired by question; a dash where none is known."""
+    """Return what the system under test is ahead by, paired by question; a dash where none is known."""
     wanted = (arm, scope, view, CITED)
     for row in metrics["differences"]:
         if (row["baseline"], row["scope"], row["view"], row["metric"]) == wanted:
@@ -118,7 +120,7 @@ def _costs(run: Run, arm: Arm) -> tuple[str, ...]:
 
 
 def system_words(arm: Arm) -> str:
-    """What a system is, on what its makers chose its defaults, and what the run remarks on it."""
+    """Return what a system is, on what its makers chose its defaults, and what the run remarks on it."""
     own = ["It embeds by itself and stands under no shared embedder."] if arm.own_embedder else []
     tuned = f"Defaults chosen on this corpus: {arm.tuned_on}."
     return " ".join([f"{arm.words}.", *own, tuned, *map(_sentence, arm.remarks)]) + failure(arm)
@@ -134,7 +136,7 @@ def _sentence(words: str) -> str:
 
 
 def rewrites(run: Run) -> str:
-    """What a rewriter did to the questions, over all of them and by type."""
+    """Return what a rewriter did to the questions, over all of them and by type."""
     heads = ("type", "changed", "calls", "cached", "failed", "n")
     rows = [
         (row.type, *map(count, (row.changed, row.calls, row.cached, row.failures, row.n)))
@@ -252,7 +254,7 @@ def latency(run: Run) -> str:
 
 
 def resources(run: Run) -> str:
-    """Seconds of each stage, embedded texts and memory."""
+    """Return seconds of each stage, embedded texts and memory."""
     facts = run.resources
     if facts is None:
         return ""
@@ -269,7 +271,7 @@ def mapping(names: tuple[str, str], facts: Mapping[str, Any]) -> str:
 
 
 def gate_table(results: Iterable[GateResult]) -> str:
-    """What each gate expected and found, hashes cut."""
+    """Return what each gate expected and found, hashes cut."""
     rows = [(g.gate, g.status.value, shorten(g.expected), shorten(g.found)) for g in results]
     return table(("gate", "status", "expected", "found"), rows, "llll")
 

@@ -85,7 +85,7 @@ class Choice:
         return self.k or edition.metrics.cutoffs
 
     def labels(self, edition: Edition) -> Iterator[str]:
-        """What sets the results folder's name apart from that of a canonical run."""
+        """Yield what sets the results folder's name apart from that of a canonical run."""
         pins = edition.suites.get(self.suite)
         if self.level != (pins.granularity if pins else SESSION):
             yield self.level

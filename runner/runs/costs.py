@@ -196,7 +196,7 @@ class RewriteCount:
 
 
 def asked_sha256(text: str) -> str:
-    """What a line holds of the words that were asked: the SHA-256 of their UTF-8."""
+    """Return what a line holds of the words that were asked: the SHA-256 of their UTF-8."""
     return sha256(text.encode()).hexdigest()
 
 

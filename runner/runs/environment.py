@@ -89,7 +89,9 @@ PLAIN = {
 
 
 def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """What git answers in `folder`, in English and whatever GIT_… is set; OSError where there is no git."""
+    """Return what git answers in `folder`, in English and whatever GIT_… is set; OSError where there is no
+    git.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | PLAIN
     return subprocess.run(["git", *arguments], cwd=folder, env=environment, check=False, capture_output=True)
 

@@ -196,7 +196,9 @@ def can_append(path: Path) -> bool:
 
 
 def _joint(descriptor: int) -> str:
-    """What stands between the file's end and the next entry: the header of a new file, or a blank line."""
+    """Return what stands between the file's end and the next entry: the header of a new file, or a blank
+    line.
+    """
     size = os.fstat(descriptor).st_size
     if size == 0:
         return f"{HEADER}\n"

@@ -69,5 +69,5 @@ def doubled(folder: Path) -> list[str]:
 
 
 def restoring(folder: Path) -> str:
-    """How a run that lacks a file of lines gets it back, for the end of a sentence."""
+    """Return how a run that lacks a file of lines gets it back, for the end of a sentence."""
     return f"`python -m runner history restore {folder}` takes it from the repository's history"

@@ -38,7 +38,7 @@ class Kept(StrEnum):
 
 
 def key(retrieval: Retrieval) -> Key:
-    """What a line is known by: question, arm and scope."""
+    """Return what a line is known by: question, arm and scope."""
     return retrieval.question, retrieval.arm, retrieval.scope
 
 

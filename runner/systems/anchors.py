@@ -122,7 +122,8 @@ def anchors_of(kind: str, system: System, environ: Mapping[str, str], stack: Exi
 
 
 def fits(moments: NDArray[np.float64], spans: Sequence[Span]) -> NDArray[np.float64]:
-    """How well each moment (seconds since 1970; NaN: not known) fits the nearest interval, from 0 to 1.
+    """Return how well each moment (seconds since 1970; NaN: not known) fits the nearest interval, from 0 to
+    1.
 
     As the engine counts: 1 within, halved every 7 days after the end and every 2 days ahead of the start.
     """

@@ -55,7 +55,9 @@ def faults(name: str) -> Iterator[None]:
 
 
 def said(text: str, most: int = SAID) -> str:
-    """What a system says as part of a sentence: one line of at most `most` characters, none of control."""
+    """Return what a system says as part of a sentence: one line of at most `most` characters, none of
+    control.
+    """
     line = plain(" ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 

@@ -119,7 +119,7 @@ def keywords_of(text: str) -> frozenset[str]:
 
 
 def quotes_of(text: str) -> frozenset[str]:
-    """What stands in quotation marks."""
+    """Return what stands in quotation marks."""
     return frozenset((double or single).lower() for double, single in QUOTED.findall(text))
 
 

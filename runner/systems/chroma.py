@@ -89,7 +89,7 @@ class Chroma(InProcess[Client]):
         return self.client().ask(query, k)
 
     def client(self, settings: Mapping[str, str] | None = None) -> Client:
-        """One more view of the collection; `ef_search` is that of HNSW."""
+        """Return one more view of the collection; `ef_search` is that of HNSW."""
         wanted = (settings or {}).get(EF, str(HNSW[EF]))
         if wanted != self._ef_search:
             self._reopen(wanted)

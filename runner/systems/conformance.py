@@ -132,7 +132,7 @@ class Bench:
 
 
 def check_system(name: str, place: Place) -> Iterator[Checked]:
-    """What each check finds, as soon as it is known.
+    """Yield what each check finds, as soon as it is known.
 
     UsageError for an unknown system; SystemAbsent or DatabaseError where it cannot be tried here.
     """
@@ -245,7 +245,9 @@ def _reset(bench: Bench) -> str:
 
 
 def _empties(bench: Bench) -> str:
-    """What another opening was given is not found; it holds the one project that it is given itself."""
+    """Return what another opening was given is not found; it holds the one project that it is given
+    itself.
+    """
     lessons = Small(PROJECTS[:1], vectors=bench.kind.vectors)
     with open_system(bench.name, bench.place) as system:
         with faults(bench.name):

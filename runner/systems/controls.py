@@ -78,7 +78,7 @@ class RandomOrder(System):
 
 
 def _places(lessons: Lessons) -> Places:
-    """Numbers of the lessons of each project, and under None of all, ascending: the order of ties."""
+    """Return numbers of the lessons of each project, and under None of all, ascending: the order of ties."""
     projects = {lesson.number: lesson.project for lesson in lessons}
     groups: dict[str | None, list[int]] = {None: sorted(projects)}
     for number in sorted(projects):

@@ -72,7 +72,7 @@ class Fusion:
     def parts(
         self, vector: Floats, keyword: Floats, recency: Floats | None = None, fit: Floats | None = None
     ) -> Floats:
-        """What each of PARTS adds to the score, (parts, questions, lessons); -inf for no candidate.
+        """Return what each of PARTS adds to the score, (parts, questions, lessons); -inf for no candidate.
 
         `vector` and `keyword` are the pools' scores; `recency` and `fit` run from 0 to 1.
         """

@@ -110,7 +110,7 @@ class LangGraph(InPlain[Client]):
             owner.execute(f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA {schema} TO {role}".encode())
 
     def client(self, settings: Mapping[str, str] | None = None) -> Client:
-        """One more store; there is nothing to set."""
+        """Return one more store; there is nothing to set."""
         return Client(self, self.database.connect(), self._width)
 
     def facts(self) -> Mapping[str, str]:

@@ -74,7 +74,7 @@ class PgTextsearch(Fused):
         super().__init__(place, own=True, bundle=EXTENDED, extensions=EXTENSIONS, settings=PRELOADED)
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
-        """One more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
+        """Return one more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
         given = settings or {}
         return FusedClient(self, session(given), given.get(LEG, ""))
 
@@ -104,7 +104,7 @@ class Keywords(PgTextsearch):
         return {}
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
-        """One more connection."""
+        """Return one more connection."""
         return KeywordClient(self, session({}), "keyword")
 
 

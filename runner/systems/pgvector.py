@@ -50,7 +50,7 @@ class Pgvector(Table):
     steps: ClassVar[Mapping[str, str]] = {"project": PROJECT, "hnsw": HNSW}
 
     def client(self, settings: Mapping[str, str] | None = None) -> Client:
-        """One more connection; `ef_search` among the settings is that of HNSW."""
+        """Return one more connection; `ef_search` among the settings is that of HNSW."""
         return Client(self, hnsw_session(settings or {}))
 
     def facts(self) -> Mapping[str, str]:
@@ -100,7 +100,7 @@ class GinHnsw(Fused):
     steps: ClassVar[Mapping[str, str]] = {"project": PROJECT, "gin": GIN, "hnsw": HNSW}
 
     def client(self, settings: Mapping[str, str] | None = None) -> FusedClient:
-        """One more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
+        """Return one more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
         given = settings or {}
         return FusedClient(self, hnsw_session(given), given.get(LEG, ""))
 

@@ -66,7 +66,9 @@ class Worker:
         return self._process.pid
 
     def call(self, do: str, *arguments: Any, limit: float | None = None) -> Any:
-        """What its method `do` gives. After `limit` seconds it is killed, and so it is for a wrong answer."""
+        """Return what its method `do` gives. After `limit` seconds it is killed, and so it is for a wrong
+        answer.
+        """
         line = json.dumps({"do": do, "with": arguments}).encode() + b"\n"
         with self._lock:
             timer = threading.Timer(limit, self._expire) if limit is not None else None

@@ -49,7 +49,7 @@ FROM pg_class
 
 
 def hnsw_session(settings: Mapping[str, str]) -> dict[str, str]:
-    """How a connection searches by HNSW: a filter returns as many rows as there are."""
+    """Return how a connection searches by HNSW: a filter returns as many rows as there are."""
     return {"hnsw.ef_search": settings.get(EF, EF_SEARCH), "hnsw.iterative_scan": ITERATIVE}
 
 
@@ -116,7 +116,9 @@ class TableClient:
         raise NotImplementedError
 
     def rows(self, statement: str, query: Query, **more: Any) -> list[Match]:
-        """Lessons with scores by a statement, which may name `text`, `vector`, `project` and `more`."""
+        """Return lessons with scores by a statement, which may name `text`, `vector`, `project` and
+        `more`.
+        """
         project = None if query.project is None else self._system.projects[query.project]
         values = {"text": query.text, "vector": query.vector, "project": project, **more}
         found = self._connection.execute(statement.encode(), values, binary=True)

@@ -142,7 +142,7 @@ class SqliteFts5(OneFile[WordsClient]):
     schema = (TABLE,)
 
     def client(self, settings: Mapping[str, str] | None = None) -> WordsClient:
-        """One more connection; there is nothing to set."""
+        """Return one more connection; there is nothing to set."""
         return WordsClient(self.path)
 
     def facts(self) -> Mapping[str, str]:
@@ -208,7 +208,7 @@ class SqliteHybrid(OneFile[HybridClient]):
     }
 
     def client(self, settings: Mapping[str, str] | None = None) -> HybridClient:
-        """One more connection; `leg` among the settings is the only leg that it searches."""
+        """Return one more connection; `leg` among the settings is the only leg that it searches."""
         return HybridClient(self.path, self.projects, (settings or {}).get(LEG, ""))
 
     def facts(self) -> Mapping[str, str]:

@@ -48,7 +48,7 @@ OWN = {CONVEX: "weight", RRF: "k"}
 
 
 def settings_of(method: str) -> dict[str, Setting]:
-    """What stands behind the : of a strategy."""
+    """Return what stands behind the : of a strategy."""
     others = {name: one for name, one in SETTINGS.items() if name not in OWN.values()}
     return {OWN[method]: SETTINGS[OWN[method]], **SHARED, **others}
 
@@ -163,7 +163,7 @@ class Strategy(Served[_Client]):
         return seconds
 
     def client(self, settings: Mapping[str, str] | None = None) -> _Client:
-        """One more connection to each leg; `leg` among the settings is the only one that it asks."""
+        """Return one more connection to each leg; `leg` among the settings is the only one that it asks."""
         return _Client(self, (settings or {}).get(LEG, ""))
 
     def fused(self, query: Query, k: int, near: Sequence[Match], words: Sequence[Match]) -> list[Match]:
@@ -216,12 +216,14 @@ class Strategy(Served[_Client]):
 
 
 def worded(found: Sequence[Match]) -> list[Match]:
-    """Those that have any of the question's words: a leg may fill up its ranks with others, at 0."""
+    """Return those that have any of the question's words: a leg may fill up its ranks with others, at 0."""
     return [match for match in found if match.score is None or match.score > 0]
 
 
 def bare(found: Sequence[Match]) -> list[Match]:
-    """Those of a leg without the components that the system within has: they are none of the strategy's."""
+    """Return those of a leg without the components that the system within has: they are none of the
+    strategy's.
+    """
     return [replace(match, components=()) for match in found]
 
 

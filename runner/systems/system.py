@@ -175,7 +175,7 @@ class System(ABC):
         """At most `k` lessons, best first, each once."""
 
     def words(self) -> str:
-        """What it is given, where that depends on its version; empty: the words of its kind say it."""
+        """Return what it is given, where that depends on its version; empty: the words of its kind say it."""
         return ""
 
     def facts(self) -> Mapping[str, str]:
@@ -218,7 +218,7 @@ class Served(System, Generic[C]):
 
     @abstractmethod
     def client(self, settings: Mapping[str, str] | None = None) -> C:
-        """One more client."""
+        """Return one more client."""
 
     @property
     def own(self) -> C:
@@ -313,7 +313,7 @@ class Setting:
     choices: tuple[str, ...] = ()
 
     def wrong(self, value: str) -> str:
-        """What the value must be, where it is not; empty where it is."""
+        """Return what the value must be, where it is not; empty where it is."""
         if self.choices:
             return "" if value in self.choices else f"must be one of {', '.join(self.choices)}"
         if self.low is None or self.high is None:

@@ -95,7 +95,7 @@ class UpstreamPgmnemo(Served[Client]):
             }  # fmt: skip
 
     def connect(self) -> psycopg.Connection[Any]:
-        """One more connection, with the settings of a run."""
+        """Return one more connection, with the settings of a run."""
         connection = connect(
             self._conninfo, *(f"{name}={setting}" for name, setting in SETTINGS.items()), mend=MEND
         )
@@ -144,7 +144,7 @@ class UpstreamPgmnemo(Served[Client]):
             connection.execute(DELETE, (self.role,))
 
     def client(self, settings: Mapping[str, str] | None = None) -> Client:
-        """One more connection; there is nothing to set."""
+        """Return one more connection; there is nothing to set."""
         return Client(self)
 
     def facts(self) -> Mapping[str, str]:

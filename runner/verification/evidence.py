@@ -94,7 +94,7 @@ def unlike(found: Any, wanted: Any, place: str = "") -> str:
 
 
 def _label(item: Any) -> str:
-    """What an item of a list goes by; empty for one without a name or a text."""
+    """Return what an item of a list goes by; empty for one without a name or a text."""
     if not isinstance(item, dict):
         return ""
     name = item.get("name", item.get("gate"))

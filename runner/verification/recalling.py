@@ -65,7 +65,8 @@ class Again:
     work: Work
 
     def moved(self, keys: Collection[Key]) -> dict[Key, list[Retrieval]]:
-        """What else honest machines may answer: those questions asked TIMES more, each time a vector beside.
+        """Return what else honest machines may answer: those questions asked TIMES more, each time a vector
+        beside.
 
         A vector is moved by so much that a cosine with it differs by some MOVED. The arms are loaded anew.
         Nothing in a run without vectors, for there is nothing to move.
@@ -157,7 +158,9 @@ def _base(arm: str) -> str:
 
 
 def _answers(work: Work, names: Collection[str], done: Collection[Key] = ()) -> list[Retrieval]:
-    """Those of the arms that are named, and perhaps of others, but what is done; failures are in the run."""
+    """Return those of the arms that are named, and perhaps of others, but what is done; failures are in the
+    run.
+    """
     lessons = CorpusLessons(work.corpus, work.vectors, work.label)
     material, answers = Material(work.corpus, work.vectors, work.asked, lessons), Answers(done=set(done))
     wanted, others = {_base(name) for name in names}, [one.name for one in beside(work.run)]
@@ -184,7 +187,7 @@ def drawn(asked: Sequence[Asked], digest: str, number: int) -> tuple[Asked, ...]
 
 
 def _words(run: Run, asked: Sequence[Asked]) -> dict[str, str]:
-    """What was asked in place of each text; nothing where the run had no rewriter."""
+    """Return what was asked in place of each text; nothing where the run had no rewriter."""
     rule = by_rule(run.rewriter) if run.rewriter else None
     return {one.question.text: rule.rewrite(one.question.text).text for one in asked} if rule else {}
 

@@ -144,7 +144,7 @@ def _moves(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[Mo
 
 
 def _why(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[str]:
-    """What differs between the two documents besides the figures."""
+    """Yield what differs between the two documents besides the figures."""
     if former["metric_code"] != metrics["metric_code"]:
         yield f"metric code {metrics['metric_code']} instead of {former['metric_code']}"
     for what in ("definitions", "intervals"):

@@ -39,7 +39,8 @@ class Span:
 
 
 def faults(recorded: Ranking, answers: Sequence[Ranking], *, cut: bool = True) -> Iterator[str]:
-    """What of a recorded ranking is in none of the `answers` of honest machines, of which the first is ours.
+    """Yield what of a recorded ranking is in none of the `answers` of honest machines, of which the first is
+    ours.
 
     An id may stand at a rank whose score ties its own to twice the bound, for both may have moved. One that
     was not recalled may stand only where the list is `cut` off and the rank ties the last one. What scores
@@ -123,7 +124,7 @@ class _Judged:
 
 
 def _scores(hits: Sequence[Hit]) -> Span | None:
-    """Those of some hits; None where one has none, or there is no hit."""
+    """Return those of some hits; None where one has none, or there is no hit."""
     scores = [hit.score for hit in hits if hit.score is not None]
     return Span.of(scores) if scores and len(scores) == len(hits) else None
 

@@ -74,7 +74,7 @@ def _hidden(text: str, name: str) -> str:
 
 
 def _files() -> list[Path]:
-    """What lies in docs/, but hidden files and what only installs the builder."""
+    """Return what lies in docs/, but hidden files and what only installs the builder."""
     return [path for path in (ROOT / "docs").rglob("*") if path.is_file() and path.suffix != ".txt"]
 
 

@@ -51,7 +51,9 @@ def _python(title: str, *names: str, fields: bool = False) -> str:
 
 
 def _commands(app: App, like: Mapping[str, str] | None = None) -> str:
-    """What `--help` says of every command; of those that are `like` another the help of that one alone."""
+    """Return what `--help` says of every command; of those that are `like` another the help of that one
+    alone.
+    """
     text = app.generate_docs(usage_name=app.name[0]).replace(":\n\n* `", ":\n\n* `")
     head, *sections = SECTION.split(text)
     kept = [one for one in sections if not one.startswith("Table of Contents")]

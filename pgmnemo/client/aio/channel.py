@@ -69,7 +69,7 @@ class AsyncChannel:
     async def unit(
         self, work: Callable[[AsyncConnection[Any]], Any], *, repeatable: bool = True, snapshot: bool = False
     ) -> Any:
-        """What `work` answers, which sends several calls in one transaction under the settings.
+        """Return what `work` answers, which sends several calls in one transaction under the settings.
 
         With `snapshot` all of them see one moment.
         """

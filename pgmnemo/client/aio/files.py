@@ -114,7 +114,7 @@ class AsyncFiles:
             after = page[-1][-1]
 
     async def _made(self, files: Iterable[Item]) -> list[Made]:
-        """Files with their vectors, which are made before anybody has to wait."""
+        """Return files with their vectors, which are made before anybody has to wait."""
         items = [_kept(item) for item in files]
         for item in items:
             staging.checked_key(str(item.key))
@@ -136,7 +136,7 @@ class AsyncFiles:
             raise _Taken
 
     async def _alone(self, work: Callable[[Ask], Any]) -> Any:
-        """What `work` answers in a transaction in which nobody else changes lessons of the tenant."""
+        """Return what `work` answers in a transaction in which nobody else changes lessons of the tenant."""
         memory, tenant = self._scope._memory, self._scope.tenant_id
         await memory._enter(tenant)
 

@@ -392,7 +392,7 @@ class AsyncScope:
         vector: Sequence[float] | None = None,
         now: datetime | None = None,
     ) -> Context:
-        """What a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
+        """Return what a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
 
         Without a question it is what is new and important. A lesson too long for the rest is left out, the
         next is tried; a lesson that only repeats the question is left out, too. What this hands out, this
@@ -690,7 +690,7 @@ class AsyncScope:
         return changed
 
     async def stats(self) -> Stats:
-        """What the scope holds, and by which embedder, in which database."""
+        """Return what the scope holds, and by which embedder, in which database."""
         found, every = await self.count(), await self.count(everything=True)
         held = await self._memory._held(self.tenant_id)
         [(postgresql, pgvector)] = await self._memory._channel.call(requests.VERSIONS)
@@ -774,7 +774,8 @@ class AsyncScope:
         newest: bool = False,
         most: int | None = None,
     ) -> AsyncIterator[Lesson]:
-        """Lessons in the order in which they were first stored, or the `newest` first; at `most` so many.
+        """Yield lessons in the order in which they were first stored, or the `newest` first; at `most` so
+        many.
 
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """

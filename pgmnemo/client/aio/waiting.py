@@ -65,7 +65,9 @@ def is_pool(given: object) -> bool:
 
 
 async def run(function: Callable[..., Any], *given: Any, undo: Callable[[Any], object] | None = None) -> Any:
-    """What a blocking function answers, in a thread; `undo` takes it back from a task that is cancelled."""
+    """Return what a blocking function answers, in a thread; `undo` takes it back from a task that is
+    cancelled.
+    """
     if undo is None:
         return await asyncio.to_thread(function, *given)
     answer = asyncio.ensure_future(asyncio.to_thread(function, *given))
@@ -102,6 +104,6 @@ class Turns:
 
 
 async def ask(embed: Callable[..., Any], texts: list[str], asynchronous: bool) -> Any:
-    """What an embedder answers: awaited where it is asynchronous, else in a thread."""
+    """Return what an embedder answers: awaited where it is asynchronous, else in a thread."""
     answer = await embed(texts) if asynchronous else await asyncio.to_thread(embed, texts)
     return await answer if inspect.isawaitable(answer) else answer

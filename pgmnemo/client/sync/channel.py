@@ -70,7 +70,7 @@ class Channel:
     def unit(
         self, work: Callable[[Connection[Any]], Any], *, repeatable: bool = True, snapshot: bool = False
     ) -> Any:
-        """What `work` answers, which sends several calls in one transaction under the settings.
+        """Return what `work` answers, which sends several calls in one transaction under the settings.
 
         With `snapshot` all of them see one moment.
         """

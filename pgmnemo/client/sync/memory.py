@@ -193,7 +193,7 @@ class Memory:
         embedders.check(held, own, name)
 
     def _held(self, tenant: UUID, ask: Callable[[Call[Any]], Any] | None = None) -> Remembered | None:
-        """What a tenant remembers of its embedder, by whatever asks."""
+        """Return what a tenant remembers of its embedder, by whatever asks."""
         ask = ask or partial(self._call, tenant)
         space = ask(staging.space(tenant))
         self._kept[tenant] = space.kept if space else 0

@@ -393,7 +393,7 @@ class Scope:
         vector: Sequence[float] | None = None,
         now: datetime | None = None,
     ) -> Context:
-        """What a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
+        """Return what a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
 
         Without a question it is what is new and important. A lesson too long for the rest is left out, the
         next is tried; a lesson that only repeats the question is left out, too. What this hands out, this
@@ -686,7 +686,7 @@ class Scope:
         return changed
 
     def stats(self) -> Stats:
-        """What the scope holds, and by which embedder, in which database."""
+        """Return what the scope holds, and by which embedder, in which database."""
         found, every = self.count(), self.count(everything=True)
         held = self._memory._held(self.tenant_id)
         [(postgresql, pgvector)] = self._memory._channel.call(requests.VERSIONS)
@@ -770,7 +770,8 @@ class Scope:
         newest: bool = False,
         most: int | None = None,
     ) -> Iterator[Lesson]:
-        """Lessons in the order in which they were first stored, or the `newest` first; at `most` so many.
+        """Yield lessons in the order in which they were first stored, or the `newest` first; at `most` so
+        many.
 
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """

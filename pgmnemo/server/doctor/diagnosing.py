@@ -31,7 +31,7 @@ FIRST = ("server", "pgvector", "pgmnemo", "role", "settings")
 def diagnose(
     conninfo: Mapping[str, Any], *, tenant: UUID | None = None, role: str | None = None
 ) -> list[Finding]:
-    """What can be told of a database, for `role` (the login) and for a tenant if one is named.
+    """Return what can be told of a database, for `role` (the login) and for a tenant if one is named.
 
     Reads alone. What stands in the way is a finding, too: no error is raised for what a user can cause.
     """

@@ -72,7 +72,7 @@ def postings(examined: Examined) -> Iterator[Finding]:
 
 @of_a_tenant
 def vectors(examined: Examined) -> Iterator[Finding]:
-    """Those of a large tenant that are in no HNSW index."""
+    """Yield those of a large tenant that are in no HNSW index."""
     target, tenant = examined.target, examined.tenant
     outside = target.ask(OUTSIDE, tenant)
     if outside > TAIL:
@@ -82,7 +82,7 @@ def vectors(examined: Examined) -> Iterator[Finding]:
 
 @of_a_tenant
 def meaning(examined: Examined) -> Iterator[Finding]:
-    """Lessons without a vector in a tenant whose other lessons have some."""
+    """Yield lessons without a vector in a tenant whose other lessons have some."""
     target, tenant = examined.target, examined.tenant
     without = target.ask(WITHOUT, tenant, tenant, tenant)
     if without:
@@ -96,7 +96,7 @@ def meaning(examined: Examined) -> Iterator[Finding]:
 
 @of_a_tenant
 def language(examined: Examined) -> Iterator[Finding]:
-    """Lessons that are cut into words by another language than if they were written now without one."""
+    """Yield lessons that are cut into words by another language than if they were written now without one."""
     target, tenant = examined.target, examined.tenant
     given = (tenant, tenant, tenant, CUT)
     [(otherwise, lessons, usual)] = target.session.execute(OTHERWISE, given).fetchall()

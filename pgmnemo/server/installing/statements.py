@@ -48,12 +48,12 @@ def read(script: str, schema: str) -> str:
 
 
 def managed(script: str, version: str, schema: str, comment: str) -> str:
-    """What hands the full script of `version` to pg_tle."""
+    """Return what hands the full script of `version` to pg_tle."""
     return MANAGED.format(version=version, schema=schema, comment=comment, script=read(script, schema))
 
 
 def managed_update(script: str, former: str, version: str, schema: str) -> str:
-    """What hands it the script from `former` to `version`."""
+    """Return what hands it the script from `former` to `version`."""
     return MANAGED_UPDATE.format(former=former, version=version, schema=schema, script=read(script, schema))
 
 

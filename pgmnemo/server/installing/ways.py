@@ -28,7 +28,7 @@ SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pgtle_admin' AND pg_has_rol
 
 
 def way_of(target: Target, seen: Seen) -> str:
-    """How the pgmnemo that is there was installed."""
+    """Return how the pgmnemo that is there was installed."""
     if seen.extension is None:
         return PLAIN
     return PG_TLE if _registered(target) else EXTENSION

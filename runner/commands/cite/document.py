@@ -67,7 +67,7 @@ class Document:
         self._read_marks()
 
     def body(self, mark: Mark) -> str:
-        """What stands in a mark, its lines ended by `\\n`."""
+        """Return what stands in a mark, its lines ended by `\\n`."""
         return NEWLINE.sub("\n", self.text[mark.start : mark.end])
 
     def filled(self, bodies: Iterable[str]) -> str:

@@ -56,7 +56,9 @@ class Kind:
 
 
 def written(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
-    """What belongs into the mark with these words; a PgmnemoError with one sentence where nothing does."""
+    """Return what belongs into the mark with these words; a PgmnemoError with one sentence where nothing
+    does.
+    """
     kind = KINDS.get(words[0] if words else "", PLAIN)
     rest = words if kind is PLAIN else words[1:]
     if not kind.least <= len(rest) <= (kind.most or len(rest)):
@@ -184,12 +186,14 @@ def _systems(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
 
 
 def _view(view: str, part: str) -> list[str]:
-    """Which questions, where it is not all of them and the mark does not say so itself."""
+    """Return which questions, where it is not all of them and the mark does not say so itself."""
     return [] if view in (ALL, part) else [questions_of(view)]
 
 
 def _label(runs: Sequence[Side], *arms: str, first: Sequence[str] = ()) -> str:
-    """What a reader must know of a figure, in brackets: a verdict other than verified, and in-sample."""
+    """Return what a reader must know of a figure, in brackets: a verdict other than verified, and
+    in-sample.
+    """
     verdicts = [str(one.told.verdict) for one in runs if one.told.verdict != "verified"]
     tuned = ["in-sample" for one in runs if any(tuned_on_it(one.run, arm) for arm in arms)]
     words = dict.fromkeys([*first, *verdicts, *tuned])

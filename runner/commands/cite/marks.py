@@ -85,7 +85,7 @@ class Page:
         return [self.finding(mark.line, " ".join(mark.words)) for mark in marks]
 
     def differences(self) -> Iterator[Finding]:
-        """What stands in a mark and is not what the artefacts say; a plot that is not theirs."""
+        """Yield what stands in a mark and is not what the artefacts say; a plot that is not theirs."""
         for mark, answer in self.answers:
             if answer and (body := self.document.body(mark)) != answer.text:
                 at, told = _difference(body, answer.text)
@@ -114,7 +114,7 @@ class Page:
             )
 
     def contents(self) -> Iterator[tuple[Path, str]]:
-        """Files to write: the document, where that changes it, and the plots of its marks."""
+        """Yield files to write: the document, where that changes it, and the plots of its marks."""
         bodies = [answer.text if answer else self.document.body(mark) for mark, answer in self.answers]
         if (text := self.document.filled(bodies)) != self.document.text:
             yield self.file, text
@@ -125,7 +125,7 @@ class Page:
 
 
 def check(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[str] | None = None) -> Report:
-    """Everything to mend in `files`: marks, what stands in them, and figures without one.
+    """Return everything to mend in `files`: marks, what stands in them, and figures without one.
 
     Runs are looked for under `root` (this repository, unless given) and beside each file. Raises UsageError
     when a file cannot be read.

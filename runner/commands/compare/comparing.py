@@ -76,7 +76,7 @@ def _check_limits(limits: Mapping[str, float], pairs: Sequence[Pair]) -> None:
 
 
 def _reasons(members: Sequence[Member], fallen: Sequence[Row], limits: Mapping[str, float]) -> Iterator[str]:
-    """One sentence for each hypothesis and for each limit that was passed."""
+    """Yield one sentence for each hypothesis and for each limit that was passed."""
     for row in fallen:
         yield (
             f"{row.metric} in scope {row.scope} fell by {figure(row.metric, -row.difference)}, more than the "
@@ -92,7 +92,7 @@ def _reasons(members: Sequence[Member], fallen: Sequence[Row], limits: Mapping[s
 
 
 def _changes(before: Run, after: Run) -> Iterator[Change]:
-    """What differs besides the conditions: the candidate is expected to differ here."""
+    """Yield what differs besides the conditions: the candidate is expected to differ here."""
     listed = [
         ("system", before.system, after.system),
         ("version", before.version, after.version),

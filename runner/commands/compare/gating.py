@@ -90,7 +90,9 @@ def gate(
 
 
 def _legs(folder: Path) -> Against:
-    """How the hybrid of the run in `folder` stands to its legs; UsageError where the run cannot say."""
+    """Return how the hybrid of the run in `folder` stands to its legs; UsageError where the run cannot
+    say.
+    """
     results = Results(folder)
     against = against_legs(results.metrics, results.run)
     if against.lacking:

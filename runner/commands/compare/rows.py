@@ -56,7 +56,7 @@ class Row:
 
 
 def rows_of(pair: Pair, views: Sequence[View], resamples: int) -> Iterator[Row]:
-    """One row for each view, type and metric."""
+    """Yield one row for each view, type and metric."""
     for view, type_, chosen in pair.parts(views):
         yield from _part(pair, view, type_, chosen, resamples)
 

@@ -45,7 +45,7 @@ def comparison_text(comparison: Comparison) -> str:
 
 
 def gate_text(gated: Gated) -> str:
-    """What both runs were found to be, the verdict, and the rest of the comparison folded away."""
+    """Return what both runs were found to be, the verdict, and the rest of the comparison folded away."""
     return _rendered(gated.comparison, gated)
 
 
@@ -162,7 +162,7 @@ def _questions(comparison: Comparison) -> Iterator[str]:
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    """How the figures were made."""
+    """Yield how the figures were made."""
     yield f"Values: from both runs' raw rankings, under metric code {comparison.metric_code}."
     yield f"95 % intervals: {comparison.interval_method}."
     yield f"McNemar's test: {comparison.mcnemar_method}."

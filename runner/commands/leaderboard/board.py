@@ -187,7 +187,7 @@ def verdict(row: Row) -> str:
 
 
 def notes(found: Leaderboard) -> Iterator[str]:
-    """How to read it."""
+    """Yield how to read it."""
     if not found.groups:
         yield NONE
     yield from NOTES

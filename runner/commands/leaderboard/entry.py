@@ -114,7 +114,9 @@ def words(side: Side) -> dict[str, str]:
 
 
 def apart(first: Side, other: Side) -> Iterator[str]:
-    """One sentence for each condition in which `other` is not like `first`; another suite says it all."""
+    """Yield one sentence for each condition in which `other` is not like `first`; another suite says it
+    all.
+    """
     for name, how in alike.differences(other.run, first.run):
         yield f"{name}: {shorten(how)}"
         if name == "suite":

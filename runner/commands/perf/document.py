@@ -42,7 +42,9 @@ def document(
     request: PerfRequest, workload: Workload, systems: Sequence[Json], missing: Mapping[str, str],
     estimated: float, began: datetime, seconds: float,
 ) -> Json:  # fmt: skip
-    """Everything that is known of the run; every figure of tables and plots is computed from it alone."""
+    """Return everything that is known of the run; every figure of tables and plots is computed from it
+    alone.
+    """
     source = workload.source
     own = sorted({package for one in systems for package in subject(one["name"]).kind.packages})
     asked = ("memories", "tenants", "small_tenants", "dimensions", "k", "clients", "questions", "seed")
@@ -157,7 +159,7 @@ def kinds(document: Json) -> Iterator[tuple[str, Which]]:
 
 
 def markdown(document: Json, plots: Sequence[str] = ()) -> str:
-    """What was measured, on what, and every table; `plots` are file names beside the text."""
+    """Return what was measured, on what, and every table; `plots` are file names beside the text."""
     text = template(TEMPLATE).render(
         d=document, plots=plots, kinds=list(kinds(document)), tenants=TENANTS, few=FEW, cell=cell,
         ratio=ratio, leg=lambda tenant: Which(tenant, leg="vector"), small=Which("small"),

@@ -97,7 +97,9 @@ def _judged(system: System, workload: Workload, judge: Judge, reads: Reads) -> J
 
 
 def _judge(system: System, workload: Workload, truths: Truths, reads: Reads) -> Judge:
-    """How an answer is judged: by the nearest cosines, or by the system's own exact scan where it has one."""
+    """Return how an answer is judged: by the nearest cosines, or by the system's own exact scan where it has
+    one.
+    """
     exact = system.exact if isinstance(system, Exact) else None
     if exact is None:
         truth = truths(None if reads.project is None else reads.tenant)

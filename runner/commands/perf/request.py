@@ -196,7 +196,7 @@ class Estimate:
     memory_bytes: int
 
     def sentence(self) -> str:
-        """What a user is told."""
+        """Return what a user is told."""
         gigabytes = (self.corpus_bytes + self.system_bytes) / 1e9
         minutes = self.seconds / 60
         time = f"{self.seconds:,.0f} s" if minutes < 2 else f"{minutes:,.0f} min"
@@ -207,7 +207,7 @@ class Estimate:
 
 
 def estimate(request: PerfRequest, chosen: Sequence[Subject]) -> Estimate:
-    """What measuring these systems will take."""
+    """Return what measuring these systems will take."""
     lessons, wide = sum(request.sizes().values()), request.dimensions / NATIVE
     vectors = 4 * request.dimensions * (1 + PASSAGES)
     measuring = CELLS * request.seconds * min(1.0, 0.1 + request.memories / 1e6)  # few memories: all answered

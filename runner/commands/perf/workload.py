@@ -137,7 +137,7 @@ class Workload:
         return int(self.tenants.max()) - Tenant.SMALL + 1
 
     def sample(self, count: int) -> list[str]:
-        """Names of as many small tenants, from all over them, some twice where there are fewer."""
+        """Return names of as many small tenants, from all over them, some twice where there are fewer."""
         return [name_of(Tenant.SMALL + place * self.small_tenants // count) for place in range(count)]
 
     def size(self, tenant: Tenant) -> int:
@@ -157,13 +157,13 @@ class Workload:
         return replace(lesson, passages=(text[:cut], text[cut:]), passage_vectors=parts)
 
     def spare(self, passages: bool = False) -> Iterator[Lesson]:
-        """Rows that are not loaded, in order and then again, each time as new lessons."""
+        """Yield rows that are not loaded, in order and then again, each time as new lessons."""
         for number in count(self.count):
             row = self.count + (number - self.count) % SPARE
             yield replace(self.lesson(row, passages), number=number, external_id=str(number))
 
     def rows(self, tenant: Tenant | None) -> NDArray[np.intp]:
-        """Numbers of the loaded rows of `tenant`; None: of all."""
+        """Return numbers of the loaded rows of `tenant`; None: of all."""
         owners = self.tenants[: self.count]
         return np.arange(len(owners)) if tenant is None else np.flatnonzero(owners == tenant)
 

@@ -189,7 +189,7 @@ def _trec(text: str, file: str) -> Iterator[Ranking]:
 
 
 def _order(rankings: Sequence[Ranking]) -> str:
-    """How lines of equal score or rank were ordered; empty where every order is that of the scores."""
+    """Return how lines of equal score or rank were ordered; empty where every order is that of the scores."""
     by_score = sum(one.order == BY_SCORE for one in rankings)
     tied = sum(one.order == TIED for one in rankings)
     sentences = [

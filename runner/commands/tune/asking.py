@@ -71,7 +71,8 @@ class Setup:
     def kept(
         self, task: Task, depends: object, collect: Callable[[], tuple[Arrays, Any]]
     ) -> tuple[Arrays, Any]:
-        """What was collected before; else it is collected, and kept in a file that holds no text and no id.
+        """Return what was collected before; else it is collected, and kept in a file that holds no text and
+        no id.
 
         Another text, vector or anything that it `depends` on has another file.
         """

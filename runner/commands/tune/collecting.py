@@ -90,7 +90,7 @@ def components(setup: Setup, task: Task, system: System, place: Place) -> tuple[
 
 
 def _depth(task: Task) -> int:
-    """Lessons of the largest scope."""
+    """Return lessons of the largest scope."""
     sizes = task.corpus.project_sizes()
     depth = max(sizes[project] for project in task.projects)
     if depth > MOST:
@@ -167,7 +167,9 @@ def _unmerged(database: Database) -> Iterator[None]:
 def _worth(
     session: Session, words: str, changes: Sequence[Mapping[str, object]], names: Sequence[str]
 ) -> list[Arrays]:
-    """What a unit of the weight of each named component adds, and COVER, for each change of settings."""
+    """Return what a unit of the weight of each named component adds, and COVER, for each change of
+    settings.
+    """
     shape, places = session.task.layout.shape, [COMPONENTS.index(name) for name in names]
     made = np.zeros((len(changes), len(names), *shape))
     cover = np.zeros((len(changes), len(COVER), shape[0], 1))
@@ -194,7 +196,7 @@ def _worth(
 
 
 def _company(session: Session) -> Company:
-    """Who stands with whom in every project of which a question is."""
+    """Return who stands with whom in every project of which a question is."""
     layout = session.task.layout
     with faults(OURS), _pgmnemo(session).owner() as owner:
         found: list[list[Row]] = [

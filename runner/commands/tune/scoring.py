@@ -43,7 +43,7 @@ class Company:
 
     @classmethod
     def alone(cls, rows: int, columns: int, most: int = 1) -> Company:
-        """Lessons that have nobody beside them, and no assistant among them."""
+        """Return lessons that have nobody beside them, and no assistant among them."""
         places = np.broadcast_to(np.arange(columns), (rows, columns)).copy()
         source = np.repeat(places[:, :, None], most, 2)
         return cls(np.ones((rows, columns)), np.ones((rows, columns)), places, source, np.zeros(source.shape))
@@ -93,7 +93,7 @@ class Company:
         return total
 
     def counted(self, weight: float) -> Floats:
-        """What each lesson's relevance is multiplied with at this assistant_weight."""
+        """Return what each lesson's relevance is multiplied with at this assistant_weight."""
         if (self.share == 1).all():
             return self.asking
         return self.asking * (self.share + weight * (1 - self.share))
@@ -134,7 +134,7 @@ class Judge:
         return self.known[key]
 
     def aim(self, weights: Weights, rows: Rows) -> float:
-        """What the ascent makes as large as it can: the sum of the task's aims over some questions."""
+        """Return what the ascent makes as large as it can: the sum of the task's aims over some questions."""
         return float(self.figures(weights)[rows][:, self.task.aims].mean(axis=0).sum())
 
     def _scores(self, rows: slice, block: Layout, company: Company, weights: Weights, words: str) -> Floats:
@@ -151,7 +151,7 @@ class Judge:
         return score
 
     def _words(self, rows: slice, weights: Weights, words: str) -> Floats:
-        """What the words of each lesson add, by the part of the question that they cover."""
+        """Return what the words of each lesson add, by the part of the question that they cover."""
         value, reach = (
             sum(weights[f"{name}_weight"] * self._added(name + end, weights, words)[rows] for name in WORDS)
             for end in ("", "_reach")
@@ -162,7 +162,9 @@ class Judge:
         return np.asarray(value * coverage * brevity)
 
     def _added(self, name: str, weights: Weights, words: str) -> Floats:
-        """What one unit of a component's weight adds; of COVER the value of each question, (questions, 1)."""
+        """Return what one unit of a component's weight adds; of COVER the value of each question, (questions,
+        1).
+        """
         other = words and name in (*WORDS, *COVER)
         return self.values[f"{words} {name}" if other else shaped(name, weights)]
 

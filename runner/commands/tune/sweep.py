@@ -95,7 +95,7 @@ def _swept(request: SweepOptions, setup: Setup, folder: Path) -> Swept:
 
 
 def _legs(request: SweepOptions, setup: Setup, task: Task) -> Legs:
-    """Both legs over one text: from the file that holds them, or asked."""
+    """Return both legs over one text: from the file that holds them, or asked."""
     name, below = request.strategy, beneath(request.strategy)
     version = (below.version or request.number) if kind_of(str(below)).versions else ""
     place = setup.place(f"sweep {task.corpus.sha256} {name}")
@@ -132,7 +132,7 @@ def _seconds(moment: object) -> float:
 
 
 def _moments(task: Task) -> Floats:
-    """When each lesson of each question's scope occurred; NaN where that is not known."""
+    """Return when each lesson of each question's scope occurred; NaN where that is not known."""
     times = {(one.project, one.external_id): _seconds(one.occurred_at) for one in task.corpus.segments}
     moments = np.full(task.layout.shape, np.nan)
     for row, project in enumerate(task.projects):

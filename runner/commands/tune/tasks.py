@@ -185,7 +185,7 @@ def _metrics(names: tuple[str, ...]) -> list[Metric]:
 def load_tasks(
     suite: str, data: Path | None, environ: Mapping[str, str], *, text: str = FULL, level: str = ""
 ) -> Iterator[Task]:
-    """One task a granularity of `suite`, or of one `level`.
+    """Yield one task a granularity of `suite`, or of one `level`.
 
     CorpusError as a run's, UsageError for suites that are never tuned on and items kept for acceptance.
     """

@@ -220,7 +220,7 @@ def _ablation(judge: Judge, default: Weights) -> Iterator[Json]:
 
 
 def _tuned(weights: Weights) -> dict[str, float]:
-    """Those of the grid alone."""
+    """Return those of the grid alone."""
     return {name: weights[name] for name in GRID}
 
 

@@ -201,7 +201,7 @@ class Edition(Pins, frozen=True):
         return found
 
     def disclosures(self, embedder: str, suite: str) -> tuple[str, ...]:
-        """What every claim made with an embedder on a suite has to say."""
+        """Return what every claim made with an embedder on a suite has to say."""
         pins = self.embedders.get(embedder)
         if pins is None or not pins.disclose or (pins.disclose_on and suite not in pins.disclose_on):
             return ()

@@ -161,7 +161,9 @@ def words(error: msgspec.ValidationError, tables: Mapping[str, Any]) -> str:
 
 
 def _member(place: str, tables: Mapping[str, Any]) -> str:
-    """Which member of the table of tables, or of values, at `place` is at fault: msgspec does not say."""
+    """Return which member of the table of tables, or of values, at `place` is at fault: msgspec does not
+    say.
+    """
     kind: Any = Edition
     for key in place.split("."):
         kind = get_args(kind)[1] if get_args(kind) else get_type_hints(kind)[key]

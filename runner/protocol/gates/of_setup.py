@@ -135,7 +135,7 @@ def _departs(wanted: str, found: str) -> Finding:
 
 
 def _differences(identity: EmbedderIdentity | None, pins: EmbedderPins) -> str:
-    """What of a known identity is not as pinned, in words."""
+    """Return what of a known identity is not as pinned, in words."""
     if identity is None:
         return ""
     pairs = [(fact, getattr(identity, fact), getattr(pins, fact)) for fact in FACTS]

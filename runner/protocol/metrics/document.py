@@ -29,7 +29,7 @@ def readings_of(
     uncited: int,
     unmarked: int,
 ) -> Iterator[Json]:
-    """One row a reading, arm and metric, in the scope of `table`.
+    """Yield one row a reading, arm and metric, in the scope of `table`.
 
     Questions without a ranking: `uncited` is the number of those that cite nothing, `unmarked` that of those
     which cite what the level does not hold.
@@ -63,7 +63,7 @@ TEMPORAL = "temporal"  # the component that an anchor adds, of pgmnemo as of a s
 
 
 def anchored(run: Run, rows: Iterable[Retrieval]) -> Iterator[Json]:
-    """One row for each system with an anchor and each scope where it answers: asked, and acted on.
+    """Yield one row for each system with an anchor and each scope where it answers: asked, and acted on.
 
     Acted on: among the ranks whose components the raw file holds, the first ten, is a lesson to which the
     time that the question names adds something.

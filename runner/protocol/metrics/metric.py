@@ -45,7 +45,7 @@ def locate(gold: Collection[str], ranking: Sequence[str]) -> list[int]:
 
 
 def tabulate(places: Iterable[tuple[Sequence[int], int]]) -> Found:
-    """One row for each (ascending ranks of the gold found, number of gold segments)."""
+    """Return one row for each (ascending ranks of the gold found, number of gold segments)."""
     listed = list(places)
     ranks = np.full((len(listed), max((len(r) for r, _ in listed), default=0) or 1), NOWHERE)
     for row, (found, _) in zip(ranks, listed, strict=True):
@@ -95,7 +95,7 @@ class Family:
     depth: Callable[[MetricPins], int] | None = None
 
     def metrics(self, pins: MetricPins, cutoffs: Sequence[int]) -> Iterator[Metric]:
-        """Those that a run reports."""
+        """Return those that a run reports."""
         return map(self.at, cutoffs if self.depth is None else (self.depth(pins),))
 
 

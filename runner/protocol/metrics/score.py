@@ -179,7 +179,7 @@ class Sheet:
         return cls(table.scope, questions, metrics, sizes, clusters, values)
 
     def results(self, arm: str, views: Mapping[str, View]) -> Iterator[Score]:
-        """One row for each view, type ("all" first) and metric."""
+        """Yield one row for each view, type ("all" first) and metric."""
         for view, inside in views.items():
             for type_, chosen in self._types(inside):
                 interval = mean_interval(self.values[arm][chosen], self._clusters(chosen))
@@ -198,7 +198,7 @@ class Sheet:
     def differences(
         self, arm: str, baseline: str, views: Mapping[str, View], method: Method
     ) -> Iterator[Difference]:
-        """One row for each view and metric, over all types."""
+        """Yield one row for each view and metric, over all types."""
         for view, inside in views.items():
             chosen = self._inside(inside)
             if not len(chosen):

@@ -9,7 +9,8 @@ from pgmnemo.errors import UsageError
 
 
 def mcnemar(won: int, lost: int) -> float:
-    """Two-sided exact p value for `won` questions that only one arm hits and `lost` that only the other does.
+    """Return two-sided exact p value for `won` questions that only one arm hits and `lost` that only the
+    other does.
 
     Under the null each of them falls to either side by a fair coin: twice the binomial tail, at most 1
     (McNemar 1947, exact form). It takes questions for independent and so neglects clusters.

@@ -66,7 +66,9 @@ def score_interval(differences: Floats, clusters: Sequence[Hashable] | None = No
 
 
 def score_p(differences: Floats, clusters: Sequence[Hashable] | None = None) -> Floats:
-    """Two-sided p value of "no difference" for each column: below 0.05 where the interval leaves 0 out."""
+    """Return two-sided p value of "no difference" for each column: below 0.05 where the interval leaves 0
+    out.
+    """
     found = evidence(differences, clusters)
     if found is None:
         return np.ones(differences.shape[1])

@@ -40,7 +40,7 @@ def cut(sessions: Iterable[Sequence[T]], turns: bool) -> Iterator[tuple[int, Seq
 
 
 def speaker(turn: Turn) -> str | None:
-    """Who says a turn, without NUL, which no database takes; None where nobody is named."""
+    """Return who says a turn, without NUL, which no database takes; None where nobody is named."""
     return turn.speaker.replace("\0", "") or None
 
 

@@ -51,7 +51,7 @@ def _parts(source: Source, level: str) -> Iterator[tuple[Lessons, Iterable[Quest
 
 
 def _trajectories(source: Source, name: str) -> Iterator[Trajectory]:
-    """Those of one file. Its category is its name, or the key above the topics."""
+    """Yield those of one file. Its category is its name, or the key above the topics."""
     where, stem = str(source.path / name), name.removesuffix(".json")
     document = typed(source.within(name).document(), dict, f"what {where} holds")
     whole = {stem.rpartition("/")[2]: document} if _topics(document) else document
@@ -85,7 +85,7 @@ def _steps(one: Trajectory) -> Steps:
 
 
 def _step(message: Any, where: str) -> tuple[Turn, ...]:
-    """What was said in one step, with its place and time where they stand beside it."""
+    """Return what was said in one step, with its place and time where they stand beside it."""
     if isinstance(message, str):
         return (Turn("", message),)
     record = typed(message, dict, where)

@@ -57,7 +57,7 @@ class Source:
         self._within: dict[str, Source] = {}
 
     def names(self, *patterns: str) -> list[str]:
-        """Names of the folder's files that fit a pattern, such as `1/chat.json`, in order of name."""
+        """Return names of the folder's files that fit a pattern, such as `1/chat.json`, in order of name."""
         found = (path for pattern in patterns for path in self.path.glob(pattern) if path.is_file())
         return sorted({path.relative_to(self.path).as_posix() for path in found})
 
@@ -68,7 +68,7 @@ class Source:
         raise CorpusError(f"the folder {self.path} holds no file of {title} ({patterns[0]}); fetch it again")
 
     def entries(self, ending: str) -> list[str]:
-        """Names of all that could be meant as a file of the corpus, in order.
+        """Return names of all that could be meant as a file of the corpus, in order.
 
         That is what has `ending` in its name in any case, packed or not, and every folder and dead link that
         is not hidden; what `fetch` has not brought whole (`.part`) is none yet.
@@ -101,7 +101,7 @@ class Source:
             ) from None
 
     def whole(self, value: T, text: str) -> T:
-        """What was read of `text`; CorpusError where a text in it has half a character."""
+        """Return what was read of `text`; CorpusError where a text in it has half a character."""
         if HALF.search(text):
             try:
                 json.dumps(value, ensure_ascii=False).encode()

@@ -112,7 +112,7 @@ def rows_of(vectors: Vectors, passages: Sequence[Passage]) -> Matrix | None:
 
 
 def _texts(corpus: Corpus, passages: bool) -> tuple[Texts, Texts, Texts]:
-    """Those of segments, questions and passages; of passages none unless they are wanted."""
+    """Return those of segments, questions and passages; of passages none unless they are wanted."""
     segments, questions = corpus.segments, corpus.questions
 
     def whole(place: int) -> str:

@@ -37,7 +37,7 @@ VERDICTS = {
 
 
 def verdict_sentence(run: Run) -> str:
-    """What the verdict means."""
+    """Return what the verdict means."""
     return VERDICTS[run.verdict].format(protocol=run.protocol.version)
 
 
@@ -87,7 +87,7 @@ def _value(row: Row) -> str:
 
 
 def title(figures: Figures, run: Run) -> str:
-    """What was found, in one sentence."""
+    """Return what was found, in one sentence."""
     rows = {row["metric"]: row for row in headline(figures, run) if is_recall(row["metric"])}
     if not rows:
         return "The search scope is so small that no recall is a headline"
@@ -98,7 +98,7 @@ def title(figures: Figures, run: Run) -> str:
 
 
 def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
-    """How the sentence is meant: where it was searched, how sure it is, what the best others reach."""
+    """Yield how the sentence is meant: where it was searched, how sure it is, what the best others reach."""
     place, corpus = run.scopes[0], run.corpus
     embedder = run.embedder.name if run.embedder else "no embedder"
     words = f", asked in the words of the rewriter {run.rewriter.name}" if run.rewriter else ""
@@ -125,7 +125,7 @@ def _against_best(metrics: Facts, figures: Figures, run: Run, row: Row) -> Itera
 
 
 def _best(words: str, arms: list[str], metrics: Facts, figures: Figures, row: Row) -> Iterator[str]:
-    """What the best of the arms reaches, and whether its difference is more than noise."""
+    """Yield what the best of the arms reaches, and whether its difference is more than noise."""
     others = [other for arm in arms if (other := figures.row(arm, row["scope"], row["metric"]))]
     if not others:
         return

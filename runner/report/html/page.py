@@ -62,7 +62,9 @@ def inlined(names: tuple[Path | str, ...]) -> str:
 
 
 def dressed(styles: tuple[Path | str, ...], scripts: tuple[Path | str, ...]) -> dict[str, object]:
-    """What the template of every page takes: its style and script, and the policy that lets this one run."""
+    """Return what the template of every page takes: its style and script, and the policy that lets this one
+    run.
+    """
     script = inlined(scripts)
     allowed = b64encode(sha256(script.encode()).digest()).decode()
     return {
@@ -165,7 +167,7 @@ def _data(
     compared_with: Compared | None,
     texts: Texts | None,
 ) -> tuple[Json, str]:
-    """What the script reads: a header, and the packed columns."""
+    """Return what the script reads: a header, and the packed columns."""
     parts = panels.components(run)
     listed = [_contestant(arm, figures, scopes) for arm in figures.arms if arm != CEILING]
     if compared_with is not None:

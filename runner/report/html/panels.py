@@ -180,7 +180,7 @@ def _forest_row(row: Facts) -> Row:
 
 
 def _decided(whole: Facts, member: Facts | None) -> str:
-    """Both values, the questions won and lost, and what was decided on the metric."""
+    """Return both values, the questions won and lost, and what was decided on the metric."""
     metric = whole["metric"]
     told = (
         f"{figure(metric, whole['baseline'])} → {figure(metric, whole['candidate'])}; "

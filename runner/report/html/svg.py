@@ -53,7 +53,7 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
 
 
 def text(x: float, y: float, words: str, class_: str, dx: float | None = None) -> Markup:
-    """Words at a place, moved by `dx` pixels."""
+    """Return words at a place, moved by `dx` pixels."""
     return element("text", words, x=percent(x), y=y, dx=dx, class_=class_)
 
 

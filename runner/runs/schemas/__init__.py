@@ -27,7 +27,7 @@ SCHEMAS: Registry[Path] = Registry(
 
 
 def fault(schema: str | Path, document: Any) -> str | None:
-    """What about `document` is not of a schema, by name or file, as half a sentence; None when all is.
+    """Return what about `document` is not of a schema, by name or file, as half a sentence; None when all is.
 
     Raises UsageError for the name of a schema that is not published here.
     """

@@ -108,7 +108,9 @@ def _evenly(names: list[str], most: int | None) -> list[str]:
 
 
 def _answer(work: Work, names: Sequence[str], lines: Lines[Answered]) -> dict[str, Answered]:
-    """What the reader says to each question; those that it has answered already are not asked again."""
+    """Return what the reader says to each question; those that it has answered already are not asked
+    again.
+    """
 
     def one(name: str) -> Answered:
         question = work.material.questions[name]

@@ -46,7 +46,8 @@ class Basis:
 def figures(
     basis: Basis, answers: Mapping[str, Answered], verdicts: Mapping[str, Judged], wrong: Collection[str]
 ) -> list[Json]:
-    """Rows of {metric, type, key, value, ci95_low, ci95_high, n}: every answer counts, whatever it lacks.
+    """Return rows of {metric, type, key, value, ci95_low, ci95_high, n}: every answer counts, whatever it
+    lacks.
 
     `type` is a rule, or `all`; of LoCoMo also `categories 1-4`. `key` is `as published`, or `without known
     errors` where the questions of `wrong` are left out.
@@ -99,7 +100,7 @@ def _row(
 def counted(
     said: Mapping[str, Answered], verdicts: Mapping[str, Judged], again: Sequence[Judged]
 ) -> dict[str, Any]:
-    """Questions, refusals, failures, verdicts in prose, and the judge's agreement with itself."""
+    """Return questions, refusals, failures, verdicts in prose, and the judge's agreement with itself."""
     return {
         "questions": len(said),
         "refusals": sum(bool(one.refused) for one in said.values()),

@@ -55,7 +55,7 @@ T = TypeVar("T", bound=Answered | Judged)
 
 
 def line_of(kind: type[T]) -> str:
-    """What a line is called in a sentence."""
+    """Return what a line is called in a sentence."""
     return f"{kind.__name__.lower()} line"
 
 

@@ -97,7 +97,7 @@ def read_keys(suite: str, path: Path, sha256: str) -> Mapping[str, Key]:
 
 
 def read_errors(path: Path | None, keys: Mapping[str, Key]) -> frozenset[str]:
-    """Questions whose answer is known to be wrong: one key a line. UsageError for another file."""
+    """Return questions whose answer is known to be wrong: one key a line. UsageError for another file."""
     if path is None:
         return frozenset()
     try:
@@ -131,7 +131,7 @@ class Material:
     keys: Mapping[str, Key]
 
     def prompt(self, key: str, k: int, characters: int) -> tuple[str, tuple[str, ...]]:
-        """What the reader is asked, and the ids of what it reads, best first."""
+        """Return what the reader is asked, and the ids of what it reads, best first."""
         question, ids = self.questions[key], tuple(hit.id for hit in self.retrieved[key].ranking[:k])
         texts = [self._text(question.project, one)[: characters or None] for one in ids]
         context = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, start=1))

@@ -71,7 +71,7 @@ class Form:
 
 
 def told(connection: Connection, question: str, *parameters: str) -> bool:
-    """What the catalogue answers to a question of yes or no."""
+    """Return what the catalogue answers to a question of yes or no."""
     row = connection.execute(question.encode(), parameters or None).fetchone()
     return bool(row and row[0])
 

@@ -245,7 +245,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
     # Asking
 
     def client(self, settings: Mapping[str, str] | None = None) -> PgmnemoClient:
-        """One more connection; `mode` among the settings is the mode in which it asks."""
+        """Return one more connection; `mode` among the settings is the mode in which it asks."""
         given = {**self.settings, **(settings or {})}
         return PgmnemoClient(self.database.connect(), self.names, self._asked, given, self.named)
 
@@ -274,7 +274,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
             return {str(name): int(size) for name, size in owner.execute(PARTS) if size}
 
     def plans(self, queries: Sequence[Query], k: int) -> str:
-        """What the call of a typical question costs; empty where no question has a vector."""
+        """Return what the call of a typical question costs; empty where no question has a vector."""
         asked = [query for query in queries if query.vector is not None]
         if not asked:
             return ""

@@ -24,7 +24,7 @@ PATIENCE = 60  # seconds; a key on a token may wait for a touch
 
 
 def keygen(verb: str, *options: str | Path, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """What `ssh-keygen -Y VERB` says to `data`; it never asks a question.
+    """Return what `ssh-keygen -Y VERB` says to `data`; it never asks a question.
 
     Raises SigningError where there is no ssh-keygen, or where it does not answer in time.
     """
@@ -74,7 +74,7 @@ class Signed:
 
 
 def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace: str = NAMESPACE) -> Signed:
-    """Who signed these bytes for the namespace; without a list of signers only with which key.
+    """Return who signed these bytes for the namespace; without a list of signers only with which key.
 
     Raises Forged where the signature is not of these bytes, or its key is of nobody in the list now, and
     SigningError where there is no ssh-keygen.

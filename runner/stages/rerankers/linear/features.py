@@ -46,7 +46,9 @@ class Known:
         self.beside: dict[int, Mapping[int, int]] = {}
 
     def window(self, lesson: Lesson) -> Mapping[int, int]:
-        """Numbers of the lesson, at 0, and of those of its neighbours that there are, by their step."""
+        """Return numbers of the lesson, at 0, and of those of its neighbours that there are, by their
+        step.
+        """
         if lesson.number not in self.beside:
             steps = {step: self._shelf.beside(lesson, step) for step in STEPS}
             there = {0: lesson, **{step: other for step, other in steps.items() if other is not None}}
@@ -64,7 +66,7 @@ class Reader:
         self._known: WeakKeyDictionary[Shelf, Known] = WeakKeyDictionary()
 
     def features(self, pool: Pool) -> Floats:
-        """One row for each candidate, in their order; shape (candidates, features)."""
+        """Return one row for each candidate, in their order; shape (candidates, features)."""
         candidates, known = pool.candidates, self._known.setdefault(pool.shelf, Known(pool.shelf))
         asked = words(pool.query.text)
         windows = [known.window(one.lesson) for one in candidates]
