@@ -114,7 +114,10 @@ def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json
 
 
 def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = False) -> None:
-    """Bring a folder to the newest PostgreSQL; its former data stays.
+    """Bring a folder to the newest PostgreSQL and pgmnemo.
+
+    Its former data stays. What doctor finds wrong in the index of a
+    tenant is repaired.
 
     Args:
         folder: which; else what PGMNEMO_MEMORY names, else the folder
@@ -125,7 +128,7 @@ def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = 
 
     path = folder_of(folder)
     upgraded(path, Progress(quiet))
-    tell(json, {"folder": str(path)}, f"the memory in {path} is of the newest PostgreSQL there is")
+    tell(json, {"folder": str(path)}, f"the memory in {path} is of the newest PostgreSQL and pgmnemo here")
 
 
 def grant(
