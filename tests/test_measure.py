@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.reader import path
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,6 +28,7 @@ def lines(text: str) -> set[str]:
         ("measure.md", ("sample", "report")),
         ("compare.md", ("verify", "compare", "gate", "report", "leaderboard", "cite --write")),
     ],
+    ids=("measure.md", "compare.md"),
 )
 def test_every_block_runs_and_prints_what_is_shown(
     name: str, commands: tuple[str, ...], tmp_path: Path
@@ -34,10 +36,9 @@ def test_every_block_runs_and_prints_what_is_shown(
     script = "".join(re.findall(r"```bash\n(.+?)```", page(name), re.DOTALL))
     for command in commands:
         assert f"python -m runner {command}" in script
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=600,
-        env={**os.environ, "PATH": path, "OUT": str(tmp_path)},
+        env={**os.environ, "PATH": path(), "OUT": str(tmp_path)},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     shown = lines("".join(re.findall(r"```text\n(.+?)```", page(name), re.DOTALL))) - {"", "…"}

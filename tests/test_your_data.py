@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from runner.commands.cite import cite
 from runner.errors import RefusedError
 from tests.helping import free_port
+from tests.reader import path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "howto" / "your-data.md").read_text(encoding="utf-8")
@@ -24,8 +24,7 @@ SHOWN = re.findall(r"```text\n(.+?)```", PAGE, re.DOTALL)
 
 def test_every_step_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
     places = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "OUT": str(tmp_path), "PORT": str(free_port()),
+        "PATH": path(), "OUT": str(tmp_path), "PORT": str(free_port()),
     }  # fmt: skip
     assert STEPS[0].startswith(ACTIVATE)
     steps = "".join(STEPS).removeprefix(ACTIVATE)  # the tests' environment stands for the reader's

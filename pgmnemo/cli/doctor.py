@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgmnemo.cli.opening import folder_of, scope
@@ -22,7 +25,9 @@ MARGIN = 20  # columns before what is told
 def doctor(*, where: Where = HERE, embedder: Embedder = LOCAL) -> int:
     """Say what is installed, reached and granted, and what to mend.
 
-    Nothing is changed. Ends with 1 where something is at fault.
+    Nothing is changed, except that a folder of an older pgmnemo is
+    updated, as by every command. Ends with 1 where something is at
+    fault.
     """
     from pgmnemo.server.doctor import FAULT
 
@@ -52,11 +57,21 @@ def _findings(where: Where, embedder: str) -> Iterator[Finding]:
     try:
         with _reached(where) as conninfo:
             found = diagnose(conninfo, tenant=tenant_id(named(where.tenant)))
-            yield from found
+            yield from (_typed(one, where) for one in found)
             if not any(one.state == FAULT for one in found):
                 yield _held(where, made.name if made else None)
     except PgmnemoError as error:
         yield fault("memory", error)
+
+
+def _typed(one: Finding, where: Where) -> Finding:
+    """Name the tenant as the user does, and for a folder, to whose server nobody types SQL, the command."""
+    from pgmnemo.client.opening import resolve
+
+    tenant, folder = str(tenant_id(named(where.tenant))), resolve(where.memory)
+    if isinstance(folder, Path) and one.mend.startswith("SELECT pgmnemo.repair"):
+        return replace(one, mend=f"mnemo upgrade {shlex.quote(str(folder))}")
+    return replace(one, mend=one.mend.replace(f"--tenant {tenant}", f"--tenant {shlex.quote(where.tenant)}"))
 
 
 @contextmanager

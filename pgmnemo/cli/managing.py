@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from pgmnemo.cli.opening import folder_of, is_new, scope
+from pgmnemo.cli.opening import folder_of, new_folder, scope
 from pgmnemo.cli.opening import memory as opened
 from pgmnemo.cli.options import (
     DEFAULT,
@@ -117,7 +117,10 @@ def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json
 
 
 def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = False) -> None:
-    """Bring a folder to the newest PostgreSQL; its former data stays.
+    """Bring a folder to the newest PostgreSQL and pgmnemo.
+
+    Its former data stays. What doctor finds wrong in the index of a
+    tenant is repaired.
 
     Args:
         folder: which; else what PGMNEMO_MEMORY names, else the folder
@@ -128,7 +131,7 @@ def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = 
 
     path = folder_of(folder)
     upgraded(path, Progress(quiet))
-    tell(json, {"folder": str(path)}, f"the memory in {path} is of the newest PostgreSQL there is")
+    tell(json, {"folder": str(path)}, f"the memory in {path} is of the newest PostgreSQL and pgmnemo here")
 
 
 def grant(
@@ -252,8 +255,11 @@ def import_(
 
     assert place is not None
     progress = Progress(where.quiet)
+    new = new_folder(where.memory) if dry_run else None
+    if new:
+        note(where.quiet, f"there is no memory in {new} yet; the import would make it")
     if place == STANDARD:
-        with scope(where, embedder, make=not dry_run) as here:
+        with nullcontext(Nothing()) if new else scope(where, embedder, make=True) as here:
             moved = here.import_(sys.stdin.buffer, dry_run=dry_run, progress=progress)
         tell(where.json, moved, _imported("an export", moved.outcomes, dry_run))
         return
@@ -261,8 +267,7 @@ def import_(
     own = found == "jsonl" and is_export(place)  # whose lessons bring their projects
     usual = os.environ.get(PROJECT) or DEFAULT
     into = where if own else replace(where, project=where.project or usual)
-    nothing = dry_run and is_new(where.memory)
-    with nullcontext(Nothing()) if nothing else scope(into, embedder, make=True) as here:
+    with nullcontext(Nothing()) if new else scope(into, embedder, make=True) as here:
         done = bring(
             here, place, found, project=where.project, options=options, dry_run=dry_run, refresh=refresh,
             progress=progress,

@@ -57,11 +57,12 @@ def folder_of(place: str | None) -> Path:
     return where
 
 
-def is_new(place: str | None) -> bool:
-    """Return whether a place is a folder without a memory, which the library would make one of."""
+def new_folder(place: str | None) -> Path | None:
+    """Return the folder that a place is where it has no memory yet, which opening it would make."""
     from pgmnemo.client.opening import resolve
 
-    return isinstance(where := resolve(place), Path) and _is_empty(where.expanduser())
+    where = resolve(place)
+    return where if isinstance(where, Path) and _is_empty(where.expanduser()) else None
 
 
 def _check(folder: Path) -> None:

@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from pgmnemo.client.records import Item, Moved
 from pgmnemo.client.requests import digest
-from pgmnemo.client.transferring import batches
+from pgmnemo.client.transfer import LessonLine, LinkLine
+from pgmnemo.client.transferring import batches, lines_in
 from pgmnemo.errors import PgmnemoError, RefusedError, UsageError
 from pgmnemo.escaping import sentence
 from pgmnemo.importers import IMPORTERS, UNKNOWN, Found, LeftOut, Options
@@ -39,7 +40,9 @@ class Scope(Protocol):
 
     def add_many(self, items: Iterable[Item], *, batch: int = BATCH, progress: Progress = QUIET) -> Moved: ...
 
-    def import_(self, place: Path | str, *, dry_run: bool = False, progress: Progress = QUIET) -> Moved: ...
+    def import_(
+        self, place: Path | str | IO[bytes], *, dry_run: bool = False, progress: Progress = QUIET
+    ) -> Moved: ...
 
 
 class Nothing:
@@ -54,8 +57,13 @@ class Nothing:
     def add_many(self, items: Iterable[Item], *, batch: int = BATCH, progress: Progress = QUIET) -> Moved:
         raise UsageError("a dry run stores nothing")
 
-    def import_(self, place: Path | str, *, dry_run: bool = False, progress: Progress = QUIET) -> Moved:
-        raise UsageError("a dry run stores nothing")
+    def import_(
+        self, place: Path | str | IO[bytes], *, dry_run: bool = False, progress: Progress = QUIET
+    ) -> Moved:
+        """Count what an export would bring."""
+        with lines_in(place) as lines:
+            kinds = Counter(type(line) for line in progress.track(lines, "lines"))
+        return Moved({"inserted": kinds[LessonLine]}, kinds[LinkLine], dry_run)
 
 
 @dataclass(slots=True)
@@ -101,7 +109,7 @@ def bring(
     if is_dsn(place) and format != "langgraph":
         raise UsageError(f"{format} is read from files, and this is an address of a database; name a file")
     done = Imported(format, dry_run, options.left)
-    whole = format == "jsonl" and not options.skip_faults and not isinstance(scope, Nothing)
+    whole = format == "jsonl" and not options.skip_faults
     if whole and is_export(place):
         target = scope if project is None else scope.project(project)
         moved = target.import_(place, dry_run=dry_run, progress=progress)

@@ -212,7 +212,7 @@ def _check_path(path: Path) -> None:
     if os.geteuid() == 0 and not reachable(path):
         raise UsageError(
             f"PostgreSQL does not run as root, and the user {SERVER_USER} cannot walk to {path}; "
-            "name another folder, or run as an ordinary user"
+            "name another folder, such as /var/lib/pgmnemo, or run as an ordinary user"
         )
 
 

@@ -1,4 +1,7 @@
-"""A memory's data from an older PostgreSQL to the newest there is, by pg_upgrade; the old data stays."""
+"""Bring a memory's folder to the newest PostgreSQL, by pg_upgrade, and to this package's extension.
+
+The old data stays.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,51 @@ import os
 import re
 import shutil
 import subprocess
+from contextlib import closing
 from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.local.binaries import newest, of_major
 from pgmnemo.local.cluster import Cluster
 from pgmnemo.local.contents import renew, session
 from pgmnemo.local.folder import Folder, claim, major_of, told
-from pgmnemo.local.local_server import check_major
+from pgmnemo.local.local_server import LocalServer, check_major
 from pgmnemo.progress import QUIET, Progress
+from pgmnemo.server.connections import without_service
+from pgmnemo.server.server_checks import Session, value
 from pgmnemo.server.server_process import SUPERUSER, identity
+
+TENANTS = "SELECT DISTINCT tenant_id FROM pgmnemo.lesson ORDER BY 1"
+SOUND = "SELECT NOT EXISTS (SELECT FROM pgmnemo.check(%s))"
+REPAIR = "SELECT pgmnemo.repair(%s)"
 
 
 def upgrade(folder: Path, progress: Progress = QUIET) -> None:
-    """Bring the data in `folder` to the newest PostgreSQL, while nobody uses it; the old data is kept.
+    """Bring the data in `folder` to the newest PostgreSQL, while nobody uses it, and update the extension.
 
-    A killed upgrade has changed nothing, and can be run again. Raises UsageError or DatabaseError.
+    What `check` then finds wrong in a tenant, such as words that another PostgreSQL has cut, is repaired. The
+    old data is kept. A killed upgrade can be run again. Raises UsageError or DatabaseError.
     """
+    _upgrade_server(folder, progress)
+    with closing(LocalServer.open(folder, progress=progress)) as server:
+        address: dict[str, Any] = {**server.conninfo, "user": SUPERUSER}
+        with without_service(), psycopg.connect(**address, autocommit=True) as memory:
+            for (tenant,) in memory.execute(TENANTS).fetchall():
+                _repair(memory, tenant, progress)
+
+
+def _repair(memory: Session, tenant: UUID, progress: Progress) -> None:
+    """Make anew what a tenant's lessons are found by, where anything is wrong in it."""
+    if not value(memory, SOUND, tenant):
+        progress.say(f"repairing what the lessons of the tenant {tenant} are found by")
+        memory.execute(REPAIR, (tenant,))
+
+
+def _upgrade_server(folder: Path, progress: Progress) -> None:
     place = claim(folder)
     with told(place), place.opening(progress):
         alone = place.alone()

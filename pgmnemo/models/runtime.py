@@ -97,7 +97,7 @@ def package_folder(name: str) -> Path | None:
 
 def _lacking(name: str, who: str, how: str, extra: str) -> ModelError:
     # two are for those who work on it, in the versions tested together
-    pinned = f"-c constraints.txt -e .[{extra}]"
+    pinned = f"-c constraints.txt -e '.[{extra}]'"
     what = pinned if extra in CHECKOUT else f"'.[{extra}]' in a checkout of pgmnemo"
     return ModelError(f"{who} needs {name}, which {how}; install the {extra} extra: pip install {what}")
 

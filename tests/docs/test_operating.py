@@ -26,7 +26,8 @@ from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server import server_files
 from pgmnemo.server.server_files import EMBEDDED, PIXELTABLE, installation, stage_extension, stage_server
 from pgmnemo.server.server_process import SERVER_USER, SETTINGS, SUPERUSER, ServerProcess, give_to_server
-from tests.docs.test_pages import Reader, blocks
+from tests.docs.pages import blocks
+from tests.docs.test_pages import Reader
 from tests.helping import until
 from tests.pgmnemo.local.serving import new_base
 from tests.security.attacked import OURS, PROJECT, ROLES, A, B, Server, Site, vector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import json
 import os
 import re
 import sqlite3
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, redirect_stdout, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -22,29 +22,16 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from psycopg.conninfo import make_conninfo
 
-from pgmnemo import Memory
 from pgmnemo.client.naming import tenant_id
+from tests.docs.pages import DOCS, ELSEWHERE, INSTALL, ROOT, TESTS, blocks, installs, run_blocks, runs
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.importers.test_mempalace import TABLES
 from tests.pooling import Pool
+from tests.reader import Session, path
 from tests.security.attacked import OURS, Server
 from tools.site import reference, score
 from tools.site.reference import NONE
 
-ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
-MARK = "> **Not run here**: "
-BLOCK = re.compile(
-    rf"^(?P<mark>{re.escape(MARK)}[^\n]+\n\n)?```(?P<language>\w+)\n(?P<text>.+?)^```", re.M | re.S
-)
-RUNNABLE = ("python", "bash", "sh", "sql", "console")
-ELSEWHERE = {
-    "howto/measure.md": "bash",  # tests/test_measure.py
-    "howto/compare.md": "bash",
-    "howto/operating.md": "bash",  # test_operating.py
-    "howto/your-data.md": "bash",  # tests/test_your_data.py
-    "howto/verify.md": "sh",  # tests/verify/test_stranger.py
-}
 DOORS = re.compile(r"doors/|examples\.md")  # each by the tests of its door
 GROUPS = (
     ("bm25", "passage_terms"), ("passage_cosine", "pair_cosine", "cosine"), ("temporal",), ("context",),
@@ -52,19 +39,11 @@ GROUPS = (
 )  # fmt: skip
 """Of a score, as the columns of the worked example's last table have them."""
 SESSION = {"pool_mode": "session", "default_pool_size": "8"}  # as many as the page has connections
+CONTRIBUTIONS = "import json; print(json.dumps({hit.key: dict(hit.contributions) for hit in hits}))"
 NUMBER = re.compile(r"\d+\.\d+")
 
 
 generated = cache(reference.pages)
-
-
-def blocks(page: str, heading: str = "") -> list[re.Match[str]]:
-    """All of a page, or those below a heading."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    begin = text.index(f"\n## {heading}\n") if heading else 0
-    return list(
-        BLOCK.finditer(text, begin, f"{text}\n## ".index("\n## ", begin + 1) if heading else len(text))
-    )
 
 
 READERS = {
@@ -73,17 +52,20 @@ READERS = {
     "howto/verify.md": {"runner"},
 }
 """What who reads a page has already: it is about that."""
-INSTALL = re.compile(r"pip install '?\.(?:\[([a-z,]+)\])?'?((?: [a-z-]+)*)")
+DISTRIBUTIONS = {".": "pgmnemo-memory", "runner": "pgmnemo-bench"}
 IMPORT = re.compile(r"^ *(?:import|from) (\w+)", re.M)
+
+
+def distribution(word: str) -> str:
+    """Return what pip calls a package that a page names, by its folder in a checkout or by its name."""
+    folder, bracket, extras = word.partition("[")
+    return DISTRIBUTIONS.get(folder, folder) + bracket + extras
 
 
 def brought(page: str) -> set[str]:
     """Return the packages that the install line of a page brings, with all that they need."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    named = INSTALL.search(text)
-    extras, others = named.groups() if named else ("local", "")
-    left = [("pgmnemo-memory", frozenset((extras or "").split(",")))]
-    left += [(name, frozenset[str]()) for name in others.split()]
+    named = [Requirement(distribution(word)) for word in installs(f"docs/{page}")]
+    left = [(need.name, frozenset(need.extras)) for need in named]
     seen = set[tuple[str, frozenset[str]]]()
     while left:
         if (one := left.pop()) not in seen:
@@ -102,7 +84,7 @@ def needs(name: str, extras: frozenset[str]) -> Iterator[tuple[str, frozenset[st
 
 PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
 OWN = [page for page in PAGES if page not in ELSEWHERE and not DOORS.match(page)]
-RUN = [page for page in OWN if any(one["language"] in RUNNABLE and not one["mark"] for one in blocks(page))]
+RUN = [page for page in OWN if any(map(runs, blocks(page)))]
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +99,7 @@ class Reader:
     folder: Path
     given: dict[str, str] = field(default_factory=dict)
     admin: Any = None
-    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
+    session: Session | None = None
 
     def follow(self, page: str, heading: str = "") -> str:
         """What all blocks print (those below a heading), each held against what the page shows."""
@@ -126,21 +108,19 @@ class Reader:
             if block["language"] == "text":
                 missing = [line for line in block["text"].splitlines() if not shown(line, printed)]
                 assert not missing, f"{page} shows {missing}, and this was printed:\n{printed}"
-            elif block["language"] in RUNNABLE and not block["mark"]:
+            elif runs(block):
                 printed = getattr(self, block["language"])(block["text"])
                 every += printed
         return every
 
     def python(self, text: str) -> str:
-        with redirect_stdout(io.StringIO()) as printed:
-            exec(compile(text, "page", "exec", dont_inherit=True), self.names)
-        return printed.getvalue()
+        self.session = self.session or Session(self.folder, **self.given)
+        return self.session.run(text)
 
     def bash(self, text: str) -> str:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", text], cwd=self.folder, capture_output=True, text=True,
-            timeout=300, env={**os.environ, **self.given, "PATH": path},
+            timeout=300, env={**os.environ, **self.given, "PATH": path()},
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
@@ -163,14 +143,13 @@ def shown(line: str, printed: str) -> bool:
 
 
 @pytest.fixture
-def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
+def reader() -> Iterator[Reader]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)  # as root the server of a folder runs as nobody
-        monkeypatch.chdir(folder)
         typing = Reader(Path(folder))
         yield typing
-        if isinstance(memory := typing.names.get("memory"), Memory):  # still open where a block failed
-            memory.close()
+        if typing.session:
+            typing.session.close()
 
 
 def place(server: Server, page: str, reader: Reader, stack: ExitStack, request: Any, **pooled: str) -> None:
@@ -200,17 +179,17 @@ def place(server: Server, page: str, reader: Reader, stack: ExitStack, request: 
 
 @pytest.mark.parametrize(
     ("page", "pooled"),
-    [*((page, {}) for page in RUN if page != "explanation/score.md"), ("howto/pgbouncer.md", SESSION)],
+    [
+        *(pytest.param(page, {}, id=page) for page in RUN if page != "explanation/score.md"),
+        pytest.param("howto/pgbouncer.md", SESSION, id="howto/pgbouncer.md in session mode"),
+    ],
 )
 def test_every_block_runs_and_prints_what_is_shown(
-    page: str, pooled: dict[str, str], reader: Reader, server: Server, monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> None:  # fmt: skip
+    page: str, pooled: dict[str, str], reader: Reader, server: Server, request: pytest.FixtureRequest
+) -> None:
     with ExitStack() as stack:
         if "DSN" in (DOCS / page).read_text(encoding="utf-8") or page == "howto/moving.md":
             place(server, page, reader, stack, request, **pooled)
-        for name, value in reader.given.items():
-            monkeypatch.setenv(name, value)
         reader.follow(page)
 
 
@@ -231,20 +210,12 @@ def test_the_figures_of_the_worked_example_are_those_of_the_memory(reader: Reade
     assert sum(parts) == pytest.approx(total, abs=0.003)
     names, lessons = score.bars(page)
     assert len(names) == 6
-    hits = {hit.key: hit for hit in reader.names["hits"]}
+    hits = json.loads(reader.python(CONTRIBUTIONS))
     for key, shares in lessons.items():
-        added = hits[key].contributions
+        added = hits[key]
         grouped = [sum(added.get(name, 0.0) for name in names) for names in GROUPS]
         assert shares == pytest.approx(grouped, rel=0.02, abs=0.06), key
     assert score.PICTURE.read_text(encoding="utf-8") == score.drawn(page)
-
-
-def grouped(shares: dict[str, float]) -> list[float]:
-    parts = (
-        ("bm25", "passage_terms"), ("passage_cosine", "pair_cosine", "cosine"), ("temporal",), ("context",),
-    )  # fmt: skip
-    parts += (("neighbours",), ("recency",))
-    return [sum(shares.get(name, 0.0) for name in names) for names in parts]
 
 
 def test_a_block_that_does_not_run_says_why() -> None:
@@ -252,7 +223,7 @@ def test_a_block_that_does_not_run_says_why() -> None:
         (page, one["text"])
         for page in PAGES
         for one in blocks(page)
-        if one["language"] in RUNNABLE and not one["mark"] and not DOORS.match(page)
+        if runs(one) and not DOORS.match(page)
         if one["language"] not in ELSEWHERE.get(page, "python bash sql")
     ]
     assert silent == []
@@ -296,3 +267,8 @@ def test_what_a_page_imports_is_what_it_installs(page: str) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("doors/")])
 def test_a_page_of_an_integration_says_how_to_install_it(page: str) -> None:
     assert INSTALL.search((DOCS / page).read_text(encoding="utf-8"))
+
+
+def test_the_blocks_of_every_page_run_somewhere() -> None:
+    every, here = (f"docs/{page}" for page in PAGES), {f"docs/{page}" for page in RUN}
+    assert {page for page in every if run_blocks(page)} - here - {*TESTS} == set()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.helping import free_port
 from tests.pgmnemo.client.driving import Place
+from tests.reader import path
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.findall(
@@ -23,9 +23,9 @@ until curl -s "localhost:$PORT" > /dev/null; do kill -0 $!; sleep 0.2; done
 
 
 def test_the_commands_of_the_page_chat_and_serve(place: Place) -> None:
-    chat, start, ask = BLOCKS
+    _, chat, start, ask = BLOCKS  # the first one installs
     environ = {
-        **os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "ROLE": "bob",
+        **os.environ, "PATH": path(), "ROLE": "bob",
         "OWNER_DSN": place.dsn(place.server.conninfo["user"]), "DSN": place.dsn("bob"),
         "PORT": str(free_port()),
     }  # fmt: skip

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+
+from tests.reader import PYTHON
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -54,7 +55,7 @@ def test_the_ten_lines_recall_and_after_a_restart_remember(page: str) -> None:
         Path(folder).chmod(0o755)  # as root the server runs as nobody
         for _ in range(2):
             done = subprocess.run(
-                [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
+                [PYTHON, "-c", program], cwd=folder, capture_output=True, text=True, check=False
             )
             assert done.stderr == ""
             assert done.stdout.count(" I moved to Lisbon in May. ") == 1

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.reader import path
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "howto" / "verify.md").read_text(encoding="utf-8")
@@ -26,7 +27,7 @@ def test_the_command_of_it_ends_as_the_document_says(tmp_path: Path) -> None:
             **os.environ,
             "REPOSITORY": str(ROOT),
             "PYTHONHASHSEED": "42",
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": path(),
         },
         capture_output=True,
         text=True,

@@ -218,7 +218,7 @@ class AsyncScope:
         own = self._memory._embedding.remembered if rows and self._memory._embedding else None
         made = [(whole, staging.vectors(item, whole, rows, own, maker)) for item, whole in pairs]
         for source in {vectors.source for _, vectors in made if vectors.source is not None}:
-            await self._memory._fit(self.tenant_id, self._name, source, writing=True)
+            await self._fit(source, writing=True)
         return made
 
     def _cut(self, items: Sequence[Item]) -> list[tuple[Item, Written]]:
@@ -368,7 +368,7 @@ class AsyncScope:
                 self._memory._warn(self.tenant_id, self._name)
                 return None
             rows, own = [made[query]], self._memory._embedding.remembered
-        await self._memory._fit(self.tenant_id, self._name, own, writing=False)
+        await self._fit(own, writing=False)
         return Reals(rows[0], self._width)
 
     async def context(
@@ -519,7 +519,7 @@ class AsyncScope:
         words = text or f"{subject} {relation} {object}"
         row = (await self._memory._rows([words])).get(words)
         if row is not None and (own := self._memory._embedding) is not None:
-            await self._memory._fit(self.tenant_id, self._name, own.remembered, writing=True)
+            await self._fit(own.remembered, writing=True)
         call = requests.fact(
             self.tenant_id, self._project(), subject, relation, object, at=moment(at or now, "at"),
             single=single, reason=reason, source=source, content=text,
@@ -718,6 +718,11 @@ class AsyncScope:
     async def _call(self, call: Call[Answer]) -> Answer:
         with self._named_errors():
             return await self._memory._call(self.tenant_id, call)
+
+    async def _fit(self, own: Remembered, *, writing: bool) -> None:
+        """UsageError where the tenant's vectors are another embedder's; the first to write is remembered."""
+        with self._named_errors():
+            await self._memory._fit(self.tenant_id, self._name, own, writing=writing)
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 
 import pytest
 
 from tests.pgmnemo.local.serving import new_base
+from tests.reader import Session
 
 MISSING = {  # the adapter: the module that is not there, and what is said of it
     "anthropic": ("anthropic", "install the extra: "), "langgraph": ("langgraph.store.base", ""),
@@ -36,20 +35,11 @@ def test_a_framework_that_is_missing_is_one_sentence_that_says_what_to_install(d
 
 
 @pytest.mark.parametrize("door", PAGES)
-def test_the_page_runs_in_a_folder(
-    door: str,
-    page: Callable[[str], list[str]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    blocks, names = page(f"doors/{door}.md"), {"__name__": "example"}
+def test_the_page_runs_in_a_folder(door: str, page: Callable[[str], list[str]]) -> None:
+    blocks = page(f"doors/{door}.md")
     assert blocks
-    with new_base() as base, monkeypatch.context() as moved:
-        moved.chdir(base)
-        for block in blocks:
-            exec(compile(block, f"{door}.md", "exec"), names)
-    told = capsys.readouterr().out
+    with new_base() as base:
+        session = Session(base)
+        told = "".join(map(session.run, blocks))
+        session.close()
     assert [part for part in PAGES[door] if part not in told] == []
-    names.clear()
-    with warnings.catch_warnings(action="ignore"):  # LlamaIndex leaves a connection of its chat store open
-        gc.collect()

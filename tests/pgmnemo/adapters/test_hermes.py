@@ -27,6 +27,7 @@ from pgmnemo.client.rendering import FIRST, about_tokens
 from tests.pgmnemo.client.cutting import door
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.local.serving import new_base
+from tests.reader import Session
 
 ROOT = Path(__file__).parents[3]
 FOLDER = Path(os.environ.get("PGMNEMO_HERMES") or ROOT / ".venv-hermes")
@@ -414,12 +415,12 @@ def test_without_hermes_one_sentence_says_what_to_do() -> None:
     assert done.stdout.startswith("this is a plugin of Hermes, which is not installed here")
 
 
-def test_the_page_runs_in_a_folder(
-    hermes: Any, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in ("FLUSH", "WAIT"):
-        monkeypatch.setattr(hermes, name, 120.0)
+def test_the_page_runs_in_a_folder(home: Path) -> None:
+    path = os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH"))))
     with new_base() as base:
         (home / "pgmnemo.json").write_text(json.dumps({"folder": str(base / "memory")}))
-        exec(block("python", 1), {})
-    assert "> user: My cat is called Miso." in capsys.readouterr().out
+        session = Session(base, PYTHONPATH=path)
+        session.run("import pgmnemo.adapters.hermes as hermes\nhermes.FLUSH = hermes.WAIT = 120.0")
+        told = session.run(block("python", 1))
+        session.close()
+    assert "> user: My cat is called Miso." in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ import pytest
 from pgmnemo import Memory
 from pgmnemo.cli.printing import builtin, document
 from pgmnemo.client.embedding import Embedding
+from pgmnemo.local import LocalServer
 from tests.pgmnemo.cli.conftest import Mnemo
+from tests.pgmnemo.local.serving import connected
 
 AT = "2026-05-02T10:00:00+00:00"
 
@@ -188,9 +191,9 @@ def test_a_tenant_gets_a_language_and_its_lessons_are_cut_by_it(mnemo: Mnemo, sc
     assert mnemo("language", "auto:de", "--json").json == {"language": "auto:german"}
     assert (mnemo("recut").out, scope.get("a").language) == ("cut 1 lesson anew\n", "german")
     assert mnemo("recut", "--language", "fr", "--json").json == {"lessons": 1}
-    doctor = mnemo("doctor").out
+    doctor = " ".join(mnemo("doctor").out.split())
     assert "by another language than a new text would be (auto:german): 1 of 1; " in doctor
-    assert f"mnemo recut --tenant {scope.tenant_id}" in doctor
+    assert "mnemo recut --tenant test_a_tenant_gets_a_language_and_its_lessons_are_cut_by_it," in doctor
     refused = mnemo("language", "klingon!")
     assert (refused.code, "language is 'klingon!', but must be auto" in refused.err) == (2, True)
 
@@ -286,6 +289,21 @@ def test_stats_say_what_a_memory_holds(mnemo: Mnemo, scope: Any, folder: Path) -
     assert f"place     the memory in {folder}\n" in mnemo("stats").out
     assert "project   all\n" in mnemo("stats").out
     assert same(mnemo("stats", "--project", "default", "--json").json, scope.stats())
+
+
+def test_the_remedy_of_a_folder_is_a_command(mnemo: Mnemo, room: Path) -> None:
+    here = ("--memory", str(room / "older"), "--tenant", "ada")
+    assert mnemo("init", str(room / "older")).code == 0
+    assert mnemo("add", "I moved to Lisbon.", *here).code == 0
+    with closing(LocalServer.open(room / "older")) as server, connected(server, user="postgres") as root:
+        root.execute("SET session_replication_role = replica")  # no trigger cuts the words again
+        root.execute("UPDATE pgmnemo.lesson SET lexemes = 'of:1 another:2', text_config = 'german'")
+    found = mnemo("doctor", *here, "--json")
+    remedies = {one["what"]: one["mend"] for one in found.json if one["mend"]}
+    assert remedies["index"] == f"mnemo upgrade {room / 'older'}"
+    assert remedies["language"].startswith("mnemo recut --tenant ada")
+    assert mnemo("upgrade", str(room / "older")).code == 0
+    assert (found.code, mnemo("doctor", *here).code) == (1, 0)
 
 
 def test_a_memory_is_made(mnemo: Mnemo, room: Path, folder: Path) -> None:

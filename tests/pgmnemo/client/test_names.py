@@ -106,6 +106,14 @@ def test_no_error_calls_a_named_tenant_by_its_uuid(verb: Callable[[Any], object]
     assert not UUIDS.search(str(caught.value)), caught.value
 
 
+@pytest.mark.parametrize("verb", ["add", "add_many", "recall", "similar"])
+def test_nor_does_one_of_a_memory_that_embeds(verb: str, shell: Shell, place: Place) -> None:
+    memory = shell.open(place.dsn(), embedder=lambda texts: [[1.0, 2.0] for _ in texts])
+    with pytest.raises(GrantError, match="nobody's") as caught:
+        VERBS[verb](memory.tenant("nobody's").project("the kitchen"))
+    assert not UUIDS.search(str(caught.value)), caught.value
+
+
 def test_explain_calls_projects_as_the_caller_does(scope: Any) -> None:
     scope.add("The kettle leaks.", key="leak")
     notes = " ".join(reason.note or "" for reason in scope.explain("leak", "kettle"))

@@ -185,6 +185,6 @@ def test_a_cached_snapshot_of_the_pinned_commit_needs_no_network(
 )
 def test_a_missing_library_names_the_extra(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    extra = r"pip install -c constraints\.txt -e \.\[embed\]"
+    extra = r"pip install -c constraints\.txt -e '\.\[embed\]'"
     with pytest.raises(ModelError, match=rf"{name} needs {module}.*{extra}"):
         EMBEDDERS[name](EmbedderOptions()).load()

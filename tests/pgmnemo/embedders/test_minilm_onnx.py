@@ -81,5 +81,5 @@ def test_a_broken_graph_is_one_sentence(tmp_path: Path) -> None:
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PGMNEMO_CACHE_DIR", str(tmp_path))
     monkeypatch.setitem(sys.modules, "onnxscript", None)
-    with pytest.raises(ModelError, match=r"needs onnxscript, which is not installed; .* \.\[onnx\]"):
+    with pytest.raises(ModelError, match=r"needs onnxscript, which is not installed; .* '\.\[onnx\]'"):
         MiniLMOnnx(EmbedderOptions()).load()

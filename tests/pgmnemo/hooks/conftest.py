@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 
 from pgmnemo import Memory, Scope
 from tests.pgmnemo.client.driving import Place
+from tests.reader import path
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "hooks"
 SETTINGS = json.loads((EXAMPLES / "settings.json").read_text(encoding="utf-8"))["hooks"]
@@ -76,7 +75,7 @@ def agent(tmp_path: Path, place: Place, open_memory: Callable[..., Memory]) -> A
     tenant = place.tenant()
     shutil.copytree(EXAMPLES, tmp_path / ".mnemo")
     environ = {
-        "HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path), "PATH": path(),
         "PGMNEMO_HOOK_SECONDS": str(PATIENCE), "PGMNEMO_MEMORY": place.dsn(),
         "PGMNEMO_TENANT": tenant, "PGMNEMO_EMBEDDER": "none",
     }  # fmt: skip

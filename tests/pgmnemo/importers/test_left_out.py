@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from pgmnemo import Item
-from pgmnemo.cli.commands import main
 from pgmnemo.client.records import Moved
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import RefusedError, UsageError
@@ -184,14 +183,6 @@ def test_an_archive_has_a_bound_on_all_of_its_entries(tmp_path: Path, read: Read
             archive.writestr(f"{number:02}.md", b"# a\n\n" + b"b " * 450_000)
     with pytest.raises(UsageError, match="unpacks to more than 10,000,000 bytes"):
         read("markdown", place)
-
-
-def test_a_dry_run_makes_no_memory(tmp_path: Path, write: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    place = write("a.jsonl", lines({"key": "k", "text": "a"}))
-    folder = tmp_path / "none" / "memory"
-    assert main(["import", str(place), "--dry-run", "--memory", str(folder)]) == 0
-    assert "1 inserted" in capsys.readouterr().out
-    assert not folder.parent.exists()
 
 
 @pytest.mark.parametrize("kind", ["fifo", "nothing"])

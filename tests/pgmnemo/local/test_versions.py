@@ -15,7 +15,7 @@ from pgmnemo.local.folder import Folder
 from pgmnemo.local.orphans import processes
 from pgmnemo.server.releases import default_version
 from tests.helping import Listener
-from tests.pgmnemo.local.serving import kill, known, store, value
+from tests.pgmnemo.local.serving import TENANT, connected, kill, known, store, value
 
 OWNER = "SELECT extowner::regrole::text FROM pg_extension WHERE extname = 'pgmnemo'"
 OWNERS = """SELECT string_agg(DISTINCT proowner::regrole::text, ' ') FROM pg_proc
@@ -91,6 +91,21 @@ def test_an_older_postgresql_is_upgraded_with_its_data(older: Path, monkeypatch:
             upgrade(older)
     upgrade(older, heard)
     assert heard.lines[-1] == f"{older} holds data of PostgreSQL 18 already, the newest there is"
+
+
+def test_an_upgrade_repairs_what_another_postgresql_has_cut(memory: Path) -> None:
+    with closing(LocalServer.open(memory)) as server:
+        store(server, "first", "second")
+        with connected(server, user="postgres") as root:
+            root.execute("SET session_replication_role = replica")  # no trigger cuts the words again
+            root.execute("UPDATE pgmnemo.lesson SET lexemes = 'of:1 another:2'")
+    heard = Listener()
+    upgrade(memory, heard)
+    assert heard.lines[1:] == [f"repairing what the lessons of the tenant {TENANT} are found by"]
+    with closing(LocalServer.open(memory)) as server:
+        assert value(server, f"SELECT count(*) FROM pgmnemo.check('{TENANT}')") == 0
+    upgrade(memory, heard)
+    assert len(heard.lines) == 3
 
 
 def test_there_must_be_something_to_upgrade(base: Path) -> None:

@@ -6,17 +6,16 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 from pgmnemo.cli.commands import main
 from pgmnemo.mcp.tools import TOOLS
 from pgmnemo.serving.tokens import Tokens
 from tests.helping import readable
+from tests.reader import PYTHON, path
 
 PAGE = (Path(__file__).parents[3] / "docs/doors/mcp.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-SCRIPTS = Path(sys.executable).parent
 
 
 def test_the_page_has_these_blocks_and_every_tool() -> None:
@@ -27,9 +26,9 @@ def test_the_page_has_these_blocks_and_every_tool() -> None:
 def test_its_python_and_its_configuration_start_the_same_server() -> None:
     [config, code] = [text for kind, text in BLOCKS if kind in ("json", "python")]
     with readable() as folder:
-        environ = {"PATH": f"{SCRIPTS}:/usr/bin:/bin", "HOME": str(folder)}
+        environ = {"PATH": path(), "HOME": str(folder)}
         done = subprocess.run(
-            [sys.executable, "-c", code], cwd=folder, env=environ, capture_output=True, text=True, timeout=600
+            [PYTHON, "-c", code], cwd=folder, env=environ, capture_output=True, text=True, timeout=600
         )
         assert done.returncode == 0, done.stderr
         first, *wake_up = done.stdout.splitlines()

@@ -6,11 +6,11 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 from pgmnemo.serving.verbs import VERBS
 from tests.pgmnemo.local.serving import new_base
+from tests.reader import path
 
 PAGE = Path(__file__).parents[3] / "docs" / "doors" / "http.md"
 PORT = "7437"
@@ -23,7 +23,7 @@ def test_the_page_runs() -> None:
         port = str(free.getsockname()[1])
     script = "\n".join(["set -e", *blocks]).replace(f":{PORT}", f":{port}")
     script = script.replace("--tokens tokens.json 2>", f"--tokens tokens.json --port {port} 2>")
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, "PATH": path()}
     with new_base() as base:
         done = subprocess.run(
             ["bash", "-c", script], cwd=base, env=environment, capture_output=True, text=True, check=False
