@@ -269,15 +269,6 @@ def test_figures_of_others_are_listed_with_their_source(
     )
 
 
-def test_lint_is_the_former_name_and_says_so(
-    document: Any, root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["lint", str(document("recall 0.9")), "--root", str(root)]) == 1
-    out, err = capsys.readouterr()
-    assert out.endswith("notes.md:1: 0.9: unmarked, near a word of recall; let `cite --write` write it\n")
-    assert err.startswith("lint is `cite --check` from now on")
-
-
 def test_the_paragraph_of_the_protocol_is_a_mark_too(document: Any, root: Path) -> None:
     file = document(f"{mark(f'paragraph {RUN}')}\n")
     assert write([file], root=root).passed
