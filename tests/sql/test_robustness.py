@@ -201,8 +201,13 @@ def test_cancelled_writers_leave_the_index_sound(crowd: Any, session: psycopg.Co
     assert crowd.rows("SELECT * FROM pgmnemo.check_index()") == []
 
 
-RUNS = ("a_", "a-1-", "<!--", "\u00fc_", "1-", "x=1&", "a.b@", "%41")
-PROCESSOR = 1.5  # seconds for 100 kB; a parser that takes the square of a run needs over 30
+RUNS = (
+    "a_", "a-1-", "<!--", "\u00fc_", "1-", "x=1&", "a.b@", "%41", "x.y.z", "http://a/b/c?d=", "ab.c@d.org",
+    "123,456,", "1,234.50", "1.5x", "1(0)", "DE89:3704:", "a1", "1234567890", "0a1b2c3d4e5f6789", "deadbeef ",
+    "1\u00a0000", "a The ", "\u6f22\u5b57", "\u0e01\u0e34", "\u0e01 ", "\ud55c\uad6d", "e\u0301", "a\u200b",
+    "\U0001f600", "'", '"', "A'", "c++", "&amp;",
+)  # fmt: skip
+PROCESSOR = 0.6  # seconds for 100 kB, mostly 0.1; a parser that takes the square of a run needs over 30
 
 
 def processor_seconds(connection: psycopg.Connection[Any]) -> float:
@@ -217,10 +222,17 @@ def test_a_run_without_blanks_costs_little(few: Any, form: str) -> None:
     before = processor_seconds(few.client)
     few.recall(text)
     asked = processor_seconds(few.client)
-    few.store("run", text)
+    few.store("run", f"a{text}")
     stored = processor_seconds(few.client)
     few.store("parts", "river", passages=[text])
     assert max(asked - before, stored - asked, processor_seconds(few.client) - stored) < PROCESSOR
+
+
+def test_a_word_past_the_last_position_of_a_text_is_stored(few: Any) -> None:
+    text = "river went " * 9000 + "to the end"
+    few.store("long", text)
+    assert few.ids("the end")[0] == "long"
+    assert few.ids(text)[0] == "long"
 
 
 def test_words_of_a_long_run_are_found(few: Any) -> None:
