@@ -81,6 +81,9 @@ BEGIN
                                       recall.known_at)
                   ELSE pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
                                             moment, recall.known_at, recall.filter) END;
+    IF recall.known_at IS NOT NULL THEN
+        scope.ended := pgmnemo._ended(tenant, scope.moment, recall.known_at);
+    END IF;
     hidden := pgmnemo._hidden(scope);
     asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
     asked.generation := meant.generation;

@@ -34,7 +34,8 @@ AS $$
                                                                 '(?:[^0-9A-Za-z]|$)|[0-9A-Za-z]+', 'g') AS p)
                          END) AS m (words)
              CROSS JOIN LATERAL (
-                    SELECT CASE WHEN strpos('0123456789abcdefghijklmnopqrstuvwxyz', lower(right(m.words, 1) COLLATE "C")) = 0
+                    SELECT CASE WHEN strpos('0123456789abcdefghijklmnopqrstuvwxyz',
+                                            lower(right(m.words, 1) COLLATE "C")) = 0
                                 THEN left(m.words, -1) ELSE m.words END OFFSET 0) AS b (body)
              CROSS JOIN LATERAL (SELECT translate(lower(b.body COLLATE "C"), ' ().:/-', '') OFFSET 0) AS u (code)
              WHERE length(u.code) BETWEEN 5 AND 64 AND ltrim(u.code, '0123456789abcdefghijklmnopqrstuvwxyz') = ''
