@@ -12,7 +12,7 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
     pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked, pgmnemo._share,
     pgmnemo._time_patterns, pgmnemo._links_known, pgmnemo._enter_graph,
-    pgmnemo._believed, pgmnemo._passes, pgmnemo._passing;
+    pgmnemo._believed, pgmnemo._passes, pgmnemo._passing, pgmnemo._compact, pgmnemo._seal_pieces;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
