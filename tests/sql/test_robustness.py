@@ -261,6 +261,19 @@ def test_a_long_chain_of_statements_is_read_in_its_length(tenant: Any) -> None:
     assert costs[1] < 4 * costs[0] + 0.5, costs
 
 
+def test_a_fact_costs_the_same_however_much_is_known_of_its_subject(tenant: Any) -> None:
+    state = (
+        "SELECT count(*) FROM generate_series(%s::int, %s::int) n, "
+        "pgmnemo.assert_fact(NULL, %s, 'ada', 'reads ' || n, 'book ' || n)"
+    )
+    costs = []
+    for first, last in ((1, 100), (101, 1000), (1001, 1100)):
+        before = processor_seconds(tenant.client)
+        tenant.rows(state, first, last, tenant.project)
+        costs.append(processor_seconds(tenant.client) - before)
+    assert costs[2] < 1.5 * costs[0] + 0.1, costs
+
+
 def test_a_turn_comes_after_keys_that_others_took(tenant: Any) -> None:
     tenant.store_many({f"turn/{n}": "river" for n in range(1, 3000)})
     before = processor_seconds(tenant.client)
