@@ -261,6 +261,18 @@ def test_a_long_chain_of_statements_is_read_in_its_length(tenant: Any) -> None:
     assert costs[1] < 4 * costs[0] + 0.5, costs
 
 
+def test_a_long_answer_costs_what_its_length_says(tenant: Any) -> None:
+    tenant.store_many({f"k{n}": f"river {n} bridge {n * n}" for n in range(6000)})
+    recall = "SELECT count(*) FROM pgmnemo.recall(%s, k => %s, query_text => 'river')"
+    tenant.rows(recall, tenant.id, 10)
+    costs = []
+    for k in (1000, 6000):
+        before = processor_seconds(tenant.client)
+        assert tenant.value(recall, tenant.id, k) == k
+        costs.append(processor_seconds(tenant.client) - before)
+    assert costs[1] < 10 * costs[0] + 0.3, costs
+
+
 def test_a_fact_costs_the_same_however_much_is_known_of_its_subject(tenant: Any) -> None:
     state = (
         "SELECT count(*) FROM generate_series(%s::int, %s::int) n, "
