@@ -8,9 +8,9 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     letter constant text := '[0-9A-Za-z\u00C0-\u1FFF]';
-    -- an amount with the marks behind it, or else a whole run of digits and such marks: the longer one is found
+    -- an amount with the marks behind it, or else a whole run of digits with such marks: the longer one is found
     amount constant text := '(?:([0-9]{1,3}(?:[,.''][0-9]{2,3})*[,.''][0-9]{3})([.,][0-9]{1,2})?'
-                            '|([0-9]+)([.,][0-9]{1,2}))([.,'']*)|([.,'']*[0-9][0-9.,'']*)';
+                            '|([0-9]+)([.,][0-9]{1,2}))([.,'']*)|([.,'']*[0-9]+[.,'']+[0-9][0-9.,'']*)';
     amounts text;
     tokens  text;
     parts   text;
