@@ -11,7 +11,8 @@ LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
     pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked, pgmnemo._share,
-    pgmnemo._time_patterns, pgmnemo._links_known, pgmnemo._enter_graph;
+    pgmnemo._time_patterns, pgmnemo._links_known, pgmnemo._enter_graph,
+    pgmnemo._believed, pgmnemo._passes, pgmnemo._passing, pgmnemo._compact, pgmnemo._seal_pieces;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
@@ -21,6 +22,7 @@ ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center flo
 ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center float8, ADD ATTRIBUTE mark bigint,
     ADD ATTRIBUTE repeats boolean, ADD ATTRIBUTE share float8;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
+ALTER TYPE pgmnemo.scope ADD ATTRIBUTE ended int8multirange;
 ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
 @file tables/lesson_config.sql

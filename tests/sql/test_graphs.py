@@ -136,6 +136,26 @@ def test_upkeep_spends_a_bounded_time_on_a_tenant(large: Any) -> None:
     assert large.value(WAITING) == waiting - 100
 
 
+def test_a_lost_graph_that_is_not_soon_built_is_filled_over_many_calls(large: Any, owner: Connection) -> None:
+    soon = "SELECT pg_get_functiondef('pgmnemo._soon_built(uuid, smallint, bigint)'::regprocedure)"
+    [(generation,)] = large.look("SELECT generation FROM pgmnemo.vector_graph WHERE tenant_id = %s", large.id)
+    steps, waiting = [], []
+    [built] = owner.execute(soon).fetchone()  # type: ignore[misc]
+    owner.execute(built.replace("numbers constant bigint := 4000000", "numbers constant bigint := 0"))
+    try:
+        owner.execute(f"DROP TABLE pgmnemo.{graph(large)}")
+        for _ in range(4):
+            steps += large.look("SELECT pgmnemo._awaiting(%s, %s::smallint)", large.id, generation)
+            large.look("SELECT pgmnemo._enter_graph(%s, %s::smallint, 1000, now())", large.id, generation)
+            waiting.append(large.value(WAITING))
+            assert large.rows(CHECK) == []
+    finally:
+        owner.execute(built)
+    assert steps == [(300,), (200,), (100,), (0,)]
+    assert waiting == [200, 100, 0, 0]
+    assert entries(large) == 300
+
+
 def test_a_graph_that_is_small_for_what_enters_is_made_anew(large: Any, owner: Connection) -> None:
     before = graph(large)
     fill(large, 20, "few")

@@ -201,8 +201,13 @@ def test_cancelled_writers_leave_the_index_sound(crowd: Any, session: psycopg.Co
     assert crowd.rows("SELECT * FROM pgmnemo.check_index()") == []
 
 
-RUNS = ("a_", "a-1-", "<!--", "\u00fc_", "1-", "x=1&", "a.b@", "%41")
-PROCESSOR = 1.5  # seconds for 100 kB; a parser that takes the square of a run needs over 30
+RUNS = (
+    "a_", "a-1-", "<!--", "\u00fc_", "1-", "x=1&", "a.b@", "%41", "x.y.z", "http://a/b/c?d=", "ab.c@d.org",
+    "123,456,", "1,234.50", "1.5x", "1(0)", "DE89:3704:", "a1", "1234567890", "0a1b2c3d4e5f6789", "deadbeef ",
+    "1\u00a0000", "a The ", "\u6f22\u5b57", "\u0e01\u0e34", "\u0e01 ", "\ud55c\uad6d", "e\u0301", "a\u200b",
+    "\U0001f600", "'", '"', "A'", "c++", "&amp;",
+)  # fmt: skip
+PROCESSOR = 0.6  # seconds for 100 kB, mostly 0.1; a parser that takes the square of a run needs over 30
 
 
 def processor_seconds(connection: psycopg.Connection[Any]) -> float:
@@ -217,10 +222,17 @@ def test_a_run_without_blanks_costs_little(few: Any, form: str) -> None:
     before = processor_seconds(few.client)
     few.recall(text)
     asked = processor_seconds(few.client)
-    few.store("run", text)
+    few.store("run", f"a{text}")
     stored = processor_seconds(few.client)
     few.store("parts", "river", passages=[text])
     assert max(asked - before, stored - asked, processor_seconds(few.client) - stored) < PROCESSOR
+
+
+def test_a_word_past_the_last_position_of_a_text_is_stored(few: Any) -> None:
+    text = "river went " * 9000 + "to the end"
+    few.store("long", text)
+    assert few.ids("the end")[0] == "long"
+    assert few.ids(text)[0] == "long"
 
 
 def test_words_of_a_long_run_are_found(few: Any) -> None:
@@ -247,6 +259,31 @@ def test_a_long_chain_of_statements_is_read_in_its_length(tenant: Any) -> None:
             tenant.ids("river", known_at="now")
         costs.append(processor_seconds(tenant.client) - before)
     assert costs[1] < 4 * costs[0] + 0.5, costs
+
+
+def test_a_long_answer_costs_what_its_length_says(tenant: Any) -> None:
+    tenant.store_many({f"k{n}": f"river {n} bridge {n * n}" for n in range(6000)})
+    recall = "SELECT count(*) FROM pgmnemo.recall(%s, k => %s, query_text => 'river')"
+    tenant.rows(recall, tenant.id, 10)
+    costs = []
+    for k in (1000, 6000):
+        before = processor_seconds(tenant.client)
+        assert tenant.value(recall, tenant.id, k) == k
+        costs.append(processor_seconds(tenant.client) - before)
+    assert costs[1] < 10 * costs[0] + 0.3, costs
+
+
+def test_a_fact_costs_the_same_however_much_is_known_of_its_subject(tenant: Any) -> None:
+    state = (
+        "SELECT count(*) FROM generate_series(%s::int, %s::int) n, "
+        "pgmnemo.assert_fact(NULL, %s, 'ada', 'reads ' || n, 'book ' || n)"
+    )
+    costs = []
+    for first, last in ((1, 100), (101, 1000), (1001, 1100)):
+        before = processor_seconds(tenant.client)
+        tenant.rows(state, first, last, tenant.project)
+        costs.append(processor_seconds(tenant.client) - before)
+    assert costs[2] < 1.5 * costs[0] + 0.1, costs
 
 
 def test_a_turn_comes_after_keys_that_others_took(tenant: Any) -> None:

@@ -214,3 +214,21 @@ def test_numbers_that_were_set_back_are_found_and_mended(tenant: Any, owner: Any
     assert tenant.rows("SELECT problem FROM pgmnemo.check_index()") == []
     assert supersede(tenant, "river-1", "river-2", at=MAY) == "superseded"
     assert timeline(tenant, "river-1")[0] == (0, "river-1", MAY, None)
+
+
+def test_the_set_of_ended_lessons_is_what_each_lookup_finds(tenant: Any) -> None:
+    tenant.store_many({f"k{n}": f"river {n}" for n in range(6)})
+    for n in range(4):
+        supersede(tenant, f"k{n}", f"k{n + 1}", at=MARCH)
+    between = now(tenant)
+    undo(tenant, "k1")
+    found = tenant.look(
+        """
+        SELECT pgmnemo._superseded_then(l.tenant_id, l.id, m, k),
+               pgmnemo._ended(l.tenant_id, m, k) @> l.id
+          FROM pgmnemo.lesson l, unnest(%s::timestamptz[]) m, unnest(%s::timestamptz[]) k
+         WHERE l.tenant_id = %s
+        """,
+        [MARCH - timedelta(1), MAY], [between - timedelta(1), between, between + timedelta(1)], tenant.id,
+    )  # fmt: skip
+    assert sorted(found) == [(False, False)] * 29 + [(True, True)] * 7

@@ -1,11 +1,10 @@
--- Whether a lesson held at a moment by what was known at another time: stored by then, and not known to be superseded.
-CREATE FUNCTION pgmnemo._believed(l pgmnemo.lesson, moment timestamptz, known_at timestamptz)
+-- Whether a lesson held at the scope's moment by what was known at another time: stored by then, and not known to be
+-- superseded. It fixes no search path, so that it becomes a part of the statement that asks.
+CREATE FUNCTION pgmnemo._believed(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT (l).stored_at <= known_at
-       AND NOT EXISTS (SELECT FROM pgmnemo.supersession x
-                        WHERE x.tenant_id = (l).tenant_id AND x.old_id = (l).id AND x.valid_from <= moment
-                          AND pgmnemo._link_known(x, known_at))
+    SELECT (l).stored_at <= (scope).known_at
+       AND CASE WHEN (scope).ended IS NOT NULL THEN NOT (scope).ended @> (l).id
+                ELSE NOT pgmnemo._superseded_then((l).tenant_id, (l).id, (scope).moment, (scope).known_at) END
 $$;

@@ -1,15 +1,14 @@
--- What a filter and known_at ask of a lesson. It becomes a part of each statement that asks: a call for each row would
--- cost more than what it asks.
-CREATE FUNCTION pgmnemo._passes(l pgmnemo.lesson, scope pgmnemo.scope)
+-- What a filter asks of a lesson. It becomes a part of each statement that asks: a call for each row would cost more
+-- than what it asks.
+CREATE FUNCTION pgmnemo._passes(l pgmnemo.lesson, filter pgmnemo.filter)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT (((scope).filter).roles IS NULL OR l.role = ANY (((scope).filter).roles))
-       AND (((scope).filter).topics IS NULL OR l.topic = ANY (((scope).filter).topics))
-       AND (((scope).filter).topic_prefix IS NULL OR starts_with(l.topic, ((scope).filter).topic_prefix))
-       AND (((scope).filter).since IS NULL OR coalesce(l.occurred_at, l.stored_at) >= ((scope).filter).since)
-       AND (((scope).filter).until IS NULL OR coalesce(l.occurred_at, l.stored_at) < ((scope).filter).until)
-       AND (((scope).filter).contained IS NULL OR l.metadata @> ((scope).filter).contained)
-       AND (((scope).filter).matching IS NULL OR l.metadata @@ ((scope).filter).matching)
-       AND ((scope).known_at IS NULL OR pgmnemo._believed(l, (scope).moment, (scope).known_at))
+    SELECT ((filter).roles IS NULL OR l.role = ANY ((filter).roles))
+       AND ((filter).topics IS NULL OR l.topic = ANY ((filter).topics))
+       AND ((filter).topic_prefix IS NULL OR starts_with(l.topic, (filter).topic_prefix))
+       AND ((filter).since IS NULL OR coalesce(l.occurred_at, l.stored_at) >= (filter).since)
+       AND ((filter).until IS NULL OR coalesce(l.occurred_at, l.stored_at) < (filter).until)
+       AND ((filter).contained IS NULL OR l.metadata @> (filter).contained)
+       AND ((filter).matching IS NULL OR l.metadata @@ (filter).matching)
 $$;

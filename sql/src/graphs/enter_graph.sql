@@ -1,5 +1,6 @@
 -- Brings so many of the vectors that wait into a tenant's graph, and begins with no more after a time; how many. NULL:
--- another session changes the graph just now, or the tenant has none.
+-- another session changes the graph just now, or the tenant has none. A build cannot be stopped and gone on with: where
+-- there is a time and it would take longer, the graph begins empty and the vectors enter one by one, over many calls.
 CREATE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint,
                                      enough timestamptz DEFAULT 'infinity')
 RETURNS bigint
@@ -8,15 +9,23 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     at_once constant bigint := 100;
-    graph constant name := pgmnemo._locked_graph(tenant, generation);
-    waiting constant bigint := pgmnemo._tail(tenant, generation, most);
+    graph name := pgmnemo._locked_graph(tenant, generation);
+    waiting bigint := pgmnemo._tail(tenant, generation, most);
     entered bigint := 0;
     more bigint;
 BEGIN
     IF graph IS NULL THEN
         RETURN NULL;
     ELSIF pgmnemo._graph_anew(tenant, generation, waiting) THEN
-        RETURN pgmnemo._rebuild(tenant, generation, waiting);
+        IF enough = 'infinity' OR pgmnemo._soon_built(tenant, generation, waiting) THEN
+            RETURN pgmnemo._rebuild(tenant, generation, waiting);
+        ELSIF NOT pgmnemo._graph_stands(graph) THEN
+            IF NOT pgmnemo._unmark(tenant, generation, enough) THEN
+                RETURN 0;
+            END IF;
+            graph := pgmnemo._make_graph(tenant, generation);
+            waiting := pgmnemo._tail(tenant, generation, most);
+        END IF;
     END IF;
     WHILE entered < waiting LOOP
         more := pgmnemo._merge(tenant, generation, graph, least(at_once, waiting - entered));

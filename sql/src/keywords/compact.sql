@@ -1,32 +1,22 @@
--- What pgmnemo.compact does for a tenant that is locked; how many blocks fewer there are.
-CREATE FUNCTION pgmnemo._compact(tenant uuid)
+-- What pgmnemo.compact does for a tenant that is locked; how many blocks fewer there are. After a time it begins with
+-- no further piece and no further lists, which wait for the next call.
+CREATE FUNCTION pgmnemo._compact(tenant uuid, enough timestamptz DEFAULT 'infinity')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    full_block constant integer := 128;
     before constant bigint := (SELECT count(*) FROM pgmnemo.posting p WHERE p.tenant_id = tenant);
+    more boolean := true;
 BEGIN
-    PERFORM pgmnemo._seal_pieces(tenant, pgmnemo._piece_size());
-    WITH small AS (
-        DELETE FROM pgmnemo.posting p
-         USING (SELECT q.project_id, q.lexeme FROM pgmnemo.posting q
-                 WHERE q.tenant_id = tenant AND q.lesson_count BETWEEN 1 AND full_block - 1
-                 GROUP BY 1, 2 HAVING count(*) > 1) f
-         WHERE p.tenant_id = tenant AND p.project_id = f.project_id AND p.lexeme = f.lexeme
-           AND p.lesson_count BETWEEN 1 AND full_block - 1
-        RETURNING p.project_id, p.lexeme, p.lesson_ids, p.frequencies, p.token_counts
-    ), lists AS (
-        SELECT m.project_id, m.lexeme, array_agg(x.id ORDER BY x.id) AS ids,
-               array_agg(x.frequency ORDER BY x.id) AS frequencies, array_agg(x.tokens ORDER BY x.id) AS token_counts
-          FROM small m, unnest(m.lesson_ids, m.frequencies, m.token_counts) AS x (id, frequency, tokens)
-         GROUP BY m.project_id, m.lexeme
-    )
-    INSERT INTO pgmnemo.posting
-    SELECT tenant, l.project_id, l.lexeme, b.*
-      FROM lists l, LATERAL pgmnemo._posting_blocks(l.ids, l.frequencies, l.token_counts) b
-     ORDER BY l.project_id, l.lexeme COLLATE "C";
+    WHILE more LOOP
+        more := pgmnemo._seal_pieces(tenant, pgmnemo._piece_size());
+        EXIT WHEN clock_timestamp() > enough;
+    END LOOP;
+    WHILE NOT more LOOP
+        more := NOT pgmnemo._merge_blocks(tenant);
+        EXIT WHEN clock_timestamp() > enough;
+    END LOOP;
     RETURN before - (SELECT count(*) FROM pgmnemo.posting p WHERE p.tenant_id = tenant);
 END
 $$;

@@ -1,9 +1,10 @@
--- Makes pieces of what postings hold where it is enough for one: of a tenant that has pieces a sixteenth of a whole
+-- Makes a piece of what postings hold where it is enough for one: of a tenant that has pieces a sixteenth of a whole
 -- one, else a fourth. With it go pieces that are not whole, if it is half as much as they hold at least, or they make
--- a whole one together, so that there are few of them; and those of which a part was taken back. One statement takes
--- the postings away and lists the lessons: what another session stores meanwhile keeps its own.
+-- a whole one together, so that there are few of them; and those of which a part was taken back. It takes no more than
+-- make three pieces, of the smallest pieces and the first lessons of the postings; whether there may be more to do. One
+-- statement takes the postings away and lists the lessons: what another session stores meanwhile keeps its own.
 CREATE FUNCTION pgmnemo._seal_pieces(tenant uuid, size integer)
-RETURNS void
+RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -13,7 +14,10 @@ DECLARE
                                    THEN size / 16 ELSE size / 4 END;
     loose constant bigint := (SELECT coalesce(sum(p.lesson_count), 0) FROM pgmnemo.posting p
                                WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.lesson_count > 0);
+    upto bigint;
+    more boolean := false;
     worn bigint[];
+    taken bigint[];
     ids bigint[];
     listed bigint[];
 BEGIN
@@ -29,15 +33,41 @@ BEGIN
                   FROM pgmnemo.piece c WHERE c.tenant_id = tenant AND c.lesson_count < size) c
          WHERE c.together >= size OR loose >= least AND c.lesson_count <= 2 * loose);
     IF loose < least AND worn = '{}' THEN
-        RETURN;
+        RETURN false;
     END IF;
-    ids := pgmnemo._drop_pieces(tenant, worn);
-    WITH taken AS (
-        DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lesson_count > 0
-        RETURNING p.lexeme, p.lesson_ids
+    taken := ARRAY(
+        SELECT c.number
+          FROM (SELECT c.number,
+                       sum(c.lesson_count) OVER (ORDER BY c.lesson_count, c.number) - c.lesson_count AS smaller
+                  FROM pgmnemo.piece c WHERE c.tenant_id = tenant AND c.number = ANY (worn)) c
+         WHERE c.smaller < size);
+    ids := pgmnemo._drop_pieces(tenant, taken);
+    IF loose > size THEN
+        SELECT min(f.id), count(*) > 1 INTO upto, more
+          FROM (SELECT u.id FROM pgmnemo.posting p CROSS JOIN LATERAL unnest(p.lesson_ids) AS u (id)
+                 WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.lesson_count > 0
+                   AND u.id NOT IN (SELECT unnest(pgmnemo._taken_back(tenant)))
+                 ORDER BY u.id OFFSET size - 1 LIMIT 2) f;
+    END IF;
+    WITH gone AS (
+        DELETE FROM pgmnemo.posting p
+         WHERE p.tenant_id = tenant AND p.lesson_count > 0 AND (upto IS NULL OR p.first_id <= upto)
+        RETURNING p.project_id, p.lexeme, p.lesson_ids, p.frequencies, p.token_counts
+    ), kept AS (
+        SELECT g.project_id, g.lexeme, array_agg(x.id ORDER BY x.id) AS ids,
+               array_agg(x.frequency ORDER BY x.id) AS frequencies, array_agg(x.tokens ORDER BY x.id) AS token_counts
+          FROM gone g, unnest(g.lesson_ids, g.frequencies, g.token_counts) AS x (id, frequency, tokens)
+         WHERE x.id > upto
+         GROUP BY g.project_id, g.lexeme
+    ), back AS (
+        INSERT INTO pgmnemo.posting
+        SELECT tenant, k.project_id, k.lexeme, b.*
+          FROM kept k, LATERAL pgmnemo._posting_blocks(k.ids, k.frequencies, k.token_counts) b
     )
     SELECT array_agg(u.id) INTO listed
-      FROM taken t CROSS JOIN LATERAL unnest(t.lesson_ids) AS u (id) WHERE t.lexeme = '';
+      FROM gone g CROSS JOIN LATERAL unnest(g.lesson_ids) AS u (id)
+     WHERE g.lexeme = '' AND (upto IS NULL OR u.id <= upto);
     PERFORM pgmnemo._settle(tenant, ids || listed, size, least);
+    RETURN more OR cardinality(taken) < cardinality(worn);
 END
 $$;

@@ -11,5 +11,6 @@ AS $$
                AND ((scope).role IS NULL OR l.role = (scope).role)
                AND ((scope).valid_at IS NULL OR coalesce(l.occurred_at, l.stored_at) <= (scope).valid_at)
                AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL))
-       AND ((scope).filtered IS NOT TRUE OR pgmnemo._passes(l, scope))
+       AND ((scope).known_at IS NULL OR pgmnemo._believed(l, scope))
+       AND ((scope).filtered IS NOT TRUE OR pgmnemo._passes(l, (scope).filter))
 $$;

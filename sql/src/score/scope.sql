@@ -8,8 +8,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT ROW(tenant, coalesce(project, '00000000-0000-0000-0000-000000000000'),
                coalesce(project, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), gate, role, valid_at,
-               coalesce(valid_at, moment), known_at, known_at IS NOT NULL OR filter IS DISTINCT FROM NULL, NULL,
+               coalesce(valid_at, moment), known_at, filter IS DISTINCT FROM NULL, NULL,
                filter, NULL,
                role IS NULL AND valid_at IS NULL AND gate <> 'enforce' AND known_at IS NULL
-               AND filter IS NOT DISTINCT FROM NULL)::pgmnemo.scope
+               AND filter IS NOT DISTINCT FROM NULL, NULL)::pgmnemo.scope
 $$;

@@ -1,6 +1,6 @@
 -- Adds a row of pgmnemo._upkeep_waiting to what the run counts and, where it is due and `most` is above 0, mends it:
--- brings so many vectors into a graph, for five seconds at most, or compacts the postings. What its writers hold or
--- what is spoilt stays.
+-- brings so many vectors into a graph, or compacts the postings, and begins with nothing more after five seconds. What
+-- is left waits for the next run. What its writers hold or what is spoilt stays.
 CREATE FUNCTION pgmnemo._upkeep_one(
     run        pgmnemo.upkeep_run,
     tenant     uuid,
@@ -16,6 +16,7 @@ SET lock_timeout = 100
 AS $$
 #variable_conflict use_variable
 DECLARE
+    enough constant timestamptz := clock_timestamp() + interval '5 seconds';
     fewer bigint := 0;
 BEGIN
     IF due AND most > 0 THEN
@@ -23,14 +24,14 @@ BEGIN
             PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
             IF generation IS NULL THEN
                 IF pgmnemo._try_lock_tenant(tenant) THEN
-                    PERFORM pgmnemo._compact(tenant);
-                    fewer := waiting;
+                    PERFORM pgmnemo._compact(tenant, enough);
+                    fewer := waiting - pgmnemo._loose_blocks(tenant);
                 END IF;
             ELSIF pgmnemo._dimensions_of(tenant, generation) IS NULL THEN
                 PERFORM pgmnemo._drop_generation(tenant, generation) WHERE pgmnemo._try_lock_tenant(tenant);
             ELSE
-                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most,
-                                                       clock_timestamp() + interval '5 seconds'), 0);
+                PERFORM pgmnemo._enter_graph(tenant, generation, most, enough);
+                fewer := waiting - pgmnemo._awaiting(tenant, generation);
             END IF;
             PERFORM pgmnemo._leave();
         EXCEPTION
@@ -42,6 +43,7 @@ BEGIN
                               quote_literal(tenant), SQLERRM;
         END;
     END IF;
+    fewer := greatest(fewer, 0);  -- others may have stored more meanwhile
     IF generation IS NULL THEN
         run.blocks_waiting := run.blocks_waiting + waiting - fewer;
     ELSE

@@ -8,7 +8,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_variable
 DECLARE
-    all_of_them constant bigint := 2000000000;
     tail_most constant bigint := pgmnemo._tail_most((pgmnemo._settings()).exact_scan_limit);
     graph name;
 BEGIN
@@ -21,7 +20,7 @@ BEGIN
         waiting := 0;
         due := true;
         IF pgmnemo._dimensions_of(tenant, generation) IS NOT NULL THEN  -- else of an embedder that was changed
-            waiting := pgmnemo._tail(tenant, generation, all_of_them);
+            waiting := pgmnemo._awaiting(tenant, generation);
             due := waiting > tail_most OR NOT pgmnemo._graph_stands(graph);
         END IF;
         RETURN NEXT;

@@ -14,4 +14,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.compact IS 'merges the many small blocks that single writes leave in pgmnemo.posting, and seals what is enough for it into pieces (pgmnemo.piece); answers stay the same, recall gets faster. Returns how many blocks fewer there are; VACUUM pgmnemo.posting afterwards';
+COMMENT ON FUNCTION pgmnemo.compact IS 'merges the many small blocks that single writes leave in pgmnemo.posting, and seals what is enough for it into pieces (pgmnemo.piece); answers stay the same, recall gets faster. It does all that there is to do (pgmnemo.upkeep_each: for five seconds a call). Returns how many blocks fewer there are; VACUUM pgmnemo.posting afterwards';

@@ -90,12 +90,17 @@ BEGIN
          WHERE (r.own).lesson_id <> ALL (left_out)
     ), placed AS (
         SELECT b.lesson_id, count(*) OVER () AS all_of_them,
-               row_number() OVER (ORDER BY b.repeats, coalesce(m.turn - 0.5, b.turn), b.happened DESC, b.turn) AS rank
-          FROM best b
+               row_number() OVER (ORDER BY b.repeats,
+                                           coalesce(b.turn - cardinality(b.scores_ahead) + o.place - 1.5, b.turn),
+                                           b.happened DESC, b.turn) AS rank
+          FROM (SELECT b.*, array_agg(b.score) OVER w AS scores_ahead, array_agg(b.happened) OVER w AS times_ahead,
+                       array_agg(b.lexemes) OVER w AS texts_ahead
+                  FROM best b WINDOW w AS (ORDER BY b.turn ROWS BETWEEN ahead PRECEDING AND 1 PRECEDING)) b
          CROSS JOIN LATERAL (
-                SELECT min(o.turn) AS turn FROM best o
-                 WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
-                   AND pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened, o.lexemes)) m
+                SELECT min(o.place) AS place
+                  FROM unnest(b.scores_ahead, b.times_ahead, b.texts_ahead) WITH ORDINALITY
+                        AS o (score, happened, lexemes, place)
+                 WHERE pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened, o.lexemes)) o
     )
     SELECT p.rank, p.all_of_them, r.score, r.alone, r.own INTO found
       FROM ranked r JOIN placed p ON p.lesson_id = first WHERE (r.own).lesson_id = l.id;

@@ -38,7 +38,7 @@ BEGIN
                                        '\u2E00-\u2E2E\u2E30-\u2E5D\u3001-\u3004\u3008-\u3020\u3030\u303D'
                                        '\U0001F000-\U0001F0FF\U0001F1E6-\U0001FAFF]', ' ', 'g');
     END IF;
-    IF long OR parts ~ '\S{250}' THEN
+    IF (long OR parts ~ '\S{250}') AND words ~ '\S{250}' THEN
         words := pgmnemo._cut_runs(words, 250);
     END IF;
     IF octet_length(words) > 250 THEN

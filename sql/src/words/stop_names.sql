@@ -1,5 +1,6 @@
 -- Words of a text that its configuration drops as stop words although they are written as names: in capitals (IT), or
--- with one within a sentence (The Who), of five letters at most. They become lexemes as they are, in lower case.
+-- with one within a sentence (The Who), of five letters at most. They become lexemes as they are, in lower case. The
+-- pattern looks behind itself from a capital letter on: before it, it would do so at every character.
 CREATE FUNCTION pgmnemo._stop_names(config regconfig, words text)
 RETURNS tsvector
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -8,7 +9,7 @@ AS $$
     SELECT coalesce(string_agg(format('%s:1', n.name), ' '), '')::tsvector
       FROM (SELECT DISTINCT lower(m[1] COLLATE "C") AS name
               FROM regexp_matches(left(words, 10000),
-                                  '((?<![A-Za-z][ -])\m[A-Z]{2,5}\M(?![ -][A-Z]{2})|'
-                                  '(?<=[a-z0-9,;] )[A-Z][a-z]{1,4}\M)', 'g') AS m) n
+                                  '([A-Z](?<!\w[A-Z])(?<![A-Za-z][ -][A-Z])[A-Z]{1,4}\M(?![ -][A-Z]{2})|'
+                                  '[A-Z](?<=[a-z0-9,;] [A-Z])[a-z]{1,4}\M)', 'g') AS m) n
      WHERE to_tsvector(config, n.name) = ''
 $$;

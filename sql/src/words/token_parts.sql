@@ -8,8 +8,9 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     letter constant text := '[0-9A-Za-z\u00C0-\u1FFF]';
-    amount constant text := '(?<![0-9.,''])(?:([0-9]{1,3}(?:[,.''][0-9]{2,3})*[,.''][0-9]{3})([.,][0-9]{1,2})?'
-                            '|([0-9]+)([.,][0-9]{1,2}))(?![.,'']*[0-9])';
+    -- an amount with the marks behind it, or else a whole run of digits with such marks: the longer one is found
+    amount constant text := '(?:([0-9]{1,3}(?:[,.''][0-9]{2,3})*[,.''][0-9]{3})([.,][0-9]{1,2})?'
+                            '|([0-9]+)([.,][0-9]{1,2}))([.,'']*)|([.,'']*[0-9]+[.,'']+[0-9][0-9.,'']*)';
     amounts text;
     tokens  text;
     parts   text;
@@ -19,11 +20,16 @@ BEGIN
                                 CASE WHEN m[2] ~ '[1-9]' THEN a.whole || translate(m[2], ',', '.') END), ' ')
       INTO amounts
       FROM regexp_matches(words, amount, 'g') AS m
-     CROSS JOIN LATERAL (SELECT translate(coalesce(m[1], m[3]), ',.''', '')) AS a (whole);
+     CROSS JOIN LATERAL (SELECT translate(coalesce(m[1], m[3]), ',.''', '')) AS a (whole)
+     WHERE m[6] IS NULL;
+    IF amounts IS NOT NULL THEN  -- each becomes a blank; a mark behind what is none goes
+        words := regexp_replace(translate(words, E'\x01', ' '), amount, E'\\6\x01\\5', 'g');
+        words := translate(regexp_replace(words, E'([0-9.,''])\x01', '\1', 'g'), E'\x01', ' ');
+    END IF;
     SELECT string_agg(m[1], ' ') INTO tokens
-      FROM regexp_matches(regexp_replace(words, amount, ' ', 'g'),
+      FROM regexp_matches(words,
                           '(' || letter || '+(?:(?:[-_./@:=&?#%+~,;|\\]+|[''\u2019](?=[A-Z]))' || letter || '+)*'
-                          '(?:\+\+|#)?)', 'g') AS m
+                          '(?:\+\+|#)?)|(?:[A-Z]?[a-z]+[.,:;?]?\s+)+', 'g') AS m
      WHERE m[1] ~ '[_./@=#+,&''\u2019]|[0-9][^0-9]|[^0-9][0-9]|[a-z][A-Z]';
     IF tokens IS NOT NULL THEN
         tokens := replace(regexp_replace(tokens, '#(?= |$)', 'sharp', 'g'), '++', 'plusplus');
