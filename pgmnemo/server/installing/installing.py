@@ -27,7 +27,7 @@ from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_checks import check_server
 
 LOCKS = "SET LOCAL lock_timeout = '30s'"  # readers and writers wait behind an update that waits
-GATE = "SELECT coalesce(nullif(current_setting('pgmnemo.gate_strict', true), ''), 'enforce')"
+GATE = "SELECT coalesce(nullif(current_setting('pgmnemo.gate_strict', true), ''), 'off')"
 REACHED = """
 SELECT tenant_id FROM pgmnemo.list_grants() WHERE %(role)s = current_user OR grantee = quote_ident(%(role)s)
 """

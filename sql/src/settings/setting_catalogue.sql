@@ -7,7 +7,7 @@ VALUES
      'tenant that this session works for; needs a grant (pgmnemo.grant_tenant)'),
     ('embedder', NULL, 'name', NULL, NULL, NULL,
      'what makes the vectors that this session gives: refused where another made the tenant''s (pgmnemo.set_embedder)'),
-    ('gate_strict', 'enforce', 'choice', NULL, NULL, '{enforce,warn,off}'::text[],
+    ('gate_strict', 'off', 'choice', NULL, NULL, '{enforce,warn,off}'::text[],
      'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, '
      'warn stores it with a warning, off stores it silently'),
     ('text_config', 'auto', 'text search configuration', NULL, NULL, NULL,
