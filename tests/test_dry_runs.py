@@ -100,7 +100,10 @@ def tree(folder: Path) -> dict[str, tuple[int, int]]:
 def run(folder: Path, program: str, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
     """Run a program in a folder, as a user who has nothing yet."""
     named = ("PGMNEMO", "XDG", "PG")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(named)}
+    kept = {
+        name: value for name, value in os.environ.items()
+        if not name.startswith(named) and not name.endswith("_DATA_DIR")
+    }  # fmt: skip
     own = {"HOME": str(folder / "home"), "TMPDIR": str(folder / "tmp"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-B", "-m", MODULES.get(program, program), *words, OPTION]
     return subprocess.run(

@@ -95,7 +95,8 @@ def test_behind_a_pooler_in_transaction_mode_the_next_client_finds_nothing(
             assert first.execute(*store("off", A, f"k{number}")).fetchall() == [("inserted",)]
             assert second.execute(KEPT).fetchone() in [(None,), ("",)]
             with pytest.raises(errors.CheckViolation):
-                second.execute("SELECT pgmnemo.store(%s, %s, 'k', 'An otter')", (B, PROJECT))
+                first.execute(*store("enforce", A, "m"))
+            assert second.execute("SELECT pgmnemo.store(%s, %s, 'k', 'An otter')", (B, PROJECT)).fetchone()
             assert second.execute(*store("off", B, f"k{number}")).fetchall() == [("inserted",)]
             found = first.execute(*under("off", "list", A)).fetchall()
             assert len(found) == number + 1
