@@ -85,7 +85,7 @@ def loads(router: Session) -> list[Load]:
 
 
 def drained(router: Session, name: str) -> list[Planned]:
-    """Moves that leave a shard empty, each to the open shard with the fewest bytes, the largest first."""
+    """Return the moves that empty a shard: the largest tenant first, to the shard with the fewest bytes."""
     shard_named(router, name)
     known = {load.name: load for load in loads(router)}
     if name not in known:
@@ -108,7 +108,7 @@ def drained(router: Session, name: str) -> list[Planned]:
 
 
 def levelled(router: Session) -> list[Planned]:
-    """Moves after which the open shards hold about alike."""
+    """Return the moves after which the open shards hold about the same number of bytes."""
     open_ = [load for load in loads(router) if load.open]
     plan: list[Planned] = []
     while len(open_) > 1:

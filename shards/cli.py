@@ -85,7 +85,7 @@ def down(*, folder: Folder = None) -> None:
 
 @app.command
 def status(*, folder: Folder = None, router: Router = None) -> None:
-    """The shards as the directory names them and as they answer; moves are ended as by `recover`."""
+    """Show the shards as the directory has them and as they answer; end moves as `recover` does."""
     with at_router(folder, router) as session:
         table = grid("shards")
         for column in ("shard", "pgmnemo", "placed", "held", "MB", "capacity MB", "takes new tenants"):
@@ -232,7 +232,7 @@ def _new(
 
 
 def _join(new: NewShard, folder: Path | None, router: str | None, how: Any) -> None:
-    """A database that is there becomes a shard of the release that the others have."""
+    """Make an existing database a shard, of the release that the other shards have."""
     if (conninfo := elsewhere(router, folder)) is not None:
         installing.install_router_for(conninfo, new.conninfo, default_version())
     with at_router(folder, router) as session:

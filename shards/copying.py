@@ -66,7 +66,7 @@ Content = dict[str, tuple[int, int]]
 
 @contextmanager
 def inside(session: Session, tenant: UUID, snapshot: str | None = None) -> Iterator[None]:
-    """A transaction as the extension's owner, who sees the rows of `tenant`; in an exported `snapshot`."""
+    """Run the block in a transaction of the extension's owner that sees `tenant`, in `snapshot` if given."""
     with session.transaction():
         if snapshot is not None:
             session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")

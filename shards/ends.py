@@ -69,7 +69,7 @@ def mine(session: Session, tenant: UUID, patience: float = 0.0, *, on: str = ON_
 
 @contextmanager
 def opened(router: Session, planned: Move, *, patient: bool = False) -> Iterator[Ends]:
-    """The servers of a move that is ours alone on both shards too: no mover that lost the router is at work.
+    """Yield the servers of a move, locked on router and shards: no mover that lost the router is at work.
 
     A move takes away what it has copied, so each step is on disk before the next, whatever the default there.
     """
@@ -88,7 +88,7 @@ def opened(router: Session, planned: Move, *, patient: bool = False) -> Iterator
 
 @contextmanager
 def reached(ends: Ends, tenant: UUID) -> Iterator[Ends]:
-    """`ends` with a router that answers: where the link to it is lost, by a new one, and the move ours there.
+    """Yield `ends` with a router that answers; connect and lock the move again where the connection is lost.
 
     The lost session held the lock to its end. So whoever has the lock knows that what was sent there is over,
     committed or not, and no longer on its way. Raises DatabaseError where the router does not answer in time.
@@ -129,7 +129,7 @@ def alone(session: Session, tenant: UUID) -> None:
 
 
 def let_in(session: Session, tenant: UUID) -> None:
-    """The end of `alone`."""
+    """Release the lock that `alone` took."""
     session.execute(LET_IN, (tenant,))
 
 

@@ -106,7 +106,7 @@ def publish(source: Session, tenant: UUID) -> None:
 
 
 def subscribe(ends: Ends, planned: Move) -> None:
-    """A subscription that does not follow yet: that the target reaches the source is seen before the copy."""
+    """Create a disabled subscription, which shows before the copy that the target reaches the source."""
     reached = make_conninfo(planned.source.address, user=ends.source.info.user)
     statement = sql.SQL(
         "CREATE SUBSCRIPTION {0} CONNECTION {1} PUBLICATION {0} WITH (enabled = false, create_slot = false, "
@@ -125,7 +125,7 @@ def subscribe(ends: Ends, planned: Move) -> None:
 
 @contextmanager
 def slot(source: Session, planned: Move) -> Iterator[str]:
-    """The slot from which the target follows; within the block, the name of the snapshot where it begins."""
+    """Create a move's replication slot; yield the name of its snapshot, which lasts as long as the block."""
     name = named(planned.tenant)
     sender = {**conninfo(source), "replication": "database", "application_name": name}
     begin = f"CREATE_REPLICATION_SLOT \"{name}\" LOGICAL pgoutput (SNAPSHOT 'export')"

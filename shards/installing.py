@@ -124,7 +124,7 @@ def install_shard(new: NewShard, number: int, version: str, *, again: bool = Fal
 
 
 def lay_shard(session: Session, **given: object) -> None:
-    """What a shard has besides the extension, anew where it is there; `given` is of one that is new."""
+    """Create or replace the objects that a shard has besides the extension; `given` describes a new shard."""
     identity = {"name": "", "verifier": None, "address": None, "capacity": None, **given}
     session.execute(_filled("shard.sql", session, identity).encode())
     for verb in verbs(session):
@@ -143,7 +143,7 @@ def install_router(conninfo: Conninfo, shard: Conninfo) -> None:
 
 
 def lay_router(session: Session, example: Session) -> None:
-    """The router's objects for the verbs of the shard `example`, anew where they are there."""
+    """Create or replace the router's objects for the verbs of the shard `example`."""
     session.execute(_filled("router.sql", example, {}).encode())
     session.execute("SET LOCAL search_path = pg_catalog, public, pg_temp")
     routed = verbs(example)
@@ -170,7 +170,7 @@ def _lay_types(session: Session, wanted: Mapping[str, Columns]) -> None:
 
 
 def _lay_route(session: Session, verb: Verb) -> None:
-    """A function of the same arguments and rows is replaced, so that nobody finds it missing meanwhile."""
+    """Create a verb's routing function, or replace it where its arguments and rows are the same."""
     types = [kind for _, kind, _ in arguments(verb)]
     for name in (inner(verb), verb.name):
         for (signature,) in session.execute(OVERLOADS, (name, types)).fetchall():
@@ -248,7 +248,7 @@ def check_new(router: Session, name: str) -> None:
 
 
 def install_router_for(router: Conninfo, shard: Conninfo, version: str) -> None:
-    """The router's own objects, where they are missing, after the extension of its first shard."""
+    """Create the router's missing objects, by the verbs of its first shard."""
     with open_operator(router) as session:
         there = bool(value(session, HAS_DIRECTORY))
     if not there:
@@ -260,7 +260,7 @@ def install_router_for(router: Conninfo, shard: Conninfo, version: str) -> None:
 
 
 def add_replica(router: Session, shard: str, address: str) -> None:
-    """A replica that streams from a shard already, in the directory."""
+    """Enter a replica, which streams from a shard already, in the directory."""
     number = value(router, "SELECT count(*) + 1 FROM directory.replica WHERE shard = %s", shard)
     router.execute(
         "INSERT INTO directory.replica VALUES (%s, %s, %s)", (f"{shard}-replica{number}", shard, address)
@@ -304,6 +304,6 @@ def open_shard(name: str, operator: str) -> Session:
 
 @contextmanager
 def at_shard(name: str, operator: str) -> Iterator[Session]:
-    """The same for a block; what goes wrong there names it, too."""
+    """Yield a session on a shard as its operator; errors in the block name the shard."""
     with open_shard(name, operator) as session, database_errors(f"shard {name}"):
         yield session

@@ -255,7 +255,7 @@ def processes(local: Local, name: str) -> list[psutil.Process]:
 
 
 def kill(local: Local, name: str, victims: Sequence[psutil.Process]) -> None:
-    """A server of the cluster by SIGKILL, all its `processes` at once; `start` brings it back."""
+    """Kill a server of the cluster by SIGKILL, all its processes at once; `start` brings it back."""
     for process in victims:
         with suppress(psutil.NoSuchProcess):
             process.kill()
@@ -264,7 +264,7 @@ def kill(local: Local, name: str, victims: Sequence[psutil.Process]) -> None:
 
 
 def start(local: Local, name: str) -> None:
-    """A server of the cluster that stands still."""
+    """Start a stopped server of the cluster."""
     home = router_home() if name.startswith("router") else Path(_engine(local)["home"])
     _start(local, name, home, {}, initialise=False)
 

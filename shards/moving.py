@@ -135,7 +135,7 @@ def _recover(router: Session, left: Move) -> str:
 
 
 def _end_earlier(router: Session, tenant: UUID) -> None:
-    """An earlier move whose command is gone ends first: the tenant may lie elsewhere then."""
+    """End an earlier move of the tenant whose command is gone; the tenant may be on another shard then."""
     for _, outcome in recover(router, tenant):
         if outcome == "at work":
             raise AtWorkError(f"tenant {tenant} is being moved by another command; wait for it to end")
@@ -176,7 +176,7 @@ def undo(ends: Ends, planned: Move) -> None:
 
 
 def _finish(ends: Ends, planned: Move, step: Step) -> None:
-    """A mover's own: since contents were compared nobody got past its locks."""
+    """Finish a move: since the contents were compared, no call has passed its locks."""
     with _or_recover(
         f"tenant {planned.tenant} lies on {planned.target.name} now, but its move is not finished"
     ):
@@ -306,7 +306,7 @@ def _approach(ends: Ends, planned: Move) -> None:
 
 @contextmanager
 def _still(session: Session) -> Iterator[None]:
-    """A transaction that sees what is there now, to its end."""
+    """Run the block in a transaction with one snapshot."""
     with session.transaction():
         session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         session.execute("SELECT 1")
@@ -367,7 +367,7 @@ def _directory(router: Session, query: str, planned: Move) -> str | None:
 
 @contextmanager
 def _or_recover(true: str, why: BaseException | None = None) -> Iterator[None]:
-    """What fails inside ends in a sentence: what is true, why (else what failed), and what ends the move."""
+    """Raise a block's error as one sentence: the state, the reason and the command that ends the move."""
     try:
         with database_errors("one of its servers"):
             yield

@@ -49,7 +49,7 @@ def elsewhere(router: str | None, folder: Path | None = None) -> dict[str, Any] 
 
 @contextmanager
 def at_router(folder: Path | None, router: str | None) -> Iterator[Session]:
-    """The router as the operator: elsewhere, or of the local cluster."""
+    """Yield a session of the operator on the router: the given one, or that of the local cluster."""
     conninfo = elsewhere(router, folder) or local.find(folder or local.default_folder()).conninfo()
     where = place(conninfo)
     with (
@@ -66,7 +66,7 @@ def at_router(folder: Path | None, router: str | None) -> Iterator[Session]:
 
 @contextmanager
 def _of_shards() -> Iterator[None]:
-    """What the router says of a shard that does not answer is not the router's own fault."""
+    """Raise the router's error about an unreachable shard as an error of that shard."""
     try:
         yield
     except psycopg.OperationalError as error:

@@ -84,7 +84,7 @@ def _furthest(shard: str, operator: str, replicas: dict[str, str]) -> tuple[str,
 
 
 def mark(router: Session, name: str) -> None:
-    """A restore point of this name on every shard, then on the router, while the directory is at rest.
+    """Create a restore point of this name on every shard, then on the router, while the directory is locked.
 
     Whoever restores all of them to it finds each tenant on the shard that the directory names: a move that is
     on its way then is undone or finished by `recover`.

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """A folder that is not there yet. Everyone may enter what is above it: root's servers are others'."""
+    """Yield the path of a folder to create. Everyone may enter its parent: root's servers run as nobody."""
     with TemporaryDirectory(prefix="pgmnemo-shards-") as name:
         Path(name).chmod(0o755)
         yield Path(name) / "c"

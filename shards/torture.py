@@ -221,7 +221,7 @@ class Writer(Thread):
 
 
 def torture(folder: Path, moves: int, killed: int, seed: int, routers: int = 0) -> Tally:
-    """`moves` moves under writers on a cluster of its own in `folder`.
+    """Make `moves` moves under writers on a new cluster in `folder`.
 
     In `killed` of them one of VICTIMS is killed at one of STEPS, all of which take turns; in `routers` others
     the router at the switch, every other time with its mover.
@@ -287,7 +287,7 @@ def _running(writers: list[Writer], end: Event) -> Iterator[None]:
 
 
 def mover(conninfo: dict[str, str], tenant: UUID, target: str, told: Connection) -> None:
-    """The process of a mover."""
+    """Move a tenant, as a process of its own."""
     os.environ["PGAPPNAME"] = MOVER
     with suppress(BrokenPipeError):
         try:
@@ -354,7 +354,7 @@ def _kill(
     site: Local, chance: random.Random, process: BaseProcess, heard: Connection, servers: dict[str, str],
     victim: str, step: str,
 ) -> str:  # fmt: skip
-    """Some milliseconds after the step was told, which is returned; a server is up again afterwards."""
+    """Kill a victim some milliseconds after a step; return the step. A killed server is started again."""
     server = servers.get(victim)
     last = _until(heard, "copy")
     victims = local.processes(site, server) if server else []  # to find them takes longer than to switch
@@ -402,7 +402,7 @@ def _folder(process: psutil.Process) -> str:
 
 
 def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Writer], tally: Tally) -> None:
-    """What is stored against what was acknowledged, on every shard."""
+    """Compare stored with acknowledged lessons on every shard."""
     with connect({**site.conninfo(), "user": LOGIN}) as client:
         for tenant in tenants:
             try:

@@ -74,7 +74,7 @@ def scripts(release: str) -> Iterator[tuple[Path, str]]:
 
 
 def managed(release: str, schema: str = "public") -> Iterator[tuple[Path, str]]:
-    """The full script and the updates to it as they stand here, each as a statement for pg_tle."""
+    """Yield the full script and the updates to it, each as a statement for pg_tle."""
     made, full = SQL / "managed", SQL / f"pgmnemo--{release}.sql"
     yield made / full.name, forms().managed(full.read_text("utf-8"), release, schema, control("comment"))
     for path in sorted(SQL.glob(f"pgmnemo--*--{release}.sql")):
@@ -83,7 +83,7 @@ def managed(release: str, schema: str = "public") -> Iterator[tuple[Path, str]]:
 
 
 def forms() -> ModuleType:
-    """The package's own forms of a script, read without the package."""
+    """Return the package's module of script forms, read without the package."""
     spec = spec_from_file_location("statements", SQL.parent / "pgmnemo/server/installing/statements.py")
     assert spec is not None
     assert spec.loader is not None
@@ -94,14 +94,14 @@ def forms() -> ModuleType:
 
 @cache
 def control(name: str) -> str:
-    """A value of pgmnemo.control."""
+    """Return a value of pgmnemo.control."""
     found = re.search(rf"^{name} = '(.*)'$", (SQL / "pgmnemo.control").read_text("utf-8"), re.MULTILINE)
     assert found is not None, f"pgmnemo.control names no {name}"
     return found[1]
 
 
 def files() -> Iterator[Path]:
-    """The files of src/ in the order of the script."""
+    """Yield the files of src/ in the order of the script."""
     for line in (SRC / "LAYERS").read_text("utf-8").splitlines():
         yield from sorted((SRC / line.split()[0]).glob("*.sql"))
 
@@ -112,7 +112,7 @@ def source(path: Path) -> str:
 
 
 def upgrade(outline: Path, former: str) -> Iterator[str]:
-    """The upgrade script of an outline, line by line; `former` is the full script of the version before."""
+    """Yield the upgrade script of an outline, line by line; `former` is the former full script."""
     for line in outline.read_text("utf-8").splitlines(keepends=True):
         order = line.split()
         if order[:1] == ["@file"]:

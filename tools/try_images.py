@@ -85,7 +85,7 @@ class Images:
         return run(*self.buildah, *words).strip()
 
     def debian(self, name: str, suite: str) -> None:
-        """An image of nothing but a Debian."""
+        """Make an image of a bare Debian."""
         tree = self.folder / suite
         timed(f"debootstrap {suite}", "debootstrap", "--variant=minbase", suite, tree)
         (tree / "etc/dpkg/dpkg.cfg.d/unsafe-io").write_text("force-unsafe-io\n")  # as Debian's own images
@@ -95,13 +95,13 @@ class Images:
         shutil.rmtree(tree)
 
     def build(self, name: str, context: Path) -> None:
-        """An image by the Dockerfile of a folder."""
+        """Build an image by the Dockerfile of a folder."""
         command = ("build", "--isolation", "chroot", "--pull=never", "--quiet", "-t", name, context)
         timed(f"build {name}", *self.buildah, *command)
 
     @contextmanager
     def running(self, container: str, port: int, environ: Mapping[str, str]) -> Iterator[None]:
-        """The command of its image, with a server on `port`, until the end of the block."""
+        """Run the command of a container's image, a server on `port`, until the end of the block."""
         said = json.loads(self.do("inspect", container))["OCIv1"]["config"]
         command = [*said.get("Entrypoint", []), *said["Cmd"]]
         pairs = {**environ, "PGPORT": str(port)}
@@ -165,7 +165,7 @@ def connected(port: int, password: str, user: str = "pgmnemo") -> psycopg.Connec
 
 
 def try_memory(images: Images) -> None:
-    """The image of sql/Dockerfile: a run of the benchmark finds it, and a restart keeps what was stored."""
+    """Try the image of sql/Dockerfile: a benchmark run finds it, and a restart keeps the stored lessons."""
     container, port = images.do("from", "pgmnemo"), free_port()
     environ = {"POSTGRES_USER": "pgmnemo", "POSTGRES_DB": "pgmnemo", "POSTGRES_PASSWORD": PASSWORD}
     with images.running(container, port, environ), connected(port, PASSWORD) as login:
@@ -184,7 +184,7 @@ def try_memory(images: Images) -> None:
 
 
 def try_router(images: Images) -> None:
-    """The image of shards/Dockerfile in front of one of the other: a login stores and recalls through it."""
+    """Try the image of shards/Dockerfile before that of sql/Dockerfile: store and recall through it."""
     shard, router = free_port(), free_port()
     inner = {"POSTGRES_USER": "pgmnemo", "POSTGRES_DB": "pgmnemo", "POSTGRES_PASSWORD": SECRET}
     outer = {"PGMNEMO_PASSWORD": PASSWORD, "PGMNEMO_SHARD_SECRET": SECRET}

@@ -52,7 +52,7 @@ def size(folder: Path) -> float:
 
 
 def install(environment: Path, *packages: str | Path) -> Path:
-    """Packages in an environment that is made if it is missing, and its Python."""
+    """Install packages into an environment, which is created if missing; return its Python."""
     python = environment / "bin" / "python"
     if not python.exists():
         timed("empty environment", sys.executable, "-m", "venv", environment)

@@ -67,7 +67,7 @@ def lay_out(generated: Mapping[str, str], folder: Path = LAID_OUT) -> None:
 
 
 def _hidden(text: str, name: str) -> str:
-    """A page of few headings needs no table of contents; the first one no navigation beside it either."""
+    """Return a page's front matter: no contents for few headings, no navigation for the home page."""
     if text.count("\n## ") > 1 or "\n::: " in text:
         return ""
     return f"---\nhide: [toc{', navigation' if name == 'index.md' and '<div' in text else ''}]\n---\n\n"

@@ -88,7 +88,7 @@ def _arguments(text: str) -> str:
 
 
 def tables() -> str:
-    """What is kept, column by column."""
+    """Return the tables of the extension, column by column, as Markdown."""
     parts = ["# Tables\n\nFrom `COMMENT ON`. Roles read them by verbs and views alone.\n"]
     for path in sorted((SQL / "tables").glob("*.sql")):
         told = _comments(path.read_text(encoding="utf-8"))
