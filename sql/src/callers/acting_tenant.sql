@@ -1,6 +1,6 @@
--- What the policies go by: the tenant of the verb that runs, and between verbs none. Nobody but the extension's owner
--- may call it, so that whoever reads all data by some other right is refused, whatever he sets. It becomes a part of
--- each statement that asks the policies, so it names the schema of all that it uses in place of a search path.
+-- Return the tenant of the running verb, which the policies test; NULL between verbs. Only the extension's owner may
+-- call it, so that a role that reads all data by another right is refused, regardless of its settings. PostgreSQL
+-- inlines it under the policies, so it qualifies every name instead of setting a search path.
 CREATE FUNCTION pgmnemo._acting_tenant()
 RETURNS uuid
 LANGUAGE sql STABLE PARALLEL SAFE

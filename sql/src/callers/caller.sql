@@ -1,4 +1,4 @@
--- The default of the verbs' last argument: PostgreSQL evaluates it with the rights of whoever calls.
+-- Return the default of the verbs' last argument: PostgreSQL evaluates it with the caller's rights.
 CREATE FUNCTION pgmnemo._caller()
 RETURNS pgmnemo.caller
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED

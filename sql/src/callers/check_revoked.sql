@@ -1,6 +1,6 @@
--- REPEATABLE READ and SERIALIZABLE show grants as they were when the transaction, or the one whose snapshot it
--- imported, began. A row that somebody has deleted since says so in its xmax; of a revoke that was rolled back before
--- the snapshot that mark may be left, so the last one must have been under way then or have come later.
+-- Check that no grant was revoked since the snapshot: REPEATABLE READ and SERIALIZABLE show grants as of the start of
+-- the transaction or of its imported snapshot. A row deleted since has an xmax; a revoke that was rolled back before
+-- the snapshot may leave an xmax, so the last revoke must also have been under way then or come later.
 CREATE FUNCTION pgmnemo._check_revoked(role name, tenant uuid)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED

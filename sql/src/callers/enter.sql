@@ -1,5 +1,5 @@
--- How every verb begins: only a caller whom a grant reaches gets on, and from here to pgmnemo._leave the policies show
--- the verb, which has its owner's rights, the rows of this tenant alone.
+-- Begin a verb: let only a caller with a grant in, and until pgmnemo._leave let the policies show the verb, which has
+-- its owner's rights, only the rows of this tenant.
 CREATE FUNCTION pgmnemo._enter(tenant uuid, caller pgmnemo.caller)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

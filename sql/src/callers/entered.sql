@@ -1,4 +1,4 @@
--- How the verbs begin for which the tenant may be left open: NULL is the session's.
+-- Begin a verb with an optional tenant, and return the tenant: NULL is the session's.
 CREATE FUNCTION pgmnemo._entered(tenant uuid, caller pgmnemo.caller)
 RETURNS uuid
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- As pgmnemo._write_tenant, for who puts together anew what is derived from lessons: under an older snapshot it fails
--- where one of them was changed since, too. Who changes one locks the tenant's row and does not write it.
+-- Write a tenant's row as pgmnemo._write_tenant does, to rebuild data derived from lessons: under an older snapshot it
+-- also fails where a lesson was changed since. A session that changes a lesson locks the row and does not write it.
 CREATE FUNCTION pgmnemo._fresh_tenant(tenant uuid)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- How every verb ends: no session state survives a call.
+-- End a verb: no session state survives a call.
 CREATE FUNCTION pgmnemo._leave()
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

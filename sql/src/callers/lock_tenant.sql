@@ -1,5 +1,5 @@
--- Whoever takes out or merges postings holds the tenant's row to the end of its transaction; whoever appends needs no
--- lock. Verbs that change lessons take it before any row of theirs, so that they cannot deadlock.
+-- Lock a tenant's row to the end of the transaction, to remove or merge postings; appending needs no lock. Verbs that
+-- change lessons take it before any row of theirs, so that they cannot deadlock.
 CREATE FUNCTION pgmnemo._lock_tenant(tenant uuid)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

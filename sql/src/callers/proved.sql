@@ -1,4 +1,4 @@
--- The role that calls; an error for a caller whose proof is none. The proof is made as pgmnemo.calling makes it.
+-- Return the calling role; raise an error if its proof is wrong. The proof is computed as in pgmnemo.calling.
 CREATE FUNCTION pgmnemo._proved(caller pgmnemo.caller)
 RETURNS name
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED

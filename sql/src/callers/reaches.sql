@@ -1,4 +1,4 @@
--- Whether a grant of a tenant reaches a role, directly or by an inherited membership.
+-- Return whether a grant of a tenant reaches a role, directly or by an inherited membership.
 CREATE FUNCTION pgmnemo._reaches(role name, tenant uuid)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- The tenant for verbs that do not name one. Whether the caller may work for it is the verb's own question.
+-- Return the session's tenant, for verbs without a tenant argument. The verb itself checks the caller's grant.
 CREATE FUNCTION pgmnemo._session_tenant()
 RETURNS uuid
 LANGUAGE plpgsql STABLE PARALLEL SAFE

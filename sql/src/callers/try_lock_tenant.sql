@@ -1,5 +1,5 @@
--- As pgmnemo._lock_tenant where nobody holds the lock; whether it is held now. Another session's new row is waited for
--- as shortly as can be.
+-- Lock a tenant's row if no session has locked it; return whether it is locked now. The wait for another session's new
+-- row is as short as possible.
 CREATE FUNCTION pgmnemo._try_lock_tenant(tenant uuid)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- As pgmnemo._lock_tenant, for verbs that decide by what stands in several rows: the tenant's row is written as well,
--- so that under REPEATABLE READ whoever took his snapshot before fails rather than decide by what no longer holds.
+-- Lock and write a tenant's row, for verbs that decide by several rows: under REPEATABLE READ a transaction with an
+-- older snapshot then fails rather than decide by outdated rows.
 CREATE FUNCTION pgmnemo._write_tenant(tenant uuid)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

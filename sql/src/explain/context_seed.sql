@@ -1,4 +1,4 @@
--- Whose relevance a candidate's context is.
+-- Return the external id of the lesson that gives a candidate its context.
 CREATE FUNCTION pgmnemo._context_seed(candidates pgmnemo.candidate[], own pgmnemo.candidate,
                                       s pgmnemo.settings)
 RETURNS text

@@ -1,4 +1,4 @@
--- The tests of pgmnemo._recallable and of the scope, one by one.
+-- Return the tests of pgmnemo._recallable and of the scope, one by one.
 CREATE FUNCTION pgmnemo._explain_recallable(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- From which seed the relevance comes that reaches a lesson along edges; NULL: from none.
+-- Return the external id of the seed that gives a lesson its relevance along edges; NULL: no seed does.
 CREATE FUNCTION pgmnemo._graph_seed(scope pgmnemo.scope, candidates pgmnemo.candidate[], seeds bigint[], lesson bigint,
                                     s pgmnemo.settings)
 RETURNS text

@@ -1,4 +1,4 @@
--- By which ways a lesson became a candidate; NULL: by none.
+-- Return the legs that made a lesson a candidate; NULL: no leg did.
 CREATE FUNCTION pgmnemo._ways(l pgmnemo.lesson, scope pgmnemo.scope, by_keyword bigint[], by_vector bigint[],
                               filled bigint[], added bigint[], linked bigint[])
 RETURNS text

@@ -1,5 +1,5 @@
--- The first text in C order that begins otherwise, as near as the encoding lets one say; NULL: there is none. What is
--- taken too far is sieved by whoever asks.
+-- Return the first text in C order beyond a prefix, as near as the encoding allows; NULL: there is no such text. The
+-- caller filters out surplus rows.
 CREATE FUNCTION pgmnemo._after_prefix(prefix text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE

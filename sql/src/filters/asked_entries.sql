@@ -1,5 +1,5 @@
--- What pgmnemo.lesson_entry can find of a document of conditions: values that must stand at a path. `place` tells one
--- condition's alternatives from another's.
+-- Return the entries of a document of conditions that pgmnemo.lesson_entry can find: values at a path. `place` is the
+-- condition's number: its entries are alternatives.
 CREATE FUNCTION pgmnemo._asked_entries(conditions jsonb)
 RETURNS TABLE (entry bigint, place integer)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

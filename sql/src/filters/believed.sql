@@ -1,5 +1,5 @@
--- Whether a lesson held at the scope's moment by what was known at another time: stored by then, and not known to be
--- superseded. It fixes no search path, so that it becomes a part of the statement that asks.
+-- Return whether a lesson held at the scope's moment by the knowledge of another time: stored by then, and not known to
+-- be superseded. It sets no search path, so that PostgreSQL inlines it.
 CREATE FUNCTION pgmnemo._believed(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

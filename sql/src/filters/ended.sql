@@ -1,5 +1,5 @@
--- The lessons that were known to be superseded at a moment, by what was known at a time: to look one up in them costs
--- a tenth of a call. NULL where the tenant has so many supersessions that reading all would cost more.
+-- Return the lessons known to be superseded at a moment, by the knowledge of a time: a look-up in them costs a tenth of
+-- a call. NULL where the tenant has so many supersessions that reading all would cost more.
 CREATE FUNCTION pgmnemo._ended(tenant uuid, moment timestamptz, known_at timestamptz)
 RETURNS int8multirange
 LANGUAGE plpgsql STABLE PARALLEL SAFE

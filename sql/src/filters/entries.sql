@@ -1,5 +1,5 @@
--- The entries of one lesson's metadata: of each scalar, those in lists under the path of the list. One that is too
--- deep or too large has the entry 0, which every search asks for as well.
+-- Return the entries of a lesson's metadata: one per scalar, list elements under the path of the list. Metadata too
+-- deep or too large have the entry 0, which every search includes.
 CREATE FUNCTION pgmnemo._entries(metadata jsonb)
 RETURNS SETOF bigint
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

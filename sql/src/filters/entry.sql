@@ -1,4 +1,4 @@
--- Equal numbers have one entry, however they are written (1 and 1.0).
+-- Return the entry of a value: equal numbers have the same entry in any notation (1 and 1.0).
 CREATE FUNCTION pgmnemo._entry(path text, value jsonb)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

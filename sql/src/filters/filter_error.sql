@@ -1,4 +1,4 @@
--- How every complaint about a filter is made.
+-- Raise the error of an invalid filter.
 CREATE FUNCTION pgmnemo._filter_error(item text, problem text, advice text)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

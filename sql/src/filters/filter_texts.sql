@@ -1,4 +1,4 @@
--- A text or a list of texts that a filter gives for one of its keys.
+-- Return the text or list of texts of a key of a filter.
 CREATE FUNCTION pgmnemo._filter_texts(item text, given jsonb)
 RETURNS text[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

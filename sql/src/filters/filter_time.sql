@@ -1,5 +1,5 @@
--- A time that a filter gives: a date, which begins in UTC, or a time of day with its offset; no other reading depends
--- on what the session has set.
+-- Return a time of a filter: a date, which begins in UTC, or a time of day with its offset. Other forms are errors:
+-- their reading depends on the session's settings.
 CREATE FUNCTION pgmnemo._filter_time(item text, given jsonb)
 RETURNS timestamptz
 LANGUAGE plpgsql STABLE PARALLEL SAFE

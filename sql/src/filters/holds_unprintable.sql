@@ -1,5 +1,5 @@
--- Whether metadata hold a number that cannot be written out. Each is looked at by itself: the whole must never be
--- made into text.
+-- Return whether metadata hold a number that cannot be printed. Each is tested by itself: the whole must never be cast
+-- to text.
 CREATE FUNCTION pgmnemo._holds_unprintable(metadata jsonb)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Whether a project is one of those that a call looks in: the interval for the index, and of a set its members.
+-- Return whether a project is in a call's scope: the interval serves the index, and a set is tested by its members.
 CREATE FUNCTION pgmnemo._in_scope(project uuid, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

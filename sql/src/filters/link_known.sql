@@ -1,5 +1,4 @@
--- Whether a supersession was known at a time (NULL: now). It fixes no search path, so that it becomes a part of the
--- statement that asks.
+-- Return whether a supersession was known at a time (NULL: now). It sets no search path, so that PostgreSQL inlines it.
 CREATE FUNCTION pgmnemo._link_known(x pgmnemo.supersession, known_at timestamptz)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- What a filter asks of metadata, as one predicate of jsonpath. The keys of a document are paths, levels joined by
--- dots; a dot in front tells a key named and, or, not or contains from the word.
+-- Return a filter's conditions on metadata as one predicate of jsonpath. The keys of a document are paths, levels
+-- joined by dots; a leading dot marks a key named and, or, not or contains, unlike the operator.
 CREATE FUNCTION pgmnemo._metadata_path(given jsonb, depth integer)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

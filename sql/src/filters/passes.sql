@@ -1,5 +1,4 @@
--- What a filter asks of a lesson. It becomes a part of each statement that asks: a call for each row would cost more
--- than what it asks.
+-- Return whether a lesson passes a filter. PostgreSQL inlines it: a call per row would cost more than the test.
 CREATE FUNCTION pgmnemo._passes(l pgmnemo.lesson, filter pgmnemo.filter)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

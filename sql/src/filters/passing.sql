@@ -1,5 +1,5 @@
--- pgmnemo._passes as a call: within a recall's statements, which few calls filter, the whole of it would be made ready
--- for nothing.
+-- Call pgmnemo._passes without inlining: few recalls filter, so the plan of the test in their statements would be
+-- wasted.
 CREATE FUNCTION pgmnemo._passing(l pgmnemo.lesson, filter pgmnemo.filter)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- A scalar as jsonpath writes it.
+-- Return a scalar as jsonpath writes it.
 CREATE FUNCTION pgmnemo._scalar_path(item text, given jsonb)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

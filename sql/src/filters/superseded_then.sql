@@ -1,5 +1,5 @@
--- Whether a lesson was known to be superseded at a moment, by what was known at a time. It takes no lesson as a whole,
--- which would be copied at each call, and fixes no search path, for recall asks it of every lesson that it finds.
+-- Return whether a lesson was known to be superseded at a moment, by the knowledge of a time. It takes no whole lesson,
+-- because each call would copy it, and sets no search path, because recall calls it for every lesson found.
 CREATE FUNCTION pgmnemo._superseded_then(tenant uuid, lesson bigint, moment timestamptz, known_at timestamptz)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

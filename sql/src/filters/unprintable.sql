@@ -1,5 +1,5 @@
--- Whether a number takes few bytes in jsonb, but very many when it is written out: a handful would fill a server's
--- memory and stop pg_dump.
+-- Return whether a number takes few bytes in jsonb, but very many as text: a handful would fill a server's memory and
+-- stop pg_dump.
 CREATE FUNCTION pgmnemo._unprintable(number jsonb)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

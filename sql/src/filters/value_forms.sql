@@ -1,5 +1,5 @@
--- A value with which metadata are compared, in each form in which a text may have been stored: metadata are kept as
--- they are given. Most have one form.
+-- Return a value to compare metadata with, in each form in which a text may have been stored: metadata are stored as
+-- given. Most have one form.
 CREATE FUNCTION pgmnemo._value_forms(given jsonb)
 RETURNS jsonb[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

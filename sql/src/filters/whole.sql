@@ -1,4 +1,4 @@
--- Whether a call looks in all projects of its tenant.
+-- Return whether a call's scope is all projects of its tenant.
 CREATE FUNCTION pgmnemo._whole(scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- What the policy of a graph goes by. It names the graph and no tenant, for any login may read policies; nobody but
--- the extension's owner may call it (pgmnemo._acting_tenant).
+-- Return whether a policy admits the rows of an HNSW table. The policy names the table and no tenant, because any login
+-- may read policies; only the extension's owner may call this function (pgmnemo._acting_tenant).
 CREATE FUNCTION pgmnemo._acting_graph(graph name)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

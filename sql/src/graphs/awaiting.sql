@@ -1,4 +1,4 @@
--- How many vectors of a tenant wait for its graph: all of them, where it is gone.
+-- Return how many vectors of a tenant wait for its HNSW index: all of them if it is lost.
 CREATE FUNCTION pgmnemo._awaiting(tenant uuid, generation smallint)
 RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE

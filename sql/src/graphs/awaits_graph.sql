@@ -1,6 +1,6 @@
--- Whether a set of so many lessons is marked as being in the tenant's graph at once, for that is still to be made: then
--- its vectors are written once, and enter with all others. Until the end of the transaction nobody makes it, as
--- nobody waits for who writes. Where a snapshot could be too old to tell, the vectors wait like any.
+-- Return whether a set of so many lessons is marked as indexed at once, because the tenant's HNSW index is not built
+-- yet: then its vectors are written once, and enter with all others. Until the end of the transaction no session builds
+-- it, because a build does not wait for writers. Where a snapshot could be too old to tell, the vectors wait like any.
 CREATE FUNCTION pgmnemo._awaits_graph(tenant uuid, generation smallint, lessons integer)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- Lets a tenant have a graph from now on; the next merge makes it. The lock on the space keeps a second session from
--- waiting for this one; whether this one did it.
+-- Register an HNSW index for a tenant; the next merge builds it. The lock on the space keeps a second session from
+-- waiting for this session. Return whether this session registered it.
 CREATE FUNCTION pgmnemo._begin_graph(tenant uuid, generation smallint)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

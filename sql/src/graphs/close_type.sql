@@ -1,5 +1,5 @@
--- Takes from everybody the right that PostgreSQL gives on the type of a table's rows, and no dump takes away: what
--- depends on it would keep the table from being dropped.
+-- Revoke the right that PostgreSQL grants to PUBLIC on the type of a table's rows, and that no dump removes: objects
+-- that depend on it would keep the table from being dropped.
 CREATE FUNCTION pgmnemo._close_type(relation name)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- The dimension of a generation of a tenant's vectors; NULL: it is none of its space.
+-- Return the dimension of a generation of a tenant's vectors; NULL: its space has no such generation.
 CREATE FUNCTION pgmnemo._dimensions_of(tenant uuid, generation smallint)
 RETURNS integer
 LANGUAGE sql STABLE PARALLEL SAFE

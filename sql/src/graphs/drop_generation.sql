@@ -1,6 +1,6 @@
--- Vectors that no longer serve, or never will, go with their graph. A graph that another session is changing just now
--- is left empty for pgmnemo.upkeep. Writers who take vectors out hold one before they ask for the graph's row, so they
--- wait for the tenant instead.
+-- Delete vectors that no longer serve, or never will, with their HNSW index. An index that another session is changing
+-- is left empty for pgmnemo.upkeep. Writers that delete vectors lock a vector before they ask for the index's row, so
+-- they wait for the tenant instead.
 CREATE FUNCTION pgmnemo._drop_generation(tenant uuid, generation smallint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- Drops a graph that vector_graph no longer names, unless somebody is reading it just now: nobody is waited for, and
--- pgmnemo.upkeep drops what is left. Whether it is gone.
+-- Drop an HNSW table that vector_graph no longer names, unless a session is reading it: the call waits for no session,
+-- and pgmnemo.upkeep drops the rest. Return whether it is gone.
 CREATE FUNCTION pgmnemo._drop_graph(graph name)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

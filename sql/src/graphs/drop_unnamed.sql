@@ -1,4 +1,4 @@
--- Drops the graphs that no tenant has any more.
+-- Drop the HNSW tables that no tenant has any more.
 CREATE FUNCTION pgmnemo._drop_unnamed()
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

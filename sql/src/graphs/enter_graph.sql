@@ -1,6 +1,6 @@
--- Brings so many of the vectors that wait into a tenant's graph, and begins with no more after a time; how many. NULL:
--- another session changes the graph just now, or the tenant has none. A build cannot be stopped and gone on with: where
--- there is a time and it would take longer, the graph begins empty and the vectors enter one by one, over many calls.
+-- Insert up to `most` waiting vectors into a tenant's HNSW index, and start no more after `enough`; return how many.
+-- NULL: another session is changing the index, or the tenant has no index. A build cannot be stopped and resumed: if it
+-- would take longer than a set time, the index begins empty and the vectors enter one by one, over many calls.
 CREATE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint,
                                      enough timestamptz DEFAULT 'infinity')
 RETURNS bigint

@@ -1,5 +1,5 @@
--- Takes a tenant's graphs away from it, but for those that another session changes just now. Whoever deletes vectors
--- afterwards need not take them out one by one.
+-- Remove a tenant's HNSW indexes, except those that another session is changing. Vectors deleted afterwards need not be
+-- taken out one by one.
 CREATE FUNCTION pgmnemo._give_up_graphs(tenant uuid)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

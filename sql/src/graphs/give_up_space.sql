@@ -1,5 +1,5 @@
--- Lets the next vector of a tenant without any say anew of which dimension they are, unless somebody is writing one.
--- Locked first, and looked at in another statement, which sees whatever was written before.
+-- Let the next vector of a tenant without vectors set their dimension again, unless a session is writing a vector. The
+-- row is locked first and read in another statement, which sees all earlier writes.
 CREATE FUNCTION pgmnemo._give_up_space(tenant uuid)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- Whether a tenant's graph is made anew when so many vectors enter: it is not there, or holds less than twice as many
--- and these are many, so that it is faster.
+-- Return whether a tenant's HNSW index is rebuilt when so many vectors enter: it is missing, or holds less than twice
+-- as many and these are many, so that a rebuild is faster.
 CREATE FUNCTION pgmnemo._graph_anew(tenant uuid, generation smallint, entering bigint)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

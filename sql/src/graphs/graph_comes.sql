@@ -1,5 +1,5 @@
--- Outside of the verbs a row comes when a dump is restored: then the graph that it names becomes the owner's of the
--- schema pgmnemo, who may be another now, and nobody else's.
+-- Give a restored HNSW table to the owner of the schema pgmnemo, who may have changed, and to no other role. Outside of
+-- the verbs a row is inserted only when a dump is restored.
 CREATE FUNCTION pgmnemo._graph_comes()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

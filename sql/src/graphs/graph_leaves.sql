@@ -1,6 +1,5 @@
--- A graph that is named no more is dropped when the transaction ends, and not before: who reads it would wait. At that
--- time PostgreSQL may run the trigger as whoever commits. A name that came from another server may be taken anew
--- meanwhile.
+-- Drop an HNSW table that is no longer named, but only when the transaction ends: before, its readers would wait. At
+-- that time PostgreSQL may run the trigger as the committing role. A name from another server may be reused meanwhile.
 CREATE FUNCTION pgmnemo._graph_leaves()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

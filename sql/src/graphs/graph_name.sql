@@ -1,4 +1,4 @@
--- A name for a graph that no other relation has.
+-- Return a name for an HNSW table that no other relation has.
 CREATE FUNCTION pgmnemo._graph_name()
 RETURNS name
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- Whether a tenant's graph is that table, as others have it by now.
+-- Return whether a table is a tenant's HNSW table, in the present state of the row.
 CREATE FUNCTION pgmnemo._graph_named(tenant uuid, generation smallint, graph name)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

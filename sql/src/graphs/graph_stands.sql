@@ -1,6 +1,6 @@
--- Whether a graph's table is there, and belongs to the owner of the schema pgmnemo: pg_upgrade gives the extension to a
--- superuser, and plain SQL has none. To a snapshot that is older than its drop its name still shows, and who was let to
--- create in the schema may have taken the name.
+-- Return whether an HNSW table exists and belongs to the owner of the schema pgmnemo: pg_upgrade gives the extension to
+-- a superuser, and plain SQL has no extension. A snapshot older than its drop still shows its name, and a role with
+-- CREATE on the schema may have taken the name.
 CREATE FUNCTION pgmnemo._graph_stands(graph name)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- Whether a tenant may have a new graph. Any role may lower pgmnemo.exact_scan_limit, so after the first some hundred
--- graphs of a database one is of a thousand vectors at least: else each tenant could fill the catalogue with four
--- relations, or have them come and go so often that no pg_dump gets through.
+-- Return whether a tenant may have a new HNSW index. Any role may lower pgmnemo.exact_scan_limit, so after the first
+-- some hundred indexes of a database an index needs a thousand vectors: else each tenant could fill the catalogue with
+-- four relations, or have them come and go so often that no pg_dump gets through.
 CREATE FUNCTION pgmnemo._graph_worth(tenant uuid, generation smallint)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Whether pgvector's HNSW indexes may be trusted: before 0.8.4 a parallel build or a vacuum could spoil them. With an
--- older one every scope is read exactly, whatever its size, and no vector enters a graph.
+-- Return whether pgvector's HNSW indexes are safe: before 0.8.4 a parallel build or a vacuum could spoil them. Under an
+-- older version every scope is read exactly, at any size, and no vector enters an index.
 CREATE FUNCTION pgmnemo._graphs_sound()
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

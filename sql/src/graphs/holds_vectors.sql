@@ -1,4 +1,4 @@
--- Whether a tenant has more vectors of a generation than that.
+-- Return whether a tenant has more vectors of a generation than a limit.
 CREATE FUNCTION pgmnemo._holds_vectors(tenant uuid, generation smallint, than bigint)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

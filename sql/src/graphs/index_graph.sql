@@ -1,5 +1,5 @@
--- The indexes of a graph's table. Of unit vectors the inner product is the cosine. A build takes all rows at once, in
--- parallel where max_parallel_maintenance_workers allows, and is fastest while it fits into maintenance_work_mem.
+-- Create the indexes of an HNSW table. The inner product of unit vectors is the cosine. A build takes all rows at once,
+-- in parallel where max_parallel_maintenance_workers allows, and is fastest within maintenance_work_mem.
 CREATE FUNCTION pgmnemo._index_graph(graph name)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- Whether a tenant has a graph of a generation, or shall have one from now on: its vectors are more than
+-- Return whether a tenant has an HNSW index of a generation, and register an index where its vectors exceed
 -- pgmnemo.exact_scan_limit.
 CREATE FUNCTION pgmnemo._large(tenant uuid, generation smallint)
 RETURNS boolean

@@ -1,5 +1,5 @@
--- The name of a tenant's graph for who may change it: one session at a time, and no other waits. NULL: another does,
--- or there is none.
+-- Lock a tenant's HNSW index for changes by one session and return its table; no session waits. NULL: another session
+-- has locked it, or it does not exist.
 CREATE FUNCTION pgmnemo._locked_graph(tenant uuid, generation smallint)
 RETURNS name
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- Gives a tenant, whose row of vector_graph the caller has locked, an empty graph: none of its vectors is marked as
--- being in it.
+-- Create an empty HNSW index for a tenant and return its table. The caller has locked the tenant's row of vector_graph;
+-- no vector is marked as indexed.
 CREATE FUNCTION pgmnemo._make_graph(tenant uuid, generation smallint)
 RETURNS name
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- Brings so many of the vectors that wait into a graph, which the caller has locked, one by one; how many. What
--- another session is changing just now is left for the next time. A nested loop is right for few rows as for many.
+-- Insert up to `most` waiting vectors into an HNSW index, which the caller has locked, one by one; return how many.
+-- Vectors that another session is changing wait for the next merge. A nested loop suits few rows and many.
 CREATE FUNCTION pgmnemo._merge(tenant uuid, generation smallint, graph name, most bigint)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,7 +1,7 @@
--- An empty table for a tenant's graph, whose row of vector_graph the caller has locked, and from now on its name there.
--- It is behind the second wall like every table: its rows show while a verb acts for the tenant. No member of the
--- extension, so that a dump takes it along; its owner is that of the other tables, for as plain SQL there is no
--- extension.
+-- Create an empty HNSW table for a tenant and record its name in the tenant's row of vector_graph, which the caller has
+-- locked. Row-level security protects it like every table: its rows show while a verb acts for the tenant. The table is
+-- no member of the extension, so that a dump includes it; its owner is that of the other tables, because plain SQL has
+-- no extension.
 CREATE FUNCTION pgmnemo._new_graph(tenant uuid, generation smallint)
 RETURNS name
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

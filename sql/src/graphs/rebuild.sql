@@ -1,7 +1,7 @@
--- Makes a graph anew, of what is marked as being in it and of so many more that wait; the caller has locked it. How
--- many entered. Meanwhile readers have the old one, and writers go on: what they change is compared at the end, when
--- they are held up for as long as that takes. Whatever is expected of a table that was never
--- analyzed, all rows are compared at once, by hashing: other plans compare each with each.
+-- Rebuild an HNSW index from the vectors marked as indexed and up to `most` that wait; the caller has locked it. Return
+-- how many entered. Meanwhile readers use the old index, and writers go on: their changes are compared at the end, and
+-- only that holds writers up. All rows are compared at once, by hashing, despite the planner's estimates for a table
+-- without statistics: other plans compare each with each.
 CREATE FUNCTION pgmnemo._rebuild(tenant uuid, generation smallint, most bigint)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

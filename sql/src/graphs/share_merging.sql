@@ -1,7 +1,7 @@
--- A writer's share in the upkeep of his tenant's graph, where no scheduler does it: past a tail of about a thousand
--- each stored lesson brings in about as many vectors as it adds. To count costs time: whether a tenant has become
--- large, and whether the tail is past its bound, is looked at by chance, the seldomer, the more there is to count, and
--- the latter kept for those who write meanwhile. Where it would be no more than a conflict, it is left to others.
+-- Do a writer's share in the upkeep of its tenant's HNSW index, where no scheduler does it: past a tail of about a
+-- thousand each stored lesson inserts about as many vectors as it adds. Counting costs time: whether a tenant has
+-- become large, and whether the tail is past its bound, is checked at random, less often the more there is to count,
+-- and the latter is stored for concurrent writers. Where the share would only be a conflict, other writers do it.
 CREATE FUNCTION pgmnemo._share_merging(tenant uuid, generation smallint, lessons integer, exact_scan_limit integer)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- Whether a graph of what is marked as being in it and of so many more vectors is built in about five seconds: 10,000
--- of 384 dimensions on one core.
+-- Return whether an HNSW index of the marked and so many more vectors is built in about five seconds: 10,000 of 384
+-- dimensions on one core.
 CREATE FUNCTION pgmnemo._soon_built(tenant uuid, generation smallint, entering bigint)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

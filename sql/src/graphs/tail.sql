@@ -1,4 +1,4 @@
--- How many vectors of a tenant wait to enter the graph, counted up to so many.
+-- Return how many vectors of a tenant wait to enter the HNSW index, counted up to `most`.
 CREATE FUNCTION pgmnemo._tail(tenant uuid, generation smallint, most bigint)
 RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- How many vectors may wait before writers bring them in: a scan of a thousand takes about a millisecond.
+-- Return how many vectors may wait before writers insert them: a scan of a thousand takes about a millisecond.
 CREATE FUNCTION pgmnemo._tail_most(exact_scan_limit bigint)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

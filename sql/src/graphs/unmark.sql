@@ -1,5 +1,5 @@
--- Marks the vectors of a tenant, whose graph is gone and whose row of vector_graph the caller has locked, as waiting
--- for the next one, until a time; whether none is left. What another session is changing just now is left.
+-- Mark the vectors of a lost HNSW index as waiting for the next index, until a time; return whether no marked vector is
+-- left. The caller has locked the tenant's row of vector_graph. Vectors that another session is changing stay marked.
 CREATE FUNCTION pgmnemo._unmark(tenant uuid, generation smallint, enough timestamptz)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- A vector that is deleted, or no longer marked as being in the graph, is taken out of it. Of vectors that are in none
--- no writer pays for this. The row that names the graph is held, so that none is dropped meanwhile.
+-- Delete a vector from the HNSW index when it is deleted or no longer marked as indexed. Writers do not pay for vectors
+-- outside the index. The row that names the table is locked, so that the table is not dropped meanwhile.
 CREATE FUNCTION pgmnemo._vector_leaves()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

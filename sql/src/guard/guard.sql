@@ -1,9 +1,8 @@
--- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has: each name of this
--- script is one of pg_catalog or has its schema. PostgreSQL shows no NOTICE of a script, so what is to be known is a
--- WARNING.
+-- Objects in pgvector's schema, where others may create, must not run in place of objects of pg_catalog: each name of
+-- this script is in pg_catalog or has its schema. PostgreSQL shows no NOTICE of a script, so notes are a WARNING.
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
--- Whoever owns the schema can put objects of his own into it and drop ours. So it must be empty, and the creator's:
--- a superuser takes over an empty one, for a dump brings the schema before the extension.
+-- The owner of the schema can create own objects in it and drop ours. So it must be empty, and the creator's: a
+-- superuser takes over an empty schema, because a dump creates the schema before the extension.
 DO $$
 DECLARE
     keeper name := (SELECT pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname = 'pgmnemo');

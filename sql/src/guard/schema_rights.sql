@@ -1,4 +1,4 @@
--- Rights that the owner's default privileges, or a former owner, gave on the schema are not ours.
+-- Revoke rights on the schema that the owner's default privileges, or a former owner, gave.
 DO $$
 DECLARE
     other oid;

@@ -1,4 +1,4 @@
--- halfvec and iterative scans came with pgvector 0.8.0.
+-- The extension needs pgvector 0.8.0 for halfvec and iterative scans.
 DO $$
 DECLARE
     given text := (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'vector');

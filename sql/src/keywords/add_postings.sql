@@ -1,5 +1,5 @@
--- Appends the posting blocks of these active lessons of one tenant, ids ascending within each. One lesson's are of
--- one posting each, and need not be gathered.
+-- Append the posting blocks of these active lessons of a tenant, ids ascending within each block. The blocks of a
+-- single lesson have one posting each, and need no aggregation.
 CREATE FUNCTION pgmnemo._add_postings(tenant uuid, ids bigint[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

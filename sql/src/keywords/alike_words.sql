@@ -1,7 +1,7 @@
--- Pairs of a lesson of `ids` and an older one in scope that may share the `at_least` part of their lexemes. Lessons so
--- alike lack few of each other's lexemes, so of the rarest ones they share all but as many: the lists of these are
--- read, as far as `read_most` postings for a lesson go, and those who share most are told. Lists of unknown length are
--- joined by hashing.
+-- Return pairs of a lesson of `ids` and an older lesson in scope that may share the `at_least` part of their lexemes.
+-- Lessons so alike lack few of each other's lexemes, so they share all but as many of the rarest: the posting lists of
+-- these are read, up to `read_most` postings per lesson, and the lessons that share most are returned. Lists of unknown
+-- length are joined by hashing.
 CREATE FUNCTION pgmnemo._alike_words(scope pgmnemo.scope, ids bigint[], at_least float8)
 RETURNS TABLE (older bigint, newer bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE

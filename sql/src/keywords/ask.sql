@@ -1,6 +1,6 @@
--- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
--- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
--- it, counts over the scope.
+-- Return a question with its BM25 statistics, direction and times. pgmnemo.statistics_scope sets where document
+-- frequency counts: in the tenant, in the searched scope, or as the mean of both; the bounds of a term and its number
+-- of lessons count over the scope.
 CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
                              s pgmnemo.settings, windows tstzmultirange DEFAULT NULL)
 RETURNS pgmnemo.question

@@ -1,5 +1,5 @@
--- The whole BM25 (in units of 2^-40) of the most promising of these lessons that may be recalled, best first: of those
--- `most` that have the highest totals so far, or of all.
+-- Return the whole BM25 (in units of 2^-40) of the most promising of these lessons that are recallable, best first: of
+-- the `most` with the highest totals so far; NULL: of all.
 CREATE FUNCTION pgmnemo._best_sums(scope pgmnemo.scope, asked pgmnemo.question, ids bigint[], totals float8[],
                                    most integer)
 RETURNS TABLE (lesson_id bigint, total float8)

@@ -1,5 +1,5 @@
--- A bitmap of places, as it is kept: as bits, or as the places that are set in a bitmap of zeros. To unpack the bits is
--- to join them with nothing.
+-- Return a bitmap of places, unpacked from its stored form: bits, or the places that are set in a bitmap of zeros.
+-- Concatenation with an empty text unpacks the bits.
 CREATE FUNCTION pgmnemo._bits(bits varbit, places smallint[], zeros varbit)
 RETURNS varbit
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

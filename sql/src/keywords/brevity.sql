@@ -1,5 +1,5 @@
--- The share that words count with in a question of so many. Of a long question one lesson holds a part, so that part is
--- taken to grow with the root of the length.
+-- Return the weight of the words of a question by their number. A lesson holds a part of a long question, and that part
+-- is assumed to grow with the root of the length.
 CREATE FUNCTION pgmnemo._brevity(words integer)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

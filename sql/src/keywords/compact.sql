@@ -1,5 +1,5 @@
--- What pgmnemo.compact does for a tenant that is locked; how many blocks fewer there are. After a time it begins with
--- no further piece and no further lists, which wait for the next call.
+-- Compact the postings of a locked tenant and return how many blocks fewer it has. After `enough` it starts no further
+-- piece and no further lists, which wait for the next call.
 CREATE FUNCTION pgmnemo._compact(tenant uuid, enough timestamptz DEFAULT 'infinity')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- Takes these pieces of a tenant away, with what takes their lessons back; the lessons that they held as they are.
+-- Delete these pieces of a tenant and their negative postings; return the ids of their lessons that are unchanged.
 CREATE FUNCTION pgmnemo._drop_pieces(tenant uuid, numbers bigint[])
 RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,8 +1,8 @@
--- The `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id: those of pieces
--- first, then, of what no piece holds, those that could be among them. MaxScore: the lists of the rarest terms are read
--- whole; once the terms that are left cannot lift a lesson that holds none of them to the depth-th score found so far,
--- they matter for those few lessons alone that they could still lift.
--- Without enable_sort the planner sums up by hashing: it takes a few hundred postings for three, and would sort.
+-- Return the `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id: first
+-- lessons of pieces, then other lessons that could rank among them. MaxScore: the lists of the rarest terms are read
+-- whole; once the remaining terms cannot lift a lesson without the read terms to the depth-th score so far, they are
+-- read only for the few lessons that they could still lift. Without enable_sort the planner aggregates by hashing: it
+-- takes a few hundred postings for three, and would sort.
 CREATE FUNCTION pgmnemo._keyword_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer)
 RETURNS TABLE (lesson_id bigint, total float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE

@@ -1,7 +1,7 @@
--- Of a lesson as a whole its BM25 (in units of 2^-40) unless that is known already, and what the question's terms in
--- it are worth where it has no passages: it may be long for good reason, so its length is held against it by half only
--- (pgmnemo._terms_within). Its vector of lexemes is unpacked once: to join it with nothing does that. With weights of
--- 1 the cover density of one term is the number of times that it stands there.
+-- Return a lesson's BM25 as a whole (in units of 2^-40) unless `known`, and the worth of the question's terms in a
+-- lesson without passages: it may be long for good reason, so its length counts against it only by half
+-- (pgmnemo._terms_within). Its tsvector is unpacked once, by concatenation with an empty text. With weights of 1 the
+-- cover density of one term is its number of occurrences.
 CREATE FUNCTION pgmnemo._lesson_terms(lexemes tsvector, tokens integer, asked pgmnemo.question, bonus float8,
                                       known float8)
 RETURNS TABLE (total float8, worth float8)

@@ -1,4 +1,4 @@
--- The greatest sum that at least `wanted` places of all pieces reach, or 1, and of each piece the places that do.
+-- Return the greatest sum that at least `wanted` places reach, or 1, and the places of each piece that reach it.
 CREATE FUNCTION pgmnemo._level(planes varbit[], digits integer, wanted bigint,
                                OUT level bigint, OUT reached varbit[])
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- For every lesson in scope that no piece holds and that holds one of the question's terms from place `first` to
--- `last`, and each such term, its part of the lesson's BM25, read from the term's list; in units of 2^-40.
+-- Return, for every lesson in scope outside the pieces and each of the question's terms from `first` to `last` in it,
+-- the term's part of the lesson's BM25, read from the term's list; in units of 2^-40.
 CREATE FUNCTION pgmnemo._list_parts(scope pgmnemo.scope, asked pgmnemo.question, first integer, last integer)
 RETURNS TABLE (lesson_id bigint, part float8)
 LANGUAGE sql STABLE PARALLEL SAFE

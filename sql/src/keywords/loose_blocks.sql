@@ -1,5 +1,5 @@
--- How many small blocks of lessons single writes have left in a tenant's postings, beyond the one that each project
--- has for what fills none.
+-- Return how many small blocks of lessons single writes have left in a tenant's postings, beyond one partial block per
+-- project.
 CREATE FUNCTION pgmnemo._loose_blocks(tenant uuid)
 RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- The pieces of a tenant that hold lessons of a scope, each with a bitmap of zeros and one of the places that are in
--- it; NULL: all are.
+-- Return the pieces of a tenant that hold lessons of a scope, each with a bitmap of zeros and a bitmap of the places in
+-- scope; NULL: all places are.
 CREATE FUNCTION pgmnemo._masks(scope pgmnemo.scope)
 RETURNS TABLE (piece bigint, zeros varbit, mask varbit, lesson_count bigint, token_total bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE

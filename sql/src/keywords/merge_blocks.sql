@@ -1,4 +1,4 @@
--- Merges the small blocks of some of a tenant's posting lists; whether there may be more.
+-- Merge the small blocks of some of a tenant's posting lists; return whether there may be more.
 CREATE FUNCTION pgmnemo._merge_blocks(tenant uuid)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- How many lessons a whole piece holds: bitmaps of 2 kB, of which some stand in a page.
+-- Return how many lessons a whole piece holds: its bitmaps take 2 kB, so that several fit into a page.
 CREATE FUNCTION pgmnemo._piece_size()
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- The places that are set in a bitmap, ascending.
+-- Return the places that are set in a bitmap, ascending.
 CREATE FUNCTION pgmnemo._places(bits varbit)
 RETURNS TABLE (place integer)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Cuts one posting list into blocks of at most 128 lessons: a block stays in line in its row.
+-- Split a posting list into blocks of at most 128 lessons: a block stays in line in its row.
 CREATE FUNCTION pgmnemo._posting_blocks(lesson_ids bigint[], frequencies smallint[], token_counts integer[])
 RETURNS TABLE (lesson_ids bigint[], frequencies smallint[], token_counts integer[],
                lesson_count integer, token_total bigint,

@@ -1,4 +1,4 @@
--- Of each piece the places whose sum reaches a level, above 0.
+-- Return for each piece the places with a sum of at least a level, above 0.
 CREATE FUNCTION pgmnemo._reaching(planes varbit[], digits integer, level bigint)
 RETURNS varbit[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

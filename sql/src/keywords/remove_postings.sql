@@ -1,6 +1,6 @@
--- Takes these lessons of a project, as they were, out of the keyword index: out of the blocks that hold them, and where
--- a piece does, by blocks of negative numbers. Ids ascend within a block, so its ends tell most blocks apart that hold
--- none of them.
+-- Remove these lessons of a project, in their former state, from the keyword index: from the blocks that hold them, and
+-- for lessons of a piece by negative blocks. Ids ascend within a block, so its first and last id rule out most blocks
+-- without them.
 CREATE FUNCTION pgmnemo._remove_postings(tenant uuid, project uuid, gone bigint[], lexemes tsvector[], tokens integer[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

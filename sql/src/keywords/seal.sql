@@ -1,5 +1,5 @@
--- Makes a piece of these active lessons of one tenant, which neither postings nor another piece hold. Postings are
--- gathered by hash, place and frequency in one number (a lexeme has 256 positions at most), and sorted term by term.
+-- Make a piece of these active lessons of a tenant, which neither postings nor another piece hold. Postings are
+-- gathered by hash, place and frequency in one number (a lexeme has 256 positions at most), and sorted per term.
 CREATE FUNCTION pgmnemo._seal(tenant uuid, ids bigint[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

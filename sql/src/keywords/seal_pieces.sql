@@ -1,8 +1,8 @@
--- Makes a piece of what postings hold where it is enough for one: of a tenant that has pieces a sixteenth of a whole
--- one, else a fourth. With it go pieces that are not whole, if it is half as much as they hold at least, or they make
--- a whole one together, so that there are few of them; and those of which a part was taken back. It takes no more than
--- make three pieces, of the smallest pieces and the first lessons of the postings; whether there may be more to do. One
--- statement takes the postings away and lists the lessons: what another session stores meanwhile keeps its own.
+-- Make a piece of a tenant's postings where they are enough: a sixteenth of a whole piece if the tenant has pieces,
+-- else a fourth. Smaller pieces join if the postings are at least half their size, or if they make a whole piece
+-- together, so that there are few; and so do pieces with many lessons taken back. A call makes at most three pieces, of
+-- the smallest pieces and the first lessons of the postings; return whether there may be more to do. One statement
+-- deletes the postings and lists the lessons: lessons that another session stores meanwhile keep their own.
 CREATE FUNCTION pgmnemo._seal_pieces(tenant uuid, size integer)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

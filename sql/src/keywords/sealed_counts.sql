@@ -1,5 +1,5 @@
--- What pieces hold of these lexemes, and under the empty one of lessons: in the tenant, and in scope; and how often and
--- in how short a lesson at most.
+-- Return the counts of these lexemes in pieces, and of lessons under the empty lexeme: in the tenant, and in scope;
+-- with the highest frequency and the shortest lesson.
 CREATE FUNCTION pgmnemo._sealed_counts(scope pgmnemo.scope, lexemes text[])
 RETURNS TABLE (lexeme text, lessons bigint, tokens bigint, held bigint, held_tokens bigint, frequency smallint,
                shortest integer)

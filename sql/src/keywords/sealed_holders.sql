@@ -1,4 +1,4 @@
--- The lessons in scope that pieces hold under a lexeme, and that were not taken back.
+-- Return the lessons in scope that pieces hold under a lexeme, and that were not taken back.
 CREATE FUNCTION pgmnemo._sealed_holders(scope pgmnemo.scope, of_lexeme text)
 RETURNS TABLE (lesson_id bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,7 +1,7 @@
--- Of the lessons that pieces hold the `depth` with the highest BM25 (in units of 2^-40), exactly, and those that tie
--- with the last. What each could have at most is counted in whole units, for a whole piece at once: `planes` are the
--- binary digits of these sums. Then the lessons that could have most are looked at, enough of them, and at last all
--- others that could have what the depth-th of those has.
+-- Return the `depth` lessons of pieces with the highest BM25 (in units of 2^-40), exactly, and those that tie with the
+-- last. Upper bounds are counted in whole units, for a whole piece at once: `planes` are the binary digits of these
+-- sums. Enough lessons with the highest bounds are scored first, and then all others that could reach the depth-th
+-- score.
 CREATE FUNCTION pgmnemo._sealed_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer,
                                     OUT ids bigint[], OUT totals float8[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE

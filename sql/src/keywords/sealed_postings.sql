@@ -1,6 +1,5 @@
--- What pieces hold, posting by posting, whatever was taken back; under the empty lexeme every lesson. NULL: of all
--- lexemes. What stands at a place is looked up in arrays of its piece: of tables that were never analyzed a join by
--- places could be planned as one of all with all.
+-- Return the postings of pieces, including lessons taken back; under the empty lexeme every lesson. NULL: all lexemes.
+-- Places are looked up in arrays of their piece: without statistics a join by places could be planned as a cross join.
 CREATE FUNCTION pgmnemo._sealed_postings(tenant uuid, of_lexeme text DEFAULT NULL)
 RETURNS TABLE (project_id uuid, lexeme text, lesson_id bigint, frequency integer, tokens integer)
 LANGUAGE sql STABLE PARALLEL SAFE

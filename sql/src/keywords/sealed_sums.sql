@@ -1,4 +1,4 @@
--- The BM25 (in units of 2^-40) of the lessons at these places of these pieces, but for those that were taken back.
+-- Return the BM25 (in units of 2^-40) of the lessons at these places of these pieces, except lessons taken back.
 CREATE FUNCTION pgmnemo._sealed_sums(scope pgmnemo.scope, asked pgmnemo.question, pieces bigint[], chosen varbit[],
                                      taken_back bigint[])
 RETURNS TABLE (lesson_id bigint, total float8)

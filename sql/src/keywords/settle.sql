@@ -1,6 +1,6 @@
--- Puts these active lessons of a tenant, which neither postings nor pieces hold, into pieces of `size`, the last one of
--- `least_size` at least, and what is left over into postings. One that is taken back from a piece stays out of others
--- until that piece is made anew.
+-- Put these active lessons of a tenant, which neither postings nor pieces hold, into pieces of `size`, the last of at
+-- least `least_size`, and the rest into postings. A lesson that is taken back from a piece stays out of others until
+-- that piece is rebuilt.
 CREATE FUNCTION pgmnemo._settle(tenant uuid, ids bigint[], size integer, least_size integer)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

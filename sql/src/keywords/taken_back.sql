@@ -1,4 +1,4 @@
--- The lessons that pieces hold as they no longer are.
+-- Return the lessons that pieces hold in a former state.
 CREATE FUNCTION pgmnemo._taken_back(tenant uuid)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- What sums of BM25 are counted in: 2^40 to one, so that a sum below 8,192 is exact in any order.
+-- Return the number of units in a BM25 of 1: with 2^40 a sum below 8,192 is exact in any order.
 CREATE FUNCTION pgmnemo._unit()
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- How alike the words of two texts are. A difference is taken, for a union may be larger than a tsvector can be.
+-- Return how alike the words of two texts are. It uses a difference: a union may exceed the size of a tsvector.
 CREATE FUNCTION pgmnemo._words_shared(one tsvector, other tsvector)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

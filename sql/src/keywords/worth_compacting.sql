@@ -1,5 +1,5 @@
--- Whether so many small blocks of lessons, each with one for every lexeme of its lessons, are worth a compaction: one
--- for every fourth lesson, but a hundred at least, for few are soon read, and five hundred at most.
+-- Return whether so many small blocks of lessons, each with one per lexeme of its lessons, are worth a compaction: one
+-- per four lessons, but at least a hundred, since few are soon read, and at most five hundred.
 CREATE FUNCTION pgmnemo._worth_compacting(tenant uuid, loose bigint)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Where lessons change all day a fifth of dead rows, at which PostgreSQL begins, is much to read. What somebody has set
--- on a table stays.
+-- PostgreSQL vacuums from a fifth of dead rows on: too many to read where lessons change all day. A table's own
+-- settings stay.
 DO $$
 DECLARE
     item record;

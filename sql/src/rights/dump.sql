@@ -1,5 +1,5 @@
--- What pg_dump takes along: grants of roles that exist, and what lessons are. Postings are not dumped: the triggers
--- build them anew from the lessons. Graphs are tables of no extension: a dump has them as they are.
+-- Set what pg_dump includes: grants of roles that exist, and the data of lessons. Postings are not dumped: the triggers
+-- rebuild them from the lessons. HNSW tables are no members of an extension: a dump has them as they are.
 SELECT pg_catalog.pg_extension_config_dump(
     'pgmnemo.tenant_grant', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');

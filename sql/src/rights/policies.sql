@@ -1,5 +1,5 @@
--- The second wall behind the verbs. Forced, so that the tables' owner, who is the verbs' own role, is bound as well;
--- only superusers and BYPASSRLS roles are not. The sub-select makes PostgreSQL ask once a statement, not once a row.
+-- Row-level security, behind the verbs. Forced, so that the tables' owner, the verbs' own role, is bound as well; only
+-- superusers and BYPASSRLS roles are not. The sub-select makes PostgreSQL call once a statement, not once a row.
 ALTER TABLE pgmnemo.lesson ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.lesson_edge ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.passage ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -13,7 +13,7 @@ ALTER TABLE pgmnemo.piece_term ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURI
 ALTER TABLE pgmnemo.lesson_entry ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.supersession ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
--- Not forced and without a policy: nobody but the owner sees a row, not even who may read all data.
+-- Not forced and without a policy: only the owner sees a row; even roles that may read all data do not.
 ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.vector_graph ENABLE ROW LEVEL SECURITY;

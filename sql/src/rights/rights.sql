@@ -1,6 +1,6 @@
--- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
--- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
--- privileges of the owner gave to others goes as well.
+-- Only the extension's owner reaches a table, a type for columns, or a function that is no verb: no login can lock rows
+-- or tables, ask the planner about them, or make an object that depends on ours. Rights from the owner's default
+-- privileges are revoked as well.
 DO $$
 DECLARE
     item record;
@@ -36,13 +36,13 @@ BEGIN
     END LOOP;
 END
 $$;
--- What a role may do is decided by its grants of tenants: without one, every verb refuses.
+-- Grants of tenants decide what a role may do: without a grant, every verb refuses.
 GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
 GRANT SELECT ON
     pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.vectors, pgmnemo.edges, pgmnemo.postings
     TO PUBLIC;
 GRANT SELECT ON pgmnemo.health TO pg_monitor;
--- Run with the rights of whoever calls, before or beside a verb, and read no table.
+-- These run with the caller's rights, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,
     pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,

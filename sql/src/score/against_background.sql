@@ -1,9 +1,9 @@
--- The question with what unrelated lessons have in common with it and with each other, from the first lessons in scope
--- by key, so that equal lessons have equal scores in whatever order they came. `center` is the mean cosine of these and
--- the question: it differs between embedders, languages and questions. The answer may be among them, and of few it
--- lifts the mean: on average it lies about 0.3 of the way from the others to 1, so as much is taken away. `common` is
--- the direction of their mean vector and `commonness` its length; unknown where nothing is asked in words, for then
--- lessons are to rank by their cosines.
+-- Return the question with what unrelated lessons share with it and with each other, taken from the first lessons in
+-- scope by key, so that equal lessons have equal scores in any order of arrival. `center` is the mean cosine of these
+-- lessons and the question: it differs between embedders, languages and questions. The answer may be among them, and
+-- lifts the mean of a few: it lies about 0.3 of the way from the others to 1 on average, so as much is subtracted.
+-- `common` is the direction of their mean vector and `commonness` its length; both are NULL for a question without
+-- words, because its lessons must rank by their cosines.
 CREATE FUNCTION pgmnemo._against_background(scope pgmnemo.scope, asked pgmnemo.question)
 RETURNS pgmnemo.question
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- An answer that is empty because of the gate alone is an error: it would look like an empty memory, and drivers
+-- Raise an error if an answer is empty only because of the gate: it would look like an empty memory, and drivers
 -- swallow notices.
 CREATE FUNCTION pgmnemo._all_hidden(scope pgmnemo.scope, hidden integer)
 RETURNS void

@@ -1,4 +1,4 @@
--- The scope that a verb's arguments ask for, with the lessons in it where a filter leaves few.
+-- Return the scope of a verb's arguments, with the ids of its lessons where a filter leaves few.
 CREATE FUNCTION pgmnemo._asked_scope(tenant uuid, project uuid, gate text, role text, valid_at timestamptz,
                                      moment timestamptz, known_at timestamptz, given jsonb,
                                      everything boolean DEFAULT false)

@@ -1,8 +1,8 @@
--- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
--- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
--- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
--- unpacked once: to join one with nothing does that. With weights of 1 the cover density of one term is the number of
--- times that it stands there.
+-- Return the own components of these lessons, with the part of their BM25 that is known or NULL. A lesson without
+-- passages counts as its own passage; so does a vector that represents passages without vectors. Each table is read
+-- once for all lessons and joined by hashing: a look-up per lesson would cost more than its result. A long tsvector is
+-- unpacked once, by concatenation with an empty text. With weights of 1 the cover density of one term is its number of
+-- occurrences.
 CREATE FUNCTION pgmnemo._candidates(scope pgmnemo.scope, ids bigint[], totals float8[], asked pgmnemo.question,
                                     s pgmnemo.settings, by_words boolean, moment timestamptz)
 RETURNS pgmnemo.candidate[]

@@ -1,6 +1,6 @@
--- The cosine that question and lesson would have if they were unrelated. A text that is near to all texts, such as a
--- greeting, is near to the question, too, whatever it says: so the center of a lesson is higher by a part of how much
--- nearer than others it lies to the mean of the lessons. The whole of that would take away what a topic shares.
+-- Return the cosine that question and lesson would have if they were unrelated. A text that is near to all texts, such
+-- as a greeting, is also near to the question, so its center is higher: by a part of how much nearer than others it is
+-- to the mean of the lessons. The whole of that distance would take away what a topic shares.
 CREATE FUNCTION pgmnemo._center(asked pgmnemo.question, common float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

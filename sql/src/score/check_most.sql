@@ -1,4 +1,4 @@
--- How much one call may ask for.
+-- Check how many rows a call asks for.
 CREATE FUNCTION pgmnemo._check_most(most integer, allowed integer)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Every part of the score in the order of the sum, for those who show or fit it.
+-- Return every part of the score in the order of the sum, for callers that show or fit it.
 CREATE FUNCTION pgmnemo._contributions(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (contributions float8[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- By what lessons say the same (pgmnemo._text_key); the texts are read only of those whose lexemes are the same.
+-- Return the keys that equal lessons share (pgmnemo._text_key); texts are read only where lexemes are equal.
 CREATE FUNCTION pgmnemo._equal_keys(scope pgmnemo.scope, ids bigint[])
 RETURNS TABLE (lesson_id bigint, text_key bigint, alone boolean, asks boolean, happened timestamptz)
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- The candidates that say the same: for each text the lesson that ranks first (`leads`), the one that is shown in its
--- place, the newest and rather a statement than a question, and how many others there are; `left_out`: all candidates
--- but the first, and for each which that is.
+-- Return the candidates that say the same. For each text: the lesson that ranks first (`leads`), the lesson shown in
+-- its place (the newest, and a statement rather than a question), and the number of other lessons. `left_out`: all
+-- candidates but the first, each with its first in `first_of`.
 CREATE FUNCTION pgmnemo._equal_lessons(scope pgmnemo.scope, candidates pgmnemo.candidate[], copies bigint[],
                                        near bigint[], nears float8[], linked bigint[], graphs float8[],
                                        s pgmnemo.settings, OUT leads bigint[], OUT shown bigint[], OUT others integer[],

@@ -1,6 +1,6 @@
--- The lessons that a filter leaves in a scope, where they are few: then those alone are read, exactly. NULL where they
--- may be many, or where no index knows a condition. Of the conditions that one knows, the rarest is followed, and none
--- is read further than `read_most` rows, nor than one that was read before.
+-- Return the lessons that a filter leaves in a scope where they are few: the caller then reads only these, exactly.
+-- NULL: they may be many, or no index covers a condition. The rarest indexed condition is used, and none is read
+-- further than `read_most` rows, nor further than a rarer condition before it.
 CREATE FUNCTION pgmnemo._few(scope pgmnemo.scope)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Recallable lessons in scope that no leg found, in key order: at most `wanted`.
+-- Return recallable lessons in scope that no leg found, in key order: at most `wanted`.
 CREATE FUNCTION pgmnemo._fill(scope pgmnemo.scope, have bigint[], wanted integer)
 RETURNS SETOF bigint
 LANGUAGE sql STABLE PARALLEL SAFE

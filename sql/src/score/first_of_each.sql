@@ -1,5 +1,5 @@
--- Of each way the first lesson of each text, `most` at most, and as copies the lessons that say the same as one of
--- these.
+-- Return the first lesson of each text per leg, at most `most` per leg, and as `copies` the lessons that say the same
+-- as these.
 CREATE FUNCTION pgmnemo._first_of_each(scope pgmnemo.scope, by_keyword bigint[], totals float8[], by_vector bigint[],
                                        filled bigint[], most integer,
                                        OUT ids bigint[], OUT totals float8[], OUT copies bigint[])

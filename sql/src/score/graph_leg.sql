@@ -1,4 +1,4 @@
--- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds, and from which it flows.
+-- Return the graph proximity of every lesson that edges join, directly or not, to a seed, and the seed it flows from.
 CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[],
                                    seeds bigint[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, graph float8, seed bigint)

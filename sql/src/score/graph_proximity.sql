@@ -1,8 +1,7 @@
--- Relevance that flows along edges, both ways: for a lesson the best over all seeds other than itself and all
--- paths of at most `depth` edges of the seed's relevance times, for each edge, half its weight. Paths lead
--- through active lessons that are valid at the time and pass the gate, of whichever project and role.
--- Each step keeps at most `width` lessons and follows of each the first edges of either direction, in key order, so
--- hubs and cycles cost no more than that.
+-- Return the relevance that flows along edges, both ways: for a lesson the best over all other seeds and all paths of
+-- at most `depth` edges of the seed's relevance times, for each edge, half its weight. Paths lead through active
+-- lessons that are valid at the time and pass the gate, in any project and role. Each step keeps at most `width`
+-- lessons and follows the first edges of each in either direction, in key order, so hubs and cycles cost no more.
 CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[],
                                          depth integer,
                                          width integer)

@@ -1,4 +1,4 @@
--- How many active lessons in scope the gate hides, counted to a thousand: each row of an answer says it, and a NOTICE.
+-- Return how many active lessons in scope the gate hides, up to 1,000; each row of an answer and a NOTICE say it.
 CREATE FUNCTION pgmnemo._hidden(scope pgmnemo.scope)
 RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE

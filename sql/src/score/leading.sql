@@ -1,5 +1,5 @@
--- What leads where nothing is asked: of the 10,000 recallable lessons in scope that happened last, the `wanted` to
--- which recency and importance add most.
+-- Return the lessons that lead where nothing is asked: of the 10,000 latest recallable lessons in scope, the `wanted`
+-- lessons with the highest recency and importance.
 CREATE FUNCTION pgmnemo._leading(scope pgmnemo.scope, s pgmnemo.settings, moment timestamptz, wanted integer)
 RETURNS SETOF bigint
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- The other half of the score: what comes to a candidate from others, and what it has whatever is asked.
+-- Return the rest of the score: what other lessons add to a candidate, and what does not depend on the question.
 CREATE FUNCTION pgmnemo._lent_parts(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (context float8, neighbours float8, recency float8, importance float8, graph float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

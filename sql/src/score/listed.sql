@@ -1,5 +1,4 @@
--- Which lessons a verb that lists, counts or forgets may mean: those of a recall, or with `everything` whatever is
--- kept.
+-- Return whether a verb that lists, counts or forgets covers a lesson: a recallable lesson, or any with `everything`.
 CREATE FUNCTION pgmnemo._listed(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

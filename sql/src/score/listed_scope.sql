@@ -1,4 +1,4 @@
--- The scope of verbs that list: what a recall could answer with now, or everything that is kept.
+-- Return the scope of verbs that list: the lessons that recall could return now, or all stored lessons.
 CREATE FUNCTION pgmnemo._listed_scope(tenant uuid, project uuid, gate text, given jsonb, valid_at timestamptz,
                                       known_at timestamptz, everything boolean)
 RETURNS pgmnemo.scope

@@ -1,6 +1,6 @@
--- How far a cosine lies from that of unrelated texts, 0, to that of equal ones, 1: so one set of weights serves every
--- embedder, whether its unrelated texts have cosines near 0.1 or near 0.8. What is farther away than unrelated texts
--- keeps its order but hardly counts.
+-- Return a cosine on a scale from 0, that of unrelated texts, to 1, that of equal texts: one set of weights serves
+-- every embedder, with cosines of unrelated texts near 0.1 or near 0.8. Lessons farther away than unrelated texts keep
+-- their order but hardly count.
 CREATE FUNCTION pgmnemo._nearness(cosine float8, center float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- The relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an answer
--- often follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing, for it
--- repeats; and nothing comes from an assistant's lesson to those after it, only to the ones that it answers.
+-- Return the relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an
+-- answer often follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing,
+-- because it repeats; and it adds nothing to later lessons, only to the earlier lessons, which it answers.
 CREATE FUNCTION pgmnemo._neighbours(candidates pgmnemo.candidate[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, neighbours float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- The score has one home, this function and _lent_parts: here what a candidate's own components add to it, in the
--- order in which they are summed up. A leg that was not asked adds nothing. A row rather than an array: it costs
+-- Return what a candidate's own components add to its score, in the order of the sum. Only this function and
+-- _lent_parts define the score. A leg that was not asked adds nothing. The result is a row: unlike an array it costs
 -- nothing.
 CREATE FUNCTION pgmnemo._own_parts(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_cosine float8, cosine float8,

@@ -1,4 +1,4 @@
--- By what the best passage of a lesson is told: the less the better.
+-- Return the sort key of a lesson's best passage: lower is better.
 CREATE FUNCTION pgmnemo._passage_worth(lexemes tsvector, embedding @extschema:vector@.halfvec, asked pgmnemo.question,
                                        s pgmnemo.settings)
 RETURNS float8

@@ -1,5 +1,5 @@
--- The relevance that comes from one side: from the candidate next to a lesson, and across it from the one two places
--- away, the less of it, the longer the one between is. A `step` is how many places away one is; a place without a
+-- Return the relevance that comes from one side: from the candidate next to a lesson, and across it from the candidate
+-- two places away, less the longer the candidate between is. A `step` is a distance in places; a place without a
 -- candidate lets nothing pass.
 CREATE FUNCTION pgmnemo._passed(near_step bigint, near float8, near_words integer, far_step bigint, far float8,
                                 half_length float8)

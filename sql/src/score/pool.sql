@@ -1,10 +1,9 @@
--- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
--- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
--- relevant, and what the graph adds: the same for every k up to pool_depth.
--- `lesson` joins them last, where none did, to see what it would be worth. Where equal lessons are one hit
--- (asked.collapse), those that say the same count once, and those that are the question itself never: where too few
--- others are left, the legs are asked for more, and of the lessons that say the same the first is a candidate, the rest
--- `copies`.
+-- Return the candidates of one recall with their own components and the leg of each: the best of each leg, others in
+-- key order where both find fewer (leading lessons where nothing is asked), neighbours of the most relevant, and
+-- lessons from the graph: the same for every k up to pool_depth. `lesson` joins them last, where no leg found it, to
+-- get a score. Where equal lessons are one hit (asked.collapse), lessons that say the same count once, and lessons that
+-- repeat the question never count: where too few others are left, the legs return more. The first of the lessons that
+-- say the same is a candidate, the rest are `copies`.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
     lesson bigint,

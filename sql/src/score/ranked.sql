@@ -1,7 +1,7 @@
--- Every candidate with what comes to it from others and its score, by which it ranks; ties go by external id, then by
--- project. context: the greatest relevance among those of the same project and the same moment; alone: the score with
--- the lesson's own relevance in place of that, since what only shares a moment with an answer is none. In one query
--- with whoever calls it, so that nothing is made into records and taken apart again.
+-- Return every candidate with the components from other lessons and its score; ties go by external id, then by project.
+-- context: the greatest relevance among lessons of the same project and moment; second score: with the lesson's own
+-- relevance as its context, since a lesson that only shares a moment with an answer is not an answer. PostgreSQL
+-- inlines it into the caller's query, so that no records are built and taken apart again.
 CREATE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], nears float8[], linked bigint[],
                                 graphs float8[], s pgmnemo.settings)
 RETURNS TABLE (score float8, alone float8, own pgmnemo.candidate)

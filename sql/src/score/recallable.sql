@@ -1,5 +1,5 @@
--- Which lessons a call may answer with; the same in every leg. It becomes a part of each statement that asks, and most
--- calls ask for no more than is tested first.
+-- Return whether a call may return a lesson; the same in every leg. PostgreSQL inlines it, and most calls need no more
+-- than its first tests.
 CREATE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Those of these lessons that a call may answer with, at most so many. The sub-select keeps the planner to their ids:
+-- Return those of these lessons that a call may return, at most `most`. The sub-select keeps the planner to their ids:
 -- without statistics it takes an interval of projects for rarer.
 CREATE FUNCTION pgmnemo._recallable_of(scope pgmnemo.scope, ids bigint[], most integer)
 RETURNS bigint[]

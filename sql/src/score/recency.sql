@@ -1,5 +1,5 @@
--- Held at a thousand half-lives: PostgreSQL calls a smaller power an error. Moments are subtracted as numbers, for the
--- distance of two of them may be longer than an interval.
+-- Return the recency of a lesson. Its age is capped at a thousand half-lives: PostgreSQL calls a smaller power an
+-- error. Moments are subtracted as numbers, because their distance may exceed an interval.
 CREATE FUNCTION pgmnemo._recency(as_of timestamptz, happened timestamptz, half_life_days float8)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Of which lexemes a lesson is that repeats the question: those of the question under every configuration that lessons
--- were cut by, in mode vector, too. NULL where lessons rank by their score alone, or nothing is asked in words.
+-- Return the lexemes of a lesson that repeats the question: the question's lexemes under every configuration of the
+-- tenant's lessons, even in mode vector. NULL: lessons rank only by their score, or the question has no words.
 CREATE FUNCTION pgmnemo._repeated(scope pgmnemo.scope, asked pgmnemo.question, words text, mode text,
                                   duplicates boolean)
 RETURNS text[]

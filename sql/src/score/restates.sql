@@ -1,6 +1,5 @@
--- Whether a lesson restates an older one that fits about as well: it is newer, at most fifteen in a hundred of
--- the score below (another wording of the same statement makes as much), and a quarter of their words or more are the
--- same.
+-- Return whether a lesson restates an older lesson that fits about as well: it is newer, scores at most 15 % less
+-- (another wording of the same statement changes as much), and they share at least a quarter of their words.
 CREATE FUNCTION pgmnemo._restates(score float8, happened timestamptz, lexemes tsvector,
                                   older_score float8, older_happened timestamptz, older_lexemes tsvector)
 RETURNS boolean

@@ -1,5 +1,5 @@
--- The scope of a recall: one project, or with NULL all of the tenant. Nothing in it depends on the search path, so it
--- fixes none and costs no call.
+-- Return the scope of a recall: one project, or with NULL all projects of the tenant. Nothing in it depends on the
+-- search path, so it sets no path and PostgreSQL inlines it.
 CREATE FUNCTION pgmnemo._scope(tenant uuid, project uuid, gate text DEFAULT 'off', role text DEFAULT NULL,
                                valid_at timestamptz DEFAULT NULL, moment timestamptz DEFAULT NULL,
                                known_at timestamptz DEFAULT NULL, filter pgmnemo.filter DEFAULT NULL)

@@ -1,4 +1,4 @@
--- The sum of all contributions in their order, of which the first six are summed up already.
+-- Return the sum of all contributions in their order; `relevance` is the sum of the first six.
 CREATE FUNCTION pgmnemo._score(relevance float8, c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (score float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- What an assistant says counts for less: much of it repeats what it was told. So does what only asks; and the question
--- itself is worth nothing, and lends nothing to its neighbours.
+-- Return the weight of a lesson. An assistant's lesson counts for less, because it repeats much of its input. So does a
+-- question; and the question itself counts for nothing, and lends nothing to its neighbours.
 CREATE FUNCTION pgmnemo._share(repeats boolean, assistant boolean, asks boolean, s pgmnemo.settings)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- The lessons of one project that a call may answer with, where it holds few; else NULL.
+-- Return the recallable lessons of one project with few lessons; NULL for a larger project or several projects.
 CREATE FUNCTION pgmnemo._small_project(scope pgmnemo.scope)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- What the question's terms that stand in a passage are worth. In one with more different words than the pivot they
--- stand by chance the more often, the longer it is, and are worth as much less.
+-- Return the worth of the question's terms in a passage. Terms occur by chance more often in a passage with more
+-- different words than the pivot, so they are worth less in proportion to its length.
 CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8)
 RETURNS TABLE (worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

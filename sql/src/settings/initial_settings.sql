@@ -1,4 +1,4 @@
--- The settings as they are where nobody changed one. Immutable, so that a plan holds what it gives.
+-- Return the default settings. Immutable, so that a plan holds the result.
 CREATE FUNCTION pgmnemo._initial_settings()
 RETURNS pgmnemo.settings
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Every setting, typed; the first that cannot be used is an error that names its range. PostgreSQL cannot check a
--- custom setting when it is SET, so each use checks. Most are as they were made, and those cost nothing but a look.
+-- Return every setting, typed; the first invalid setting is an error that names its range. PostgreSQL cannot check a
+-- custom setting when it is SET, so each use checks. Most have their default, and those cost only a look.
 CREATE FUNCTION pgmnemo._settings()
 RETURNS pgmnemo.settings
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Settings that are kept for this role, for this database or, if the role may look, in a configuration file.
--- PostgreSQL hides a name that nobody defined everywhere else, so one that is only SET cannot be found.
+-- Return settings stored for this role, for this database or, if the role may read it, in a configuration file.
+-- PostgreSQL hides an undefined name everywhere else, so a name that is only SET cannot be found.
 CREATE FUNCTION pgmnemo._stored_settings()
 RETURNS TABLE (name text, value text)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE

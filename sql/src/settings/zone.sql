@@ -1,4 +1,4 @@
--- As PostgreSQL's AT TIME ZONE takes it, which counts the signs of bare numbers the other way; NULL for what is none.
+-- Return a time zone for AT TIME ZONE, which counts the signs of bare numbers the other way; NULL: invalid.
 CREATE FUNCTION pgmnemo._zone(name text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE

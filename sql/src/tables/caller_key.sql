@@ -1,4 +1,4 @@
--- What a caller's proof is made with; new in every database, in no dump, and read by the extension's owner alone.
+-- The row is the secret key of the caller proofs; new in every database, in no dump, read only by the owner.
 CREATE TABLE pgmnemo.caller_key (
     key bytea NOT NULL CHECK (length(key) = 32)
 );

@@ -1,5 +1,5 @@
--- A row comes with a tenant's first vector. Whoever writes vectors holds it FOR KEY SHARE to the end of his
--- transaction, so that nobody else takes the dimension away meanwhile, or lets other vectors serve.
+-- Each row is a tenant with vectors, from its first vector on. A session that writes vectors locks it FOR KEY SHARE to
+-- the end of its transaction, so that no other session removes the dimension meanwhile, or makes other vectors serve.
 CREATE TABLE pgmnemo.embedding_space (
     tenant_id       uuid     PRIMARY KEY,
     generation      smallint NOT NULL,

@@ -1,4 +1,4 @@
--- One row a memory. Its vectors stand in pgmnemo.lesson_vector, so that rows are narrow and many share a page.
+-- Each row is a lesson. Its vectors are in pgmnemo.lesson_vector, so that rows are narrow and many share a page.
 CREATE TABLE pgmnemo.lesson (
     id            bigint      GENERATED ALWAYS AS IDENTITY,
     tenant_id     uuid        NOT NULL,

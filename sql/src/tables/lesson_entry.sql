@@ -1,5 +1,5 @@
--- Finds lessons by what their metadata says. A GIN index would not do: no operator of jsonb is leakproof, so row-level
--- security lets none of them search an index.
+-- Each row is a metadata entry of a lesson. A GIN index would not do: no operator of jsonb is leakproof, so row-level
+-- security keeps them from searching an index.
 CREATE TABLE pgmnemo.lesson_entry (
     tenant_id uuid   NOT NULL,
     entry     bigint NOT NULL,

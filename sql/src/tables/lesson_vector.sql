@@ -1,5 +1,5 @@
--- What lessons and their passages mean. The key leads by the lesson, for whoever has one; lesson_vector_scope by where
--- to look. The widest vector fills a page: no row is ever moved out of line.
+-- Each row is a vector of a lesson or passage. The key leads by the lesson, lesson_vector_scope by the scope. The
+-- widest vector fills a page: no row is ever moved out of line.
 CREATE TABLE pgmnemo.lesson_vector (
     tenant_id  uuid     NOT NULL,
     generation smallint NOT NULL,

@@ -1,10 +1,10 @@
--- Small scopes and tails are scanned here, without the table: the vectors of a tenant, and within it of a project,
--- stand together whatever order they came in. A tuple of an index holds some 1,300 dimensions.
+-- Small scopes and tails are scanned here, without the table: the vectors of a tenant, and within it of a project, are
+-- adjacent, independent of their order of arrival. A tuple of an index holds some 1,300 dimensions.
 CREATE INDEX lesson_vector_scope ON pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number)
     INCLUDE (embedding)
     WHERE NOT indexed AND @extschema:vector@.vector_dims(embedding) <= 1250;
 CREATE INDEX lesson_vector_scope_wide ON pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number)
     WHERE NOT indexed AND @extschema:vector@.vector_dims(embedding) > 1250;
--- What a graph holds, where a scope of the tenant is small.
+-- Finds the vectors in the HNSW index, where a scope of the tenant is small.
 CREATE INDEX lesson_vector_scope_indexed ON pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number)
     WHERE indexed;

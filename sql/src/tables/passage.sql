@@ -1,4 +1,4 @@
--- The parts of a lesson's text that are searched one by one. Their vectors stand in pgmnemo.lesson_vector.
+-- Each row is a part of a lesson's text that is searched by itself. Vectors are in pgmnemo.lesson_vector.
 CREATE TABLE pgmnemo.passage (
     tenant_id  uuid     NOT NULL,
     project_id uuid     NOT NULL,

@@ -1,6 +1,6 @@
--- The keyword index as pgmnemo.compact seals it: of a large tenant, pieces of some thousand lessons, in which a lesson
--- is a bit. A piece is never changed: who changes or forgets a lesson of it takes it back by negative postings, and
--- compact makes a piece of which much was taken back anew.
+-- Each row is a sealed piece of the keyword index, made by pgmnemo.compact: a large tenant has pieces of some thousand
+-- lessons, and a lesson is a bit. A piece is never changed: a writer that changes or forgets a lesson takes it back by
+-- negative postings, and compact rebuilds a piece with many lessons taken back.
 CREATE TABLE pgmnemo.piece (
     tenant_id    uuid    NOT NULL,
     number       bigint  NOT NULL,

@@ -1,4 +1,4 @@
--- Few places are listed, many are bits. Storage main: none is moved out of its row.
+-- Each row is a lexeme of a piece: few places are listed, many are bits. Storage main: no value is moved out of line.
 CREATE TABLE pgmnemo.piece_term (
     tenant_id     uuid     NOT NULL,
     lexeme        text     COLLATE "C" NOT NULL,

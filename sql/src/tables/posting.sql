@@ -1,8 +1,8 @@
--- The keyword index as writers keep it: for each lexeme of a project, blocks of at most 128 active lessons that hold
+-- Each row is a block of at most 128 active lessons of a project that hold a lexeme: the keyword index as writers keep
 -- it. Statistics are sums over these rows and pieces, so they are as true as any other row is under MVCC: a writer
--- appends blocks and waits for nobody. The empty lexeme stands for "every active lesson": its blocks give the number
--- of lessons and their total length. The extremes bound what a block can add to any score. A block whose numbers are
--- negative takes lessons back that a piece holds (pgmnemo.piece_term).
+-- appends blocks and waits for no other. The empty lexeme means "every active lesson": its blocks give the number of
+-- lessons and their total length. The extremes bound what a block can add to any score. A block with negative numbers
+-- takes lessons back that a piece holds (pgmnemo.piece_term).
 CREATE TABLE pgmnemo.posting (
     tenant_id     uuid       NOT NULL,
     project_id    uuid       NOT NULL,

@@ -1,4 +1,4 @@
--- Covers what statistics sum up, so that they need not read the blocks.
+-- Covers the columns that statistics sum up, so that they need not read the blocks.
 ALTER TABLE pgmnemo.posting ADD PRIMARY KEY (tenant_id, lexeme, project_id, first_id)
     INCLUDE (lesson_count, token_total, max_frequency, min_tokens);
 -- Finds the lessons that are taken back.

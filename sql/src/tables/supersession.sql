@@ -1,5 +1,5 @@
--- Two times: of the world, from when on the older lesson no longer holds, and of the memory, when it learned that and
--- when it took it back. Rows are never changed but for the latter.
+-- Each row is a supersession, with two times: when the older lesson ceases to hold in the world, and when the memory
+-- learned that and took it back. Only undone_at ever changes.
 CREATE TABLE pgmnemo.supersession (
     number      bigint      GENERATED ALWAYS AS IDENTITY,
     tenant_id   uuid        NOT NULL,

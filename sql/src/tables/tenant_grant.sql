@@ -1,5 +1,5 @@
--- Only the extension's owner writes here. By role, so that a renamed one keeps its grants and its old name carries
--- none; a dump writes the role's name.
+-- Each row is a grant; only the extension's owner writes it. It refers to the role, so that a renamed role keeps its
+-- grants and its old name carries no grant; a dump writes the role's name.
 CREATE TABLE pgmnemo.tenant_grant (
     tenant_id  uuid        NOT NULL,
     grantee    regrole     NOT NULL,

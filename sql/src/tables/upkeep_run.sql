@@ -1,5 +1,5 @@
--- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it as it
--- is, and does not wait.
+-- The row, there from the beginning, is the result of the last call of pgmnemo.upkeep. Of two concurrent calls the
+-- later leaves it as it is, and does not wait.
 CREATE TABLE pgmnemo.upkeep_run (
     began           timestamptz,
     seconds         float8  NOT NULL,

@@ -1,7 +1,7 @@
--- Which tenants have an HNSW index, each of its own vectors alone: a search passes whatever is in one, and PostgreSQL
--- counts for everybody the rows and pages that a call met. The graph is a table, a copy of the tenant's rows of
--- pgmnemo.lesson_vector that are marked as indexed; it may be dropped at any time, and whoever merges makes it anew.
--- The row is locked by who merges, and never waited for.
+-- Each row is an HNSW index of the vectors of a single tenant: a search passes every vector in an index, and
+-- PostgreSQL's statistics show all users the rows and pages that a call met. The index is on a table, a copy of the
+-- tenant's rows of pgmnemo.lesson_vector that are marked as indexed; it may be dropped at any time, and the next merge
+-- rebuilds it. A merging session locks the row, and no session waits for it.
 CREATE TABLE pgmnemo.vector_graph (
     tenant_id  uuid     NOT NULL,
     generation smallint NOT NULL,

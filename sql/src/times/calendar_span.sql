@@ -1,4 +1,4 @@
--- A day, some months or a year, by what is given; without a year the latest that does not begin after `now`.
+-- Return a day, some months or a year, by the arguments; without a year the latest that does not begin after `now`.
 CREATE FUNCTION pgmnemo._calendar_span(year integer, month integer, day integer, months integer, now timestamp)
 RETURNS tsrange
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

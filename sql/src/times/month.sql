@@ -1,4 +1,4 @@
--- From its name, or the number that an ISO date gives.
+-- Return a month's number from its name, or from the number in an ISO date.
 CREATE FUNCTION pgmnemo._month(name text)
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,5 @@
--- NULL for what is no number; a thousand years are no memory, and PostgreSQL's calendar ends.
+-- Return the number of a word or of up to three digits; NULL: no number. PostgreSQL's calendar ends, and no memory
+-- spans a thousand years.
 CREATE FUNCTION pgmnemo._small_number(word text)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- What is told comes after what happened, so a memory fits longer after an interval than ahead of it. Powers are held
--- at a thousand halvings: PostgreSQL calls a smaller one an error. The end does not belong to an interval: midnight is
--- of the next day.
+-- Return how well a time fits intervals. Reports follow events, so a memory fits longer after an interval than ahead of
+-- it. Powers are capped at a thousand halvings: PostgreSQL calls a smaller power an error. The end does not belong to
+-- an interval: midnight is of the next day.
 CREATE FUNCTION pgmnemo._temporal(happened timestamptz, since timestamptz[], until timestamptz[])
 RETURNS float8
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,10 +1,10 @@
--- How a question in English names a time: tried in this order, what matched is taken out of the question.
--- `names` says what the groups of the pattern hold; MONTH stands for the group of the months' names. What looks
--- ahead (tonight, next week) and what has two readings (the winter of 2022) is left out: "on Monday" is read where the
--- question asks of the past. A date in figures is read where it has one reading: dots put the day first, a year ahead
--- of it the month, and of slashes one part is above 12; of 5/8/2023 the year is left. What is loose counts only where
--- nothing else is named. Each is tried only where the question is LIKE its hint, and names a month if it needs one:
--- PostgreSQL keeps no more than 32 patterns compiled.
+-- Return the ways a question in English names a time, in order of trial; a match is removed from the question. `names`
+-- lists the groups of the pattern; MONTH is replaced by the group of the months' names. Expressions that look ahead
+-- (tonight, next week) or have two readings (the winter of 2022) are left out: "on Monday" is read where the question
+-- asks of the past. A date in figures is read where it has one reading: dots put the day first, a year ahead of it the
+-- month, and of slashes one part is above 12; of 5/8/2023 the year is left. A loose expression counts only where the
+-- question names no other time. Each is tried only where the question is LIKE its hint, and names a month if it needs a
+-- month: PostgreSQL keeps no more than 32 patterns compiled.
 CREATE FUNCTION pgmnemo._time_patterns()
 RETURNS TABLE (kind text, hints text[], months boolean, pattern text, names text[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- The interval of one expression, its words by name, counted from `now` in the zone that is asked in; NULL for a date
--- that does not exist. A date without a year is the latest that is not after `now`; what is told only roughly is as
--- wide as it is vague.
+-- Return the interval of one expression, its words by name, counted from `now` in the question's zone; NULL: the date
+-- does not exist. A date without a year is the latest that is not after `now`; a vague expression is as wide as it is
+-- vague.
 CREATE FUNCTION pgmnemo._time_span(kind text, said jsonb, now timestamp)
 RETURNS tsrange
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

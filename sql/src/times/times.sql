@@ -1,6 +1,6 @@
--- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
--- calendar of PostgreSQL would end within the intervals; such a moment has none. Each way of naming a time reads
--- what is left, so only the beginning of a question is looked at.
+-- Return the intervals that a question names. Two tests, a quick and a close test, skip a question without times. Far
+-- from today PostgreSQL's calendar would end within the intervals; such a moment has no intervals. Each pattern reads
+-- the rest of the question, so only its beginning is looked at.
 CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, zone text DEFAULT 'UTC',
                                OUT since timestamptz[], OUT until timestamptz[], OUT share float8)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

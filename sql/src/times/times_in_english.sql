@@ -1,6 +1,6 @@
--- A question with the times of other languages put as English says them; good for reading times alone. First each
--- character of Chinese and Japanese that tells a time becomes a figure or a capital, which the small letters of the
--- question lack, then each word that stands for itself becomes English, and numbers before a unit of time figures.
+-- Return a question with times of other languages as English says them; use it only to read times. First each Chinese
+-- and Japanese character of a time becomes a figure or a capital, which the question's small letters lack, then each
+-- independent word becomes English, and numbers before a unit of time become figures.
 CREATE FUNCTION pgmnemo._times_in_english(question text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

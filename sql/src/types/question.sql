@@ -1,4 +1,4 @@
--- What a recall knows of its question.
+-- A recall's question, with its statistics.
 CREATE TYPE pgmnemo.question AS (
     held      bigint,
     terms     text[],

@@ -1,4 +1,4 @@
--- Where a recall looks, and which lessons it may answer with: the same in every leg.
+-- The scope of a recall and the tests of its lessons: the same in every leg.
 CREATE TYPE pgmnemo.scope AS (
     tenant        uuid,
     first_project uuid,

@@ -1,4 +1,4 @@
--- Each block of postings against itself: the pruning of recall trusts its order, its sums and its extremes.
+-- Check each block of postings against itself: the pruning of recall trusts its order, its sums and its extremes.
 CREATE FUNCTION pgmnemo._block_problems(tenant uuid)
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
 LANGUAGE sql STABLE PARALLEL SAFE

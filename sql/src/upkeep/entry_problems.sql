@@ -1,4 +1,4 @@
--- What the index of metadata holds against what the lessons say.
+-- Check the index of metadata against the lessons.
 CREATE FUNCTION pgmnemo._entry_problems(tenant uuid)
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- What a tenant's graph holds against the vectors that are marked as being in it. One that was given up since this
--- snapshot is no problem.
+-- Check a tenant's HNSW index against the vectors marked as indexed. An index dropped since this snapshot is no
+-- problem.
 CREATE FUNCTION pgmnemo._graph_problems(tenant uuid)
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- The tenant's greatest id where the sequence of ids would give it, or a smaller one, again. Servers that share tenants
--- draw from blocks of 2^40 numbers, one each: an id of another block came with its lesson from elsewhere.
+-- Return the tenant's greatest id where the sequence of ids would repeat it, or a smaller id. Servers that share
+-- tenants draw from blocks of 2^40 numbers, one each: an id of another block came with its lesson from elsewhere.
 CREATE FUNCTION pgmnemo._id_behind(tenant uuid)
 RETURNS TABLE (last_id bigint, greatest_id bigint)
 LANGUAGE sql STABLE PARALLEL SAFE

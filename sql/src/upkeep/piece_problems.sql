@@ -1,5 +1,5 @@
--- Each piece against itself: recall trusts its sums, its extremes and the order of its places. What a lesson of a place
--- counts is looked up in one array a piece, and no plan is made by statistics that may be missing.
+-- Check each piece against itself: recall trusts its sums, its extremes and the order of its places. The token count of
+-- a place is looked up in one array per piece, and no plan depends on statistics that may be missing.
 CREATE FUNCTION pgmnemo._piece_problems(tenant uuid)
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
 LANGUAGE sql STABLE PARALLEL SAFE

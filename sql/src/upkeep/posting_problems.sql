@@ -1,5 +1,5 @@
--- What the keyword index holds, in postings and pieces and less what is taken back, against what the tenant's active
--- lessons hold, entry by entry: all are counted at once, for a join could be planned by statistics that are not there.
+-- Check the keyword index, in postings and pieces and less what is taken back, against the tenant's active lessons,
+-- entry by entry: all are counted at once, because a join could be planned by missing statistics.
 CREATE FUNCTION pgmnemo._posting_problems(tenant uuid)
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- A tenant whose graph is not what it should be gets another.
+-- Rebuild a tenant's HNSW index if it has problems.
 CREATE FUNCTION pgmnemo._repair_graphs(tenant uuid)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

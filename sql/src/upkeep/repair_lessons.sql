@@ -1,5 +1,5 @@
--- The trigger derives lexemes anew under each lesson's own configuration, or that of a new lesson where it is no longer
--- there. The tenant's postings must be away: the siblings of that trigger would stumble over damaged ones.
+-- Let the trigger derive lexemes again under each lesson's own configuration, or that of a new lesson where it no
+-- longer exists. The tenant's postings must be gone: the other triggers would fail on damaged postings.
 CREATE FUNCTION pgmnemo._repair_lessons(tenant uuid)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

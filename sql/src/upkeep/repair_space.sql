@@ -1,4 +1,4 @@
--- The space of a tenant that has vectors and none, as most of them say.
+-- Create the space of a tenant that has vectors but no space, from most of its vectors.
 CREATE FUNCTION pgmnemo._repair_space(tenant uuid)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

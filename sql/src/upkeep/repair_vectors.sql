@@ -1,6 +1,5 @@
--- What is longer than the tenant's vectors loses its zeros, and what is shorter gets some; what says more than they
--- can, stands for no passage, or is of an embedder that the space does not know, goes. Whatever changes leaves the
--- graph.
+-- Repair a tenant's vectors: cut zeros off longer vectors and pad shorter vectors; delete vectors with more content
+-- than fits, without their passage, or of a generation outside the space. Changed vectors leave the HNSW index.
 CREATE FUNCTION pgmnemo._repair_vectors(tenant uuid)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- Lessons whose lexemes, or their number, are not what their text gives under their own configuration; `config` is
--- NULL where that no longer exists.
+-- Return lessons with lexemes, or a count of them, that differ from those of their text under their own configuration;
+-- `config` is NULL where that no longer exists.
 CREATE FUNCTION pgmnemo._stale_lessons(tenant uuid)
 RETURNS TABLE (project_id uuid, lesson_id bigint, config regconfig, text_config text, lexemes tsvector, fresh tsvector,
                token_count integer, tokens integer)

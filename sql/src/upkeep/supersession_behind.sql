@@ -1,5 +1,5 @@
--- The tenant's greatest number of a supersession where the sequence would give it, or a smaller one, again: a sequence
--- does not come along with replicated rows.
+-- Return the tenant's greatest number of a supersession where the sequence would repeat it, or a smaller number:
+-- replicated rows do not bring their sequence along.
 CREATE FUNCTION pgmnemo._supersession_behind(tenant uuid)
 RETURNS TABLE (last_number bigint, greatest_number bigint)
 LANGUAGE sql STABLE PARALLEL SAFE

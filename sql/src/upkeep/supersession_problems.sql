@@ -1,4 +1,4 @@
--- Lessons whose superseded_at is not what the supersession that holds says.
+-- Return lessons with a superseded_at that differs from the supersession in force.
 CREATE FUNCTION pgmnemo._supersession_problems(tenant uuid)
 RETURNS TABLE (project_id uuid, lesson_id bigint, superseded_at timestamptz, valid_from timestamptz)
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Passages that are not as the verbs write them, beside what they should be.
+-- Return passages that differ from what the verbs write, with their right values.
 CREATE FUNCTION pgmnemo._unsound_passages(tenant uuid)
 RETURNS TABLE (project_id uuid, lesson_id bigint, number smallint, in_project uuid, fresh tsvector,
                lexemes_differ boolean)

@@ -1,5 +1,5 @@
--- Vectors that are not as the verbs write them. Half precision leaves a unit vector at most 0.0005 too long or too
--- short. Of generations that are none of the tenant's space `dims` is NULL.
+-- Return vectors that differ from what the verbs write. Half precision leaves a unit vector at most 0.0005 too long or
+-- too short. `dims` is NULL for generations outside the tenant's space.
 CREATE FUNCTION pgmnemo._unsound_vectors(tenant uuid)
 RETURNS TABLE (project_id uuid, lesson_id bigint, generation smallint, number smallint, in_project uuid, norm float8,
                found_dims integer, dims integer, bare boolean)

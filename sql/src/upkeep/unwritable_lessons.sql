@@ -1,4 +1,4 @@
--- Lessons whose metadata cannot be written out: of 0.3.1 and before, for later versions refuse them.
+-- Return lessons of 0.3.1 and before with unprintable metadata, which later versions refuse.
 CREATE FUNCTION pgmnemo._unwritable_lessons(tenant uuid)
 RETURNS TABLE (project_id uuid, lesson_id bigint, external_id text)
 LANGUAGE sql STABLE PARALLEL SAFE

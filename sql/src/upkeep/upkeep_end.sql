@@ -1,4 +1,4 @@
--- How a run ends: what no tenant has any more goes, and what it left is written down and returned.
+-- End a run: drop tables that no tenant has any more, record what the run left, and return it.
 CREATE FUNCTION pgmnemo._upkeep_end(run pgmnemo.upkeep_run)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

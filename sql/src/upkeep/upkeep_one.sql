@@ -1,6 +1,6 @@
--- Adds a row of pgmnemo._upkeep_waiting to what the run counts and, where it is due and `most` is above 0, mends it:
--- brings so many vectors into a graph, or compacts the postings, and begins with nothing more after five seconds. What
--- is left waits for the next run. What its writers hold or what is spoilt stays.
+-- Add a row of pgmnemo._upkeep_waiting to the counts of a run and, where it is due and `most` is above 0, process it:
+-- insert up to `most` vectors into an HNSW index, or compact the postings, and start nothing more after five seconds.
+-- The rest waits for the next run. Tenants locked by writers and damaged data stay as they are.
 CREATE FUNCTION pgmnemo._upkeep_one(
     run        pgmnemo.upkeep_run,
     tenant     uuid,

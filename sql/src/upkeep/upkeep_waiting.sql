@@ -1,6 +1,6 @@
--- What waits for each graph and in each tenant's postings (generation NULL), and whether it is due. The policies show
--- rows of the acting tenant alone, so it acts for one after another, in no order: a large one must not keep the others
--- waiting. Of one tenant a graph that is to be made comes first, as in pgmnemo.index. It locks nothing.
+-- Return what waits for each HNSW index and in each tenant's postings (generation NULL), and whether it is due. The
+-- policies show only rows of the acting tenant, so it acts for one tenant after another, in random order: a large
+-- tenant must not keep others waiting. A tenant's unbuilt index comes first, as in pgmnemo.index. It locks nothing.
 CREATE FUNCTION pgmnemo._upkeep_waiting()
 RETURNS TABLE (tenant uuid, generation smallint, waiting bigint, due boolean)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- A vector as it is kept, and as it is asked with: its direction alone, in half precision, without the zeros that it
--- has beyond the tenant's dimensions (pgmnemo._fits).
+-- Return a vector in stored form, for storage and search: only its direction, in half precision, without zeros beyond
+-- the tenant's dimension (pgmnemo._fits).
 CREATE FUNCTION pgmnemo._aligned(given @extschema:vector@.vector, dimensions integer)
 RETURNS @extschema:vector@.halfvec
 LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT

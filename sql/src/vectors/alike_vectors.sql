@@ -1,5 +1,5 @@
--- Pairs of a lesson of `ids` and an older one in scope whose vectors as a whole have at least this cosine. Exact: the
--- scope is read once, and each vector is compared with all of `ids`.
+-- Return pairs of a lesson of `ids` and an older lesson in scope with at least this cosine between their lesson
+-- vectors. Exact: the scope is read once, and each vector is compared with all of `ids`.
 CREATE FUNCTION pgmnemo._alike_vectors(scope pgmnemo.scope, ids bigint[], at_least float8)
 RETURNS TABLE (older bigint, newer bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE

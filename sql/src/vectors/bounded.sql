@@ -1,4 +1,4 @@
--- A cosine of vectors in half precision, whose lengths are 1 but for rounding.
+-- Return a cosine bounded to -1 and 1: in half precision unit lengths are off by rounding.
 CREATE FUNCTION pgmnemo._bounded(cosine float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Vectors by another embedder than the tenant's, where its dimension alone would let them pass: whoever went on while
--- it was changed is told.
+-- Check the session's embedder against the tenant's, where the dimension does not tell them apart: a session that goes
+-- on after a change of embedder gets an error.
 CREATE FUNCTION pgmnemo._check_maker(tenant uuid, embedder text)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- The cosine of a stored vector and a direction of unit length: in half precision lengths are 1 but for rounding.
+-- Return the cosine of a stored vector and a unit direction: half precision makes lengths 1 but for rounding.
 CREATE FUNCTION pgmnemo._cosine(stored @extschema:vector@.halfvec, direction @extschema:vector@.halfvec)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

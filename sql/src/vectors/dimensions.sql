@@ -1,5 +1,5 @@
--- Of how many dimensions a tenant's first vector says that his are: clients of 0.5.0 filled those of 384 and 768 up to
--- 1,024 with zeros.
+-- Return the dimension that a tenant's first vector sets: clients of 0.5.0 filled vectors of 384 and 768 dimensions up
+-- to 1,024 with zeros.
 CREATE FUNCTION pgmnemo._dimensions(given @extschema:vector@.vector)
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT

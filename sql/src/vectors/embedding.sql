@@ -1,4 +1,4 @@
--- A caller's vector. pgvector itself refuses NULL, NaN and infinity within it.
+-- Return a caller's vector, checked. pgvector itself refuses NULL, NaN and infinity within it.
 CREATE FUNCTION pgmnemo._embedding(given real[])
 RETURNS @extschema:vector@.vector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT

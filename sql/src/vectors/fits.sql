@@ -1,5 +1,5 @@
--- Whether a vector is one of so many dimensions: it has as many, or nothing but zeros beyond them, as clients of 0.5.0
--- fill theirs up to 1,024.
+-- Return whether a vector fits a dimension: it has as many numbers, or only zeros beyond it, as clients of 0.5.0 fill
+-- theirs up to 1,024.
 CREATE FUNCTION pgmnemo._fits(given @extschema:vector@.vector, dimensions integer)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT

@@ -1,4 +1,4 @@
--- Which of a tenant's vectors serve; NULL: it has none.
+-- Return the serving generation of a tenant's vectors; NULL: it has no vectors.
 CREATE FUNCTION pgmnemo._generation(tenant uuid)
 RETURNS smallint
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- The `most` vectors in scope nearest to a direction through the tenant's graph: approximate, and NULL where the graph
--- was dropped since this snapshot. enable_sort is off because only the index gives the order without it. What the
--- caller has set for HNSW must not decide how far a scan goes.
+-- Return the `most` vectors in scope nearest to a direction through the tenant's HNSW index: approximate, and NULL
+-- where the index was dropped since this snapshot. enable_sort is off because only the index gives the order without
+-- it. The caller's HNSW settings must not decide how far a scan goes.
 CREATE FUNCTION pgmnemo._graph_rows(graph text, scope pgmnemo.scope, direction @extschema:vector@.halfvec,
                                     ef_search integer, most integer, OUT lessons bigint[], OUT distances float8[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- The `depth` of a scope's few lessons that have the nearest vector, exactly.
+-- Return the `depth` lessons with the nearest vector of a scope's few lessons, exactly.
 CREATE FUNCTION pgmnemo._nearest_of(scope pgmnemo.scope, asked pgmnemo.question, depth integer)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- The vector of a question, as long as those of the tenant are, which of these it is compared with, and the graph
--- that holds them; of a tenant without any as it is.
+-- Return the vector of a question in the tenant's dimension, the generation to compare it with, and the HNSW table of
+-- that generation; the vector is unchanged for a tenant without vectors.
 CREATE FUNCTION pgmnemo._question_vector(tenant uuid, given @extschema:vector@.vector,
                                          OUT vector @extschema:vector@.vector, OUT generation smallint,
                                          OUT graph text)

@@ -1,7 +1,7 @@
--- The graph through which a scope is read, and how far it is searched; NULL: it is read exactly, for it holds few
--- vectors: as many as it has lessons times those that its first lessons have each. Within a graph the vectors of a
--- project are met the later the smaller its part of it: so the limit grows with the square root of what the graph
--- holds, from 100,000 vectors on (by the planner's count of them).
+-- Return the HNSW table to search a scope with, and its ef_search; NULL: few vectors in scope, which are scanned
+-- exactly. The estimate is the number of lessons times the vectors per lesson of the first lessons. An HNSW search
+-- meets the vectors of a project the later the smaller its part: so the limit grows with the square root of the vectors
+-- in the index, from 100,000 on (by the planner's count).
 CREATE FUNCTION pgmnemo._serving_graph(scope pgmnemo.scope, asked pgmnemo.question, depth integer, s pgmnemo.settings,
                                        OUT graph text, OUT ef_search integer)
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- The `most` vectors in scope nearest to a direction, by reading them all: exact. Narrow ones are in the index itself.
--- Without `merged` those alone that no graph holds. It becomes a part of each statement that asks.
+-- Return the `most` vectors in scope nearest to a direction by a full scan: exact. Narrow vectors are in the index
+-- itself. Without `merged`: only vectors outside the HNSW index. PostgreSQL inlines it.
 CREATE FUNCTION pgmnemo._vector_rows(scope pgmnemo.scope, projects uuid[], generation smallint,
                                      direction @extschema:vector@.halfvec, merged boolean, most integer)
 RETURNS TABLE (lesson_id bigint, distance float8)

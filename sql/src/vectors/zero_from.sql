@@ -1,4 +1,4 @@
--- Whether a vector holds nothing but zeros from a place on, counted from 1.
+-- Return whether a vector has only zeros from a place on, counted from 1.
 CREATE FUNCTION pgmnemo._zero_from(given @extschema:vector@.vector, place integer)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT

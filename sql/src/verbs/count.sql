@@ -1,4 +1,4 @@
--- The gate is taken off to see what it hides.
+-- Count the lessons in scope, and those that the gate would hide: it is off meanwhile.
 CREATE FUNCTION pgmnemo.count(
     tenant     uuid,
     project_id uuid        DEFAULT NULL,

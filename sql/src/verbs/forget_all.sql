@@ -1,7 +1,7 @@
--- The postings go at once, where no piece holds lessons of the project: taking them out of blocks one by one would
--- cost far more. So does the graph of a tenant that keeps nothing, whose next vector may be of another dimension;
--- whoever writes vectors meanwhile is not waited for, and then what he has is what counts. An older snapshot would not
--- show his, so it leaves the dimension.
+-- Forget all lessons. The postings are deleted at once where no piece holds lessons of the project: removal from single
+-- blocks would cost far more. So is the HNSW index of a tenant without lessons, and its next vector may have another
+-- dimension; the verb does not wait for sessions that write vectors, and then their dimension counts. An older snapshot
+-- would not show their vectors, so it keeps the dimension.
 CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
                                    caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint

@@ -1,4 +1,4 @@
--- A dry run asks for the same lessons, so it counts what the call itself would forget.
+-- Forget lessons by a filter. A dry run selects the same lessons, so it counts what the call would forget.
 CREATE FUNCTION pgmnemo.forget_matching(
     tenant     uuid,
     filter     jsonb,

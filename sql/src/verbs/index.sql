@@ -1,4 +1,4 @@
--- What is made anew comes first: it ends by locking the tenant, whose writers may wait for what a merge holds.
+-- Index vectors, rebuilds first: a rebuild ends by locking the tenant, and its writers may wait for rows of a merge.
 CREATE FUNCTION pgmnemo.index(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

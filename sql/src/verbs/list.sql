@@ -1,4 +1,4 @@
--- Pages by id. The settings keep to the keys, however the tables have grown since the plan was made.
+-- Return lessons in pages by id. The settings keep to the keys, however the tables have grown since planning.
 CREATE FUNCTION pgmnemo.list(
     tenant     uuid,
     project_id uuid        DEFAULT NULL,

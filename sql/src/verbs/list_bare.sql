@@ -1,5 +1,5 @@
--- In batches by id, so that whoever gives passages to a whole tenant reads each lesson once. Sub-select and settings
--- keep to the two keys, however the tables have grown since the plan was made.
+-- Return lessons without passages in pages by id, so that a client that adds passages to a whole tenant reads each
+-- lesson once. Sub-select and settings keep to the two keys, however the tables have grown since planning.
 CREATE FUNCTION pgmnemo.list_bare(
     tenant uuid,
     after  bigint  DEFAULT 0,

@@ -1,5 +1,5 @@
--- A table of the caller's own: no other role reads it, and it ends with the transaction, so that nothing of one client
--- is left to the next of a pooled session. Its comment says for which tenant it is.
+-- Create the caller's staging table: no other role reads it, and it ends with the transaction, so that a pooled session
+-- leaves nothing to its next client. Its comment names its tenant.
 CREATE FUNCTION pgmnemo.open_staging(tenant uuid DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,6 +1,5 @@
--- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer. Planned once:
--- every statement has its index, so a plan made while the tables were small must not read them whole once they
--- are not.
+-- Rank lessons. Serial and without JIT: a call takes milliseconds, and starting workers or a compiler takes longer.
+-- Planned once: every statement has its index, so a plan for small tables must not read large tables whole.
 CREATE FUNCTION pgmnemo.recall(
     tenant     uuid,
     embedding  real[]      DEFAULT NULL,

@@ -1,4 +1,4 @@
--- Lessons in order of id, so that the work may stop at any time and go on from where it was.
+-- Parse lessons again in order of id, so that the work may stop at any time and resume there.
 CREATE FUNCTION pgmnemo.recut(
     tenant   uuid,
     language text    DEFAULT NULL,

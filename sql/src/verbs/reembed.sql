@@ -1,5 +1,5 @@
--- No vector of a former text gets through: changes of texts wait for the tenant, whose written row fails those with an
--- older snapshot; and where the snapshot here is older, the locks on the lessons fail.
+-- Write vectors of a new embedder, none of a former text: changes of texts wait for the tenant, and its written row
+-- fails changes with an older snapshot; where the snapshot here is older, the locks on lessons fail.
 CREATE FUNCTION pgmnemo.reembed(
     tenant     uuid,
     lesson_ids bigint[],

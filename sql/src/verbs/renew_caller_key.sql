@@ -1,4 +1,4 @@
--- With the rights of whoever calls, who is the extension's owner or a superuser.
+-- Replace the secret key, with the caller's rights: the extension's owner or a superuser.
 CREATE FUNCTION pgmnemo.renew_caller_key()
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

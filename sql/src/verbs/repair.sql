@@ -1,5 +1,5 @@
--- One statement takes the postings away and lists the lessons to build them from: a lesson that another session
--- stores between two would otherwise keep its own postings and get them again. Changes of those listed wait.
+-- Repair a tenant. One statement deletes the postings and lists the lessons to build them from: a lesson that another
+-- session stores between two statements would keep its own postings and get them again. Changes of listed lessons wait.
 CREATE FUNCTION pgmnemo.repair(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

@@ -1,4 +1,4 @@
--- One revoke at a time, so that of the last one's transaction may be told whether any came after a snapshot.
+-- Revoke a grant, one at a time, so that the transaction of the last revoke shows whether any came after a snapshot.
 CREATE FUNCTION pgmnemo.revoke_tenant(tenant uuid, grantee name)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

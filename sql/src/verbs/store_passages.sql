@@ -1,5 +1,5 @@
--- The lesson's row is written as well, so that whoever changes its text at the same time meets a conflict, whatever
--- the isolation level.
+-- Write the first passages of a lesson, and its row, so that a concurrent change of its text meets a conflict at any
+-- isolation level.
 CREATE FUNCTION pgmnemo.store_passages(
     tenant             uuid,
     lesson_id          bigint,

@@ -1,6 +1,6 @@
--- In the order in which they were copied, with one batch at a time in memory. Two sessions that load some of the same
--- keys in different orders, in more than one batch each, may end in a deadlock, after which the loser repeats it. It
--- reads the table with the rights of whoever calls: what somebody has put in its place must not run with more.
+-- Store rows in the order of the copy, with one batch at a time in memory. Two sessions that load some of the same keys
+-- in different orders, in more than one batch each, may deadlock; the loser repeats its load. The call reads the table
+-- with the caller's rights: a substitute for the table must not run with more.
 CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 5000)
 RETURNS TABLE (outcome text, lessons bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

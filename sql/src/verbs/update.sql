@@ -1,4 +1,4 @@
--- What a lesson says besides its text. The whole of it is checked as if it were stored.
+-- Change a lesson's fields besides its text, and check the whole lesson as if it were stored.
 CREATE FUNCTION pgmnemo.update(
     tenant      uuid,
     project_id  uuid,

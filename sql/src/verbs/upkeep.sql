@@ -1,4 +1,4 @@
--- With the rights of whoever calls, who is the extension's owner or a superuser.
+-- Maintain all tenants, with the caller's rights: the extension's owner or a superuser.
 CREATE FUNCTION pgmnemo.upkeep(most integer DEFAULT 1000)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,6 +1,5 @@
--- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next, and the tenants with
--- least to do come first. A procedure that commits has no settings of its own: what is called before the first SET
--- names its schema.
+-- Do the same as pgmnemo.upkeep, but release a tenant's locks before the next tenant, and take the tenants with least
+-- to do first. A procedure that commits has no settings of its own: calls before the first SET name their schema.
 CREATE PROCEDURE pgmnemo.upkeep_each(most integer DEFAULT 1000, INOUT "left" bigint DEFAULT NULL)
 LANGUAGE plpgsql
 AS $$

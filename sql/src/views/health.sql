@@ -1,4 +1,4 @@
--- Reads with its owner's rights what a role in pg_monitor may know: figures alone, of no tenant, and no text.
+-- Shows, with its owner's rights, what a role in pg_monitor may know: only figures, of no tenant, and no text.
 CREATE VIEW pgmnemo.health AS
 SELECT pgmnemo.version() AS version, u.began AS upkeep_began, u.seconds AS upkeep_seconds, u.merged AS last_merge,
        u.vectors_waiting, u.blocks_waiting, u."left" AS upkeep_left, u.skipped AS tenants_skipped,

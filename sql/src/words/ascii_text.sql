@@ -1,4 +1,4 @@
--- A text of which characters beyond ASCII are written as in JSON, so that two forms of a name can be told apart.
+-- Return a text with characters beyond ASCII escaped as in JSON, so that two forms of a name differ visibly.
 CREATE FUNCTION pgmnemo._ascii_text(words text)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Whether a text asks by its form: a question mark of any script ends it, a word that asks or requests begins it, or,
--- in Chinese and Japanese, stands in it.
+-- Return whether a text is a question by its form: a question mark of any script ends it, a word of question or request
+-- begins it or, in Chinese and Japanese, occurs in it.
 CREATE FUNCTION pgmnemo._asks(content text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

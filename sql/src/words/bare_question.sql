@@ -1,5 +1,5 @@
--- Whether a text is one short question and nothing else, but for a lead-in (pgmnemo._without_lead_in). It asks for what
--- others tell. Most texts hold no mark that could end one, and looking for it costs less than a pattern.
+-- Return whether a text is only one short question, except for a lead-in (pgmnemo._without_lead_in): it asks for what
+-- other lessons say. Most texts have no question mark, and searching for a mark costs less than a pattern.
 CREATE FUNCTION pgmnemo._bare_question(content text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

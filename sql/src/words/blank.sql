@@ -1,4 +1,4 @@
--- Whether a text has nothing but blanks, controls and invisible characters, whatever the locale takes for a blank.
+-- Return whether a text has only blanks, controls and invisible characters, independent of the locale's blanks.
 CREATE FUNCTION pgmnemo._blank(words text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- The text search configuration of a language that a caller names, or auto; an error for a name that is neither.
+-- Return the text search configuration of a caller's language, or auto; an error for a name that is neither.
 CREATE FUNCTION pgmnemo._checked_language(language text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,9 +1,9 @@
--- What else codes are asked for by, as words to add to a text. Numbers of telephones, accounts, cards and parcels that
--- are written in groups (+49 (0)30 1234-5678, DE89 3704 0044, SW1A 1AA): as one word, and by their last seven
--- characters, for a prefix is often left out. Hashes: by their first seven. '' where there are none.
--- The first pattern reads each word of the text once: groups of any length with the character behind them, words that
--- are no code, other words. The second bounds the parts of a group; few groups need it. Neither looks around itself,
--- for then the engine keeps no states, and needs 20 times as long.
+-- Return other search forms of codes, as words to add to a text. Grouped numbers of telephones, accounts, cards and
+-- parcels (+49 (0)30 1234-5678, DE89 3704 0044, SW1A 1AA): as one word, and by their last seven characters, because a
+-- prefix is often left out. Hashes: by their first seven. '' for a text without codes. The first pattern reads each
+-- word of the text once: groups of any length with the character behind them, words that are no code, other words. The
+-- second bounds the parts of a group; few groups need it. Neither uses lookaround, because with it the engine keeps no
+-- states, and needs 20 times as long.
 CREATE FUNCTION pgmnemo._codes(words text)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

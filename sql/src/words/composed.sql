@@ -1,5 +1,4 @@
--- A name in the form in which names are kept and compared. It becomes a part of the statement that asks, so a text of
--- ASCII pays one cheap test.
+-- Return a name in the form for storage and comparison. PostgreSQL inlines it, so an ASCII text pays one cheap test.
 CREATE FUNCTION pgmnemo._composed(name text)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- What pgmnemo._composed makes of a name that has characters beyond ASCII. Apart, for a plan of that function would
--- normalize a constant before it knows the encoding.
+-- Return the composed form of a name with characters beyond ASCII. Separate from pgmnemo._composed, because a plan of
+-- that function would normalize a constant before it knows the encoding.
 CREATE FUNCTION pgmnemo._composed_unicode(name text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

@@ -1,6 +1,6 @@
--- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is
--- no name, and what is temporary would be gone before the lessons that were cut by it. Looked up in the catalogue: a
--- cast would be an error where the schema is somebody's own.
+-- Return the text search configuration of a name, optionally with its schema; NULL: it does not exist. A number is no
+-- name, and a temporary configuration would be gone before the lessons parsed under it. The name is looked up in the
+-- catalogue: a cast would be an error where the schema is another role's own.
 CREATE FUNCTION pgmnemo._config(name text)
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE

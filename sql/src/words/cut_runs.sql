@@ -1,5 +1,5 @@
--- Characters without a blank between them, where they are more than `most`, in pieces of 50: the parser of text search
--- takes the square of such a run.
+-- Split runs of more than `most` characters without a blank into pieces of 50: the parser of text search takes the
+-- square of such a run.
 CREATE FUNCTION pgmnemo._cut_runs(words text, most integer)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

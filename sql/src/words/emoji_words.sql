@@ -1,4 +1,4 @@
--- Words that stand for the emoji of a text, which the parser of text search leaves out: for each the numbers of its
+-- Return words for the emoji of a text, which the parser of text search leaves out: for each the numbers of its
 -- characters. A flag is two characters.
 CREATE FUNCTION pgmnemo._emoji_words(words text)
 RETURNS text

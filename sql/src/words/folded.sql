@@ -1,5 +1,5 @@
--- Words without the accents of Latin letters, for people type cafe and mean it with its accent. Letters of other
--- scripts keep their marks. Of a tsvector as text: reading it joins lexemes that become one.
+-- Remove the accents of Latin letters, because people type cafe and mean it with its accent. Letters of other scripts
+-- keep their marks. The argument may be a tsvector as text: parsing it joins lexemes that become equal.
 CREATE FUNCTION pgmnemo._folded(lexemes text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Forms that the english stemmer leaves apart, as the lexemes it gives them. A group begins with its root, which is
--- no form of another group. Stop words (be, do, have and their forms) never become lexemes and have no place here.
+-- Return the roots of forms that the english stemmer does not join, both as its lexemes. A group begins with its root,
+-- which is no form of another group. Stop words (be, do, have and their forms) never become lexemes and are not listed.
 CREATE FUNCTION pgmnemo._form_roots()
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- The text search configuration of a language: `auto` as it is, a configuration by its own name, a code of ISO 639
--- (de, pt-BR) by the configuration of PostgreSQL, and any other code of two or three letters, for which PostgreSQL has
--- no stemmer (zh, ja, th, ko, pl), as simple. NULL: no such language.
+-- Return the text search configuration of a language: `auto` unchanged, a configuration by its own name, a code of ISO
+-- 639 (de, pt-BR) by PostgreSQL's configuration, and any other code of two or three letters, which has no stemmer in
+-- PostgreSQL (zh, ja, th, ko, pl), as simple. NULL: no such language.
 CREATE FUNCTION pgmnemo._language_config(language text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- A lexeme put behind the text has the next position. A blank is no lexeme of any text: one that the text holds past
--- position 16,383 would take no other position.
+-- Return the last position of a text: a lexeme appended to it gets the next. A blank is no lexeme of any text: a lexeme
+-- that the text has past position 16,383 would take no other position.
 CREATE FUNCTION pgmnemo._last_position(cut tsvector)
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,8 +1,8 @@
--- How every text is cut: lessons, passages and questions alike. A text with more different words than a vector of
--- lexemes holds is cut as far as its first 80,000 characters. The forms leave the vector and return under their
--- roots, so that a root has as many positions as it and its forms had. Positions themselves mean nothing to us.
--- Joining two vectors moves the second behind the first, and positions end at 16,383: a text whose own could come
--- there is rewritten whole instead. A lexeme gets one position at most from each byte.
+-- Return the lexemes of any text: lesson, passage or question. A text with more different words than a tsvector holds
+-- is parsed up to its first 80,000 characters. The forms leave the vector and return under their roots, so that a root
+-- has as many positions as it and its forms had. Only the number of positions matters. Concatenation moves the second
+-- vector behind the first, and positions end at 16,383: a text that could reach that position is rewritten whole
+-- instead. A lexeme gets at most one position from each byte.
 CREATE FUNCTION pgmnemo._lexemes(config regconfig, words text)
 RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

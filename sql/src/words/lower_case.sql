@@ -1,4 +1,4 @@
--- A text in lower case, where the locale of the database leaves its capitals: with LC_CTYPE C those beyond ASCII
+-- Return a text in lower case where the locale of the database leaves its capitals: with LC_CTYPE C those beyond ASCII
 -- (Latin, Greek, Cyrillic, Armenian), in Turkish and Azerbaijani the I of every other language.
 CREATE FUNCTION pgmnemo._lower_case(config regconfig, words text)
 RETURNS text

@@ -1,4 +1,4 @@
--- Characters that say the same as others: digits of other scripts as ASCII's, katakana as hiragana.
+-- Replace characters by their equivalents: digits of other scripts by ASCII's, katakana by hiragana.
 CREATE FUNCTION pgmnemo._one_form(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

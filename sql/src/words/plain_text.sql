@@ -1,8 +1,8 @@
--- A text as the parser of text search shall read it, whatever the language. NFKC; soft hyphens, zero-width
--- characters, marks of direction and marks that are written or left out (vowels of Arabic and Hebrew, the nukta) go;
--- runs of scripts that put no blanks between words become overlapping pairs of characters, each with its combining
--- marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). A Han character may be a word, so each is
--- one as well. In a database of another encoding than UTF8 the text stays as it is.
+-- Return a text as input for the parser of text search, for any language. NFKC; soft hyphens, zero-width characters,
+-- marks of direction and optional marks (vowels of Arabic and Hebrew, the nukta) are removed; runs of scripts that put
+-- no blanks between words become overlapping pairs of characters, each with its combining marks (Han, kana, Hangul,
+-- Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). A Han character may be a word, so each also becomes a word. In a
+-- database of another encoding than UTF8 the text stays as it is.
 CREATE FUNCTION pgmnemo._plain_text(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

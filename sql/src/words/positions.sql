@@ -1,4 +1,4 @@
--- How long a text is: the positions of its lexemes.
+-- Return the length of a text: the number of positions of its lexemes.
 CREATE FUNCTION pgmnemo._positions(lexemes tsvector)
 RETURNS integer
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

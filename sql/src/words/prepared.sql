@@ -1,6 +1,6 @@
--- A text before a configuration cuts it, the same for every language. Most texts pass four cheap tests. The parser
--- takes the square of a long run without blanks, and of unclosed comments, so both are broken up: runs of thousands
--- of characters before their parts are looked for, which takes its time too.
+-- Prepare a text for parsing, the same for every language. Most texts pass four cheap tests. The parser takes the
+-- square of a long run without blanks, and of unclosed comments, so both are broken up: runs of thousands of characters
+-- before the search for their parts, which takes time as well.
 CREATE FUNCTION pgmnemo._prepared(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

@@ -1,7 +1,6 @@
--- The lexemes of a question under each of these configurations, and for each the number of the word that it is a form
--- of: a word stands at one place, whatever cuts the text. A word that one of them drops as a stop word is dropped: a
--- lesson that another language was taken for would else be found by every "the". A question that consists of stop
--- words is asked by these as they are.
+-- Return the lexemes of a question under each of these configurations, and for each the number of its word, which is
+-- the same under every configuration (NULL under a single one). A stop word of one configuration is dropped: else a
+-- lesson stored under a wrong language would match every "the". A question of only stop words asks for these.
 CREATE FUNCTION pgmnemo._question_words(words text, configs regconfig[], OUT lexemes text[], OUT numbers integer[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp

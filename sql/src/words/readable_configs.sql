@@ -1,4 +1,4 @@
--- The configurations whose stop words the encoding of the database has: in LATIN1 those of Hungarian are an error.
+-- Return the configurations with stop words in the encoding of the database: in LATIN1 those of Hungarian fail.
 CREATE FUNCTION pgmnemo._readable_configs(configs regconfig[])
 RETURNS regconfig[]
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED

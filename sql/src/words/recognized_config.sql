@@ -1,6 +1,6 @@
--- The configuration of the language that a text is in. A script tells most; among languages that share one the stop
--- words that PostgreSQL ships decide: the text is cut under each of them, and the one that drops most words has it,
--- if it drops two at least and more than `fallback` does. `fallback` where nothing decides.
+-- Return the configuration of a text's language. The script decides most; among languages that share a script
+-- PostgreSQL's stop words decide: the text is parsed under each configuration, and the configuration that drops most
+-- words wins, if it drops two at least and more than `fallback` does. `fallback` where nothing decides.
 CREATE FUNCTION pgmnemo._recognized_config(words text, fallback regconfig)
 RETURNS regconfig
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

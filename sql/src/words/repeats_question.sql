@@ -1,5 +1,5 @@
--- Whether a lesson is the question itself: it is a question, and has no word of its own that the question lacks, but in
--- a lead-in (pgmnemo._without_lead_in). A lesson that states something is an answer, whatever its words.
+-- Return whether a lesson is the question itself: it is a question, and has no word that the question lacks, except in
+-- a lead-in (pgmnemo._without_lead_in). A lesson that states something is an answer, with any words.
 CREATE FUNCTION pgmnemo._repeats_question(content text, topic text, config text, lexemes tsvector, question text[])
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- Words of a text that its configuration drops as stop words although they are written as names: in capitals (IT), or
--- with one within a sentence (The Who), of five letters at most. They become lexemes as they are, in lower case. The
--- pattern looks behind itself from a capital letter on: before it, it would do so at every character.
+-- Return stop words of a text that are written as names: in capitals (IT), or with a capital within a sentence (The
+-- Who), of five letters at most. They become lexemes as they are, in lower case. The pattern looks behind itself only
+-- after a capital letter: before it, it would do so at every character.
 CREATE FUNCTION pgmnemo._stop_names(config regconfig, words text)
 RETURNS tsvector
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

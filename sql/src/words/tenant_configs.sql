@@ -1,5 +1,5 @@
--- The configurations that the lessons of a tenant were cut by, those that are still there; of a tenant without lessons
--- english.
+-- Return the existing configurations that the lessons of a tenant were parsed under; english for a tenant without
+-- lessons.
 CREATE FUNCTION pgmnemo._tenant_configs(tenant uuid)
 RETURNS regconfig[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- The language of texts that a tenant's writers store without one; read once in a statement.
+-- Return the language of texts that a tenant's writers store without a language; read once in a statement.
 CREATE FUNCTION pgmnemo._tenant_language(tenant uuid)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE

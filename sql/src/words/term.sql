@@ -1,4 +1,4 @@
--- A query for one lexeme as it stands, whatever characters it has.
+-- Return a query for a lexeme unchanged, with any characters.
 CREATE FUNCTION pgmnemo._term(lexeme text)
 RETURNS tsquery
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- The text search configuration that the session sets for what it writes; NULL: auto. Also for a session whose other
--- settings may be wrong.
+-- Return the text search configuration that the session sets for its writes; NULL: auto. It also serves sessions with
+-- other settings that are invalid.
 CREATE FUNCTION pgmnemo._text_config()
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE

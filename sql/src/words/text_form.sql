@@ -1,6 +1,6 @@
--- A text without what makes no difference: case, blanks, punctuation, forms of Unicode. What numbers and names are
--- told apart by stays: a mark before a digit (-5, 1.5, 10:30), an exclamation mark before a letter or = (a != b), and
--- symbols (C++, %, emoji). Blanks take the place of all else, so that no two words become one.
+-- Return a text without insignificant differences: case, blanks, punctuation, forms of Unicode. Marks that distinguish
+-- numbers and names stay: a mark before a digit (-5, 1.5, 10:30), an exclamation mark before a letter or = (a != b),
+-- and symbols (C++, %, emoji). Blanks replace all else, so that no two words become one.
 CREATE FUNCTION pgmnemo._text_form(content text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

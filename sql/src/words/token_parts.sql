@@ -1,6 +1,6 @@
--- What else compound tokens are asked for by, as words to add to a text: the parts of hosts, addresses, paths,
+-- Return other search forms of compound tokens, as words to add to a text: the parts of hosts, addresses, paths,
 -- parameters of URLs, identifiers (snake, kebab and camel case) and tickets; such a token without its separators
--- (PROJ-137 as PROJ137, get_name as getname); amounts without theirs (1,250.00 as 1250). '' where there are none.
+-- (PROJ-137 as PROJ137, get_name as getname); amounts without theirs (1,250.00 as 1250). '' for a text without any.
 CREATE FUNCTION pgmnemo._token_parts(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

@@ -1,4 +1,4 @@
--- A question without what leads to it: a date in brackets, and up to two clauses of three words at most (Ada: Hey, ...;
+-- Remove the lead-in of a question: a date in brackets, and up to two clauses of three words at most (Ada: Hey, ...;
 -- Sorry, once more: ...). Where less than two fifths would remain, the clauses are the question itself.
 CREATE FUNCTION pgmnemo._without_lead_in(content text)
 RETURNS text

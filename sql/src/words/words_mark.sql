@@ -1,5 +1,5 @@
--- The same for lessons with the same lexemes, and for one question with another lead-in, cheaply: only where two have
--- one mark their texts are compared. Of long vectors the length and the bytes are enough.
+-- Return a cheap hash that lessons with the same lexemes share, and a question with any lead-in: only lessons with
+-- equal marks have their texts compared. For long vectors the length and the bytes are enough.
 CREATE FUNCTION pgmnemo._words_mark(content text, lexemes tsvector, token_count integer)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE

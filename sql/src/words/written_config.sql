@@ -1,5 +1,5 @@
--- The configuration of a text that is written in this language. NULL: the session's, else that of `usual`, the tenant's
--- language, which is a configuration, auto, or auto: and the configuration of a text that is not recognized.
+-- Return the configuration of a text written in a language. NULL: the session's, else that of `usual`, the tenant's
+-- language: a configuration, auto, or auto: and the configuration of a text that is not recognized.
 CREATE FUNCTION pgmnemo._written_config(language text, words text, usual text)
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE

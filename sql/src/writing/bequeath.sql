@@ -1,5 +1,5 @@
--- What becomes of lessons whose successors are about to be forgotten: with `revive` they hold again, else they stay
--- out of recall, and a NOTICE says so. Where a later successor holds, or ended without one, there is nothing to say.
+-- Restore, with `revive`, the lessons that lose their successor to a deletion; else they stay out of recall, and a
+-- NOTICE says so. Where a later successor holds, or ended without a successor, nothing is said.
 CREATE FUNCTION pgmnemo._bequeath(tenant uuid, forgotten bigint[], revive boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- The space of a tenant whose embedder is being changed, for who ends that: nobody writes a vector from here on, and
--- what was written before shows in the next statement, which an older snapshot would hide. NULL: none is being changed.
+-- Lock and return the space of a tenant to end a change of embedder: no session writes a vector from here on, and the
+-- next statement sees earlier writes, which an older snapshot would hide. NULL: no change is under way.
 CREATE FUNCTION pgmnemo._changed_space(tenant uuid)
 RETURNS pgmnemo.embedding_space
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- What a writer sets to nothing, by name.
+-- Check the names of the fields that a writer clears.
 CREATE FUNCTION pgmnemo._check_clear(clear text[], allowed text[])
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

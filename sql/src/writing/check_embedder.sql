@@ -1,4 +1,4 @@
--- What a caller says of an embedder; NULL says nothing.
+-- Check a caller's name and dimension of an embedder; NULL leaves them out.
 CREATE FUNCTION pgmnemo._check_embedder(name text, dimensions integer)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Whoever forgets by a filter must have one.
+-- Check that a call that forgets by a filter has a filter.
 CREATE FUNCTION pgmnemo._check_forgetting(filter jsonb)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- A set with a lesson that cannot be stored, or that names one key twice, is refused whole. Unnested in the SELECT
--- list lessons pass by one by one, and none is copied. One lesson needs no query.
+-- Check a set of lessons: an invalid lesson or a repeated key refuses it whole. Unnested in the SELECT list, lessons
+-- pass one by one, and none is copied. A single lesson needs no query.
 CREATE FUNCTION pgmnemo._check_input(lessons pgmnemo.lesson_input[])
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- A moment of the world from which on something holds, and the words that say why.
+-- Check the moment and the reason of a change.
 CREATE FUNCTION pgmnemo._check_moment(at timestamptz, reason text)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

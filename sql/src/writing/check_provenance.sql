@@ -1,5 +1,4 @@
--- What pgmnemo.gate_strict does to lessons without provenance when they are written. One that is there already keeps
--- what it has.
+-- Apply pgmnemo.gate_strict to lessons without provenance on write. A stored lesson keeps its provenance.
 CREATE FUNCTION pgmnemo._check_provenance(tenant uuid, lessons pgmnemo.lesson_input[], clear text[], gate text)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE

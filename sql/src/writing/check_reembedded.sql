@@ -1,4 +1,4 @@
--- What a caller gives to pgmnemo.reembed is refused whole where a part of it cannot be stored.
+-- Check a call of pgmnemo.reembed: a part that cannot be stored refuses it whole.
 CREATE FUNCTION pgmnemo._check_reembedded(tenant uuid, space pgmnemo.embedding_space, lesson_ids bigint[],
                                           numbers smallint[], embeddings @extschema:vector@.vector[], marks bigint[])
 RETURNS void

@@ -1,4 +1,4 @@
--- A set of lessons with its names in their composed form. Most sets have no other, and pass by as they are.
+-- Return a set of lessons with names in composed form. Most sets need no change, and are returned as they are.
 CREATE FUNCTION pgmnemo._composed_input(lessons pgmnemo.lesson_input[])
 RETURNS pgmnemo.lesson_input[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE

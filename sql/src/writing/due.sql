@@ -1,4 +1,4 @@
--- The texts that have a serving vector and none of the next generation, in order.
+-- Return the texts with a serving vector and no vector of the next generation, in order.
 CREATE FUNCTION pgmnemo._due(space pgmnemo.embedding_space, after bigint, most bigint)
 RETURNS TABLE (lesson_id bigint, number smallint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Those of these lessons that have a vector, their own or a passage's.
+-- Return those of these lessons that have a vector, their own or a passage's.
 CREATE FUNCTION pgmnemo._embedded(tenant uuid, ids bigint[])
 RETURNS bigint[]
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- A fact as the metadata of its lesson says it, checked. Blanks around a name and runs of them make no other name;
+-- Return a fact as the metadata of its lesson, checked. Blanks around a name and runs of them make no other name;
 -- capital letters do.
 CREATE FUNCTION pgmnemo._fact(subject text, relation text, object text)
 RETURNS jsonb

@@ -1,6 +1,6 @@
--- The lessons of a project that state such a fact and hold at a moment (NULL: at any); without an object, whatever it
--- is. Of the lists of lessons with its subject, relation and object the shortest is followed: much may be known of
--- one subject.
+-- Return the lessons of a project that state a fact and hold at a moment (NULL: at any); without an object, with any
+-- object. The shortest of the lists of lessons with its subject, relation and object is read: a subject may have many
+-- facts.
 CREATE FUNCTION pgmnemo._facts_held(tenant uuid, project uuid, fact jsonb, at timestamptz)
 RETURNS SETOF pgmnemo.lesson
 LANGUAGE plpgsql STABLE PARALLEL SAFE

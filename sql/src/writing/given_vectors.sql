@@ -1,4 +1,4 @@
--- Every vector that a set gives, of lessons and of passages, beside the lesson's place in the set.
+-- Return every vector of a set, of lessons and of passages, with the lesson's place in the set.
 CREATE FUNCTION pgmnemo._given_vectors(lessons pgmnemo.lesson_input[])
 RETURNS TABLE (ordinal bigint, external_id text, vector @extschema:vector@.vector)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

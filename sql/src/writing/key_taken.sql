@@ -1,4 +1,4 @@
--- Whether a lesson of a project has this key.
+-- Return whether a lesson of a project has this key.
 CREATE FUNCTION pgmnemo._key_taken(tenant uuid, project uuid, key text)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,5 +1,4 @@
--- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to
--- do.
+-- Remove postings and entries of deleted lessons, unless pgmnemo.forget_project or forget_tenant deleted all at once.
 CREATE FUNCTION pgmnemo._lesson_after_delete()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

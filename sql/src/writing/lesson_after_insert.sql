@@ -1,4 +1,4 @@
--- With its two siblings keeps postings and entries true to lessons, whichever statement wrote them.
+-- Keep postings and entries true to lessons under any statement, with the triggers for update and delete.
 CREATE FUNCTION pgmnemo._lesson_after_insert()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

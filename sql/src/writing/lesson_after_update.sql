@@ -1,8 +1,7 @@
--- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
--- Passages and vectors follow their lesson into another project; those of passages go when its text becomes another,
--- and passages are cut anew when its language does. A vector that moves leaves the graph and waits for the next merge.
--- The two states are compared as sets: a join would be planned once, for the first statement's row, and take the
--- square of the next's.
+-- Skip rows that match their postings; remove a changed row in its old state and add it in its new state. Passages and
+-- vectors follow their lesson into another project; a change of text deletes those of passages, and a change of
+-- language parses passages again. A moved vector leaves the HNSW index and waits for the next merge. The two states are
+-- compared as sets: a join would be planned once, for the first statement's row, and take the square of the next's.
 CREATE FUNCTION pgmnemo._lesson_after_update()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,7 +1,7 @@
--- Derives what a lesson is found by. A row that brings lexemes along comes from a dump: they are derived anew under its
--- text_config; where that configuration is no longer there, or no longer takes the text, the dumped ones stay, for
--- nothing that one tenant did to a configuration must keep the others' lessons from being loaded.
--- Otherwise text_config is the writer's; where its configuration is gone, that of a text without a language.
+-- Derive a lesson's lexemes. A row with lexemes comes from a dump: they are derived again under its text_config; where
+-- that configuration is gone, or no longer takes the text, the dumped lexemes stay, because a tenant's change of a
+-- configuration must not keep other tenants' lessons from being loaded. Otherwise text_config is the writer's; where
+-- its configuration is gone, that of a text without a language.
 CREATE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -42,6 +42,6 @@ CREATE TRIGGER lesson_before_update BEFORE UPDATE OF topic, content, text_config
     WHEN ((OLD.topic, OLD.content, OLD.text_config, OLD.lexemes, OLD.token_count)
           IS DISTINCT FROM (NEW.topic, NEW.content, NEW.text_config, NEW.lexemes, NEW.token_count))
     EXECUTE FUNCTION pgmnemo._lesson_before_write();
--- Also for who loads with session_replication_role = replica. Not what changes: of that logical replication brings the
--- lexemes along, cut by a setting that is not known here.
+-- Also fires under session_replication_role = replica, but not on update: logical replication brings the lexemes along,
+-- parsed under a setting that is unknown here.
 ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_before_insert;

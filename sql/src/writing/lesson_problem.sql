@@ -1,4 +1,4 @@
--- What keeps a lesson from being stored; NULL: nothing.
+-- Return why a lesson cannot be stored; NULL: it can.
 CREATE FUNCTION pgmnemo._lesson_problem(i pgmnemo.lesson_input)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,6 +1,5 @@
--- These lessons as they are to stand, beside what they were: of one that is there already what the set leaves out
--- stays, but for what `clear` names. Passages that are given again without their vectors stay with those that they
--- have.
+-- Return these lessons in their new state, with their former state: fields of a stored lesson that the set leaves out
+-- stay, except those in `clear`. Passages given again without vectors keep their vectors.
 CREATE FUNCTION pgmnemo._merged(tenant uuid, lessons pgmnemo.lesson_input[], clear text[])
 RETURNS TABLE (id bigint, given pgmnemo.lesson_input, was pgmnemo.lesson)
 LANGUAGE sql STABLE PARALLEL SAFE

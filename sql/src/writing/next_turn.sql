@@ -1,4 +1,4 @@
--- Where a project's conversation goes on, and a key for what comes there.
+-- Return the next position in a project's conversation, and a key for a lesson there.
 CREATE FUNCTION pgmnemo._next_turn(tenant uuid, project uuid, prefix text, apart boolean)
 RETURNS TABLE (key text, place integer)
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Whether the set gives a lesson a vector or passages other than those that it has, or takes them away.
+-- Return whether the set changes or removes a lesson's vector or passages.
 CREATE FUNCTION pgmnemo._passages_differ(tenant uuid, lesson bigint, given @extschema:vector@.vector, passages text[],
                                          vectors @extschema:vector@.vector[], clear text[],
                                          space pgmnemo.embedding_space)

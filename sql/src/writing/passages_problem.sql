@@ -1,4 +1,4 @@
--- What is wrong with the passages of one lesson; NULL: nothing.
+-- Return the error in the passages of a lesson; NULL: none.
 CREATE FUNCTION pgmnemo._passages_problem(passages text[], vectors @extschema:vector@.vector[])
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- How every complaint about a lesson that is to be stored is made.
+-- Raise the error of a lesson that cannot be stored.
 CREATE FUNCTION pgmnemo._refuse_lesson(ordinal bigint, external_id text, problem text)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

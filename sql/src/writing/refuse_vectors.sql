@@ -1,4 +1,4 @@
--- Vectors of another dimension than those of the space are refused; such as fit into it are none.
+-- Check vectors against the dimension of the space and refuse others; vectors that fit into it pass.
 CREATE FUNCTION pgmnemo._refuse_vectors(tenant uuid, lessons pgmnemo.lesson_input[], space pgmnemo.embedding_space)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- What is too long in what a writer gives for one lesson; NULL: nothing. Lengths are read off what came, before
--- anything is made of it, so that what is refused costs little more than to send it. Of passages the whole array
--- counts, which is a little larger; the sum is pgmnemo._passages_problem's.
+-- Return what is too long in a writer's lesson; NULL: nothing. Lengths are read before any processing, so that a
+-- refusal costs little more than the transfer. For passages the whole array counts, which is a little larger;
+-- pgmnemo._passages_problem checks their sum.
 CREATE FUNCTION pgmnemo._size_problem(content text, topic text, role text, commit_sha text, artifact_hash text,
                                       metadata jsonb, passages text[])
 RETURNS text

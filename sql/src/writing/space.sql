@@ -1,6 +1,6 @@
--- The space of the tenant that these lessons' vectors enter, held to the end of the transaction; made with the first
--- ones; NULL where the set has none. Vectors of another dimension are refused. Where vectors are there without a
--- space, they say what it is.
+-- Lock and return the space of the tenant for these lessons' vectors, to the end of the transaction; the first vectors
+-- create it; NULL: the set has no vectors. Vectors of another dimension are refused. Stored vectors without a space
+-- define it.
 CREATE FUNCTION pgmnemo._space(tenant uuid, lessons pgmnemo.lesson_input[])
 RETURNS pgmnemo.embedding_space
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- The key under which a lesson is kept that is asked for by this one: its composed form, but where an upgrade has left
--- a lesson under the very key (pgmnemo._compose_names), that.
+-- Return the stored key of a lesson for a given key: the composed form, unless an upgrade has left a lesson under the
+-- given key itself (pgmnemo._compose_names).
 CREATE FUNCTION pgmnemo._stored_key(tenant uuid, project uuid, given text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,6 +1,5 @@
--- Lets one lesson take the place of another, or with NULL nothing take it, from a moment on; the tenant is locked.
--- What was known before is not overwritten: the row that held is marked as undone, and another one says what holds
--- now.
+-- Let a lesson supersede another from a moment on, or with NULL end it without a successor; the tenant is locked.
+-- Former knowledge is not overwritten: the row in force is marked as undone, and a new row says what holds now.
 CREATE FUNCTION pgmnemo._supersede(tenant uuid, old bigint, new bigint, reason text, at timestamptz)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

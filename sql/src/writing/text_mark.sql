@@ -1,4 +1,4 @@
--- By which a text is known again.
+-- Return a hash that recognizes a text.
 CREATE FUNCTION pgmnemo._text_mark(content text)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Takes back that these lessons are superseded; the tenant is locked. How many were.
+-- Undo the supersessions of these lessons and return their number; the tenant is locked.
 CREATE FUNCTION pgmnemo._undo_supersede(tenant uuid, old bigint[])
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- As pgmnemo._write_passages for one lesson, without its own vector: no plan depends on how many passages there are.
+-- Write one lesson's passages as pgmnemo._write_passages does, without its own vector: plans ignore their number.
 CREATE FUNCTION pgmnemo._write_parts(tenant uuid, lesson bigint, given pgmnemo.lesson_input,
                                      space pgmnemo.embedding_space)
 RETURNS void

@@ -1,6 +1,6 @@
--- The passages and vectors of these lessons of one tenant, as the set gives them. A lesson whose passages the set
--- leaves open keeps those that it has. Vectors stay out of the graph, and pgmnemo._merge brings them in; or they are
--- `marked` as being in one that is still to be made.
+-- Write the passages and vectors of these lessons of a tenant, as the set gives them. A lesson without passages in the
+-- set keeps its own. Vectors stay out of the HNSW index until pgmnemo._merge inserts them; or they are `marked` as
+-- indexed in an index that is not built yet.
 CREATE FUNCTION pgmnemo._write_passages(tenant uuid, ids bigint[], lessons pgmnemo.lesson_input[],
                                         space pgmnemo.embedding_space, marked boolean DEFAULT false)
 RETURNS void
