@@ -8,8 +8,8 @@
 
 `Memory` and `AsyncMemory` have the same verbs. Below them `server` and `local` find, start and prepare a
 PostgreSQL with the extension, `embedders` and `models` turn texts into vectors, `passages` cuts texts,
-`calls` holds each verb of the extension once. Nothing here imports the runner or the shards; importing the
-package is cheap, and what a name needs is imported when it is asked for.
+`calls` has each verb of the extension once. Nothing here imports the runner or the shards; importing the
+package is cheap: the modules of a name are imported at its first use.
 """
 
 from importlib import import_module

@@ -1,13 +1,13 @@
-"""Each verb of the extension, once: what is sent, what goes with it, and how the answer is read.
+"""Each verb of the extension, once: its statement, its arguments, and the decoding of its answer.
 
-A call is data: nothing here opens a connection or waits. `execute` sends one over a connection of psycopg; an
-asynchronous client sends the same statement and parameters itself and gives the rows to `decode`.
+A call is data: nothing here opens a connection or waits. `execute` sends a call over a connection of psycopg;
+an asynchronous client sends the same statement and parameters itself and gives the rows to `decode`.
 
-A verb has two spellings: with the tenant as its first argument, as every router and pool wants it, and
-without, for the tenant that the session works for (`pgmnemo.tenant_id`). `tenant=None` takes the second, or
-where there is only the first (ONE_SPELLING), sends NULL, which means the same. An
-argument that is None is not sent, so the extension's own default holds. Vectors are sequences of numbers or
-NumPy rows; those of passages need pgvector's types registered, or are one array literal as text.
+A verb has two spellings: with the tenant as its first argument, for routers and pools, and without, for the
+session's tenant (`pgmnemo.tenant_id`). `tenant=None` takes the second, or, if there is only the first
+(ONE_SPELLING), sends NULL, with the same meaning. An argument that is None is not sent, so the extension's
+own default applies. Vectors are sequences of numbers or NumPy rows; vectors of passages need pgvector's types
+registered, or are one array literal as text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Answer = TypeVar("Answer")
 Other = TypeVar("Other")
 Rows = list[tuple[Any, ...]]
 
-# Where one function serves a named tenant, another the session's.
+# Verbs with a separate function for the session's tenant.
 OF_SESSION = {
     "store": "store_lesson", "recall": "recall_lessons", "link": "link_lessons", "forget": "forget_lesson",
     "check": "check_index", "index": "index_lessons", "compact": "compact_postings",
@@ -43,15 +43,15 @@ ONE_SPELLING = {
     "begin_reembedding", "reembedding_due", "reembed", "finish_reembedding", "cancel_reembedding",
     "language", "set_language", "recut",
 }  # fmt: skip
-# What does more when it is done twice, or says another number.
+# Verbs that are not idempotent, or return another number when repeated.
 ONCE = {"append", "forget_matching", "forget_all", "sweep", "store_staged"}
 KINDS = {"str": str, "int": int, "float": float, "bool": bool}
 INT4, INT8 = 2**31 - 1, 2**63 - 1
 WIDE = {"after"}  # arguments that are bigint
 CLIENTS = {"external_id": "key", "content": "text", "query_text": "query"}  # names of the client's verbs
-WRITTEN = {"query_text", "embedder", "name"}  # texts that are no content, and that an encoding need not hold
-EMBEDDER = "pgmnemo.embedder"  # the setting whose value comes next
-# How an argument is written where its Python value alone does not tell PostgreSQL its type.
+WRITTEN = {"query_text", "embedder", "name"}  # texts that are not content; an encoding may lack their letters
+EMBEDDER = "pgmnemo.embedder"  # the name of the setting, before its value
+# Casts for arguments if the Python value does not give PostgreSQL the type.
 CASTS = {
     "embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]",
     "lesson_ids": "::bigint[]", "numbers": "::smallint[]", "marks": "::bigint[]",
@@ -73,7 +73,7 @@ class Call(Generic[Answer]):
     settings: tuple[tuple[str, str], ...] = ()  # of pgmnemo, which the call itself brings
 
     def read(self, make: Callable[[Answer], Other]) -> Call[Other]:
-        """Return the same call, whose answer goes through `make`."""
+        """Return the same call with its answer passed through `make`."""
         decode = self.decode
         return Call(
             self.statement, self.parameters, lambda rows: make(decode(rows)), self.repeatable, self.shape,
@@ -82,7 +82,7 @@ class Call(Generic[Answer]):
 
     def written(self, form: Callable[[str], str]) -> Call[Answer]:
         """Return the same call with its question and its embedder's name in another form."""
-        if not isinstance(self.parameters, tuple):  # by their names: those of a statement that is no verb
+        if not isinstance(self.parameters, tuple):  # a mapping, of a statement that is not a verb
             return self
         names = ("",) * (len(self.parameters) - len(self.shape[1])) + self.shape[1]
         given = zip(names, ("", *self.parameters), self.parameters, strict=False)
@@ -93,10 +93,9 @@ class Call(Generic[Answer]):
         return replace(self, parameters=parameters)
 
     def under(self, settings: Mapping[str, str]) -> Call[Answer]:
-        """Return the same call of a named tenant with settings of pgmnemo that hold for its transaction
-        alone.
+        """Return the same call of a named tenant with settings of pgmnemo for its transaction only.
 
-        Those that the call brings come last. A call that names no tenant stays as it is.
+        The call's own settings come last. A call without a tenant is unchanged.
         """
         settings = {**settings, **dict(self.settings)}
         if not settings or self.shape[1][:1] != ("tenant",):
@@ -136,7 +135,7 @@ def store(
 ) -> Call[str]:
     """Store one lesson under its key: `inserted`, `updated`, `unchanged`, `restored` or `unembedded`.
 
-    What is None stays as it is in a lesson that is there; `clear` names what shall have no value.
+    None keeps the value of an existing lesson; `clear` names the fields to reset.
     """
     return _call("store", _value, locals())
 
@@ -219,7 +218,7 @@ def timeline(
     known_at: datetime | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
-    """Return a lesson with those whose place it took and those that took its own, oldest first."""
+    """Return a lesson with its predecessors and successors by supersession, oldest first."""
     return _call("timeline", _rows, locals())
 
 
@@ -240,7 +239,7 @@ def assert_fact(
     commit_sha: str | None = None,
     artifact_hash: str | None = None,
 ) -> Call[tuple[str, str, int]]:
-    """State a fact: its key, what became of it, and how many it superseded (none unless `single`)."""
+    """State a fact; return its key, the outcome, and the number of superseded facts (0 unless `single`)."""
     return _call("assert_fact", _row, locals())
 
 
@@ -257,7 +256,7 @@ def facts(
     most: int | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
-    """Return the facts that hold at a time, by what was known at another."""
+    """Return the facts that hold at one time, as known at another."""
     return _call("facts", _rows, locals())
 
 
@@ -271,7 +270,7 @@ def end_fact(
     at: datetime | None = None,
     reason: str | None = None,
 ) -> Call[int]:
-    """End what holds of a subject and a relation; how many facts."""
+    """End the facts of a subject and a relation; return their number."""
     return _call("end_fact", _value, locals())
 
 
@@ -328,14 +327,14 @@ def update(
     position: int | None = None,
     clear: Sequence[str] | None = None,
 ) -> Call[str]:
-    """Change what is given of one lesson, never its text or vectors: `updated` or `unchanged`."""
+    """Change the given fields of one lesson, never its text or vectors: `updated` or `unchanged`."""
     return _call("update", _value, locals())
 
 
 def get(
     tenant: UUID | None, project_id: UUID, external_id: str, columns: Sequence[str] = ("*",)
 ) -> Call[Rows]:
-    """Return the lesson of a key, whatever its state: no row where there is none."""
+    """Return the lesson with a key, in any state; no row if there is no lesson."""
     return _call("get", _rows, locals())
 
 
@@ -352,7 +351,7 @@ def list_page(
     newest: bool | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
-    """Return the `columns` of a page of lessons by id, those after the id `after`."""
+    """Return the `columns` of a page of lessons by id, starting after the id `after`."""
     return _call("list", _rows, locals())
 
 
@@ -422,7 +421,7 @@ def language(tenant: UUID | None) -> Call[str]:
 
 
 def set_language(tenant: UUID | None, language: str) -> Call[str]:
-    """Set it; what it is then."""
+    """Set a tenant's language, and return the language in force."""
     return _call("set_language", _value, locals())
 
 
@@ -434,7 +433,9 @@ def recut(
     most: int | None = None,
     dry_run: bool | None = None,
 ) -> Call[tuple[int, int | None]]:
-    """Cut the next lessons into words anew, or count alone: how many change, and the next call's `after`."""
+    """Cut the next lessons into words again, or only count; return the number of changes and the next
+    `after`.
+    """
     return _call("recut", _row, locals())
 
 
@@ -452,13 +453,14 @@ def similar_pairs(
 
 
 def embedder(tenant: UUID | None) -> Call[Rows]:
-    """Return one row, or none where there are no vectors: name, dimensions, generation, and the next name and
-    dimensions while it is being changed."""
+    """Return one row, or none without vectors: name, dimensions, generation, and the next name and dimensions
+    during a change.
+    """
     return _call("embedder", _rows, locals())
 
 
 def set_embedder(tenant: UUID | None, name: str, dimensions: int | None = None) -> Call[bool]:
-    """Note what makes a tenant's vectors; whether it was not noted before."""
+    """Record the embedder of a tenant's vectors; return whether it was not recorded before."""
     return _call("set_embedder", _value, locals())
 
 
@@ -508,7 +510,7 @@ def add_passages(lesson_id: int, passages: Sequence[str], passage_embeddings: ob
 
 
 def list_lessons(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
-    """Return every lesson of a tenant, forgotten ones, too."""
+    """Return every lesson of a tenant, including forgotten lessons."""
     return _call("list_lessons", _rows, locals())
 
 
@@ -523,7 +525,7 @@ def open_staging(tenant: UUID) -> Call[Rows]:
 
 
 def check(tenant: UUID | None) -> Call[Rows]:
-    """What is wrong with a tenant's index: no rows where nothing is."""
+    """Return the faults of a tenant's index; no rows without a fault."""
     return _call("check", _rows, locals())
 
 
@@ -549,16 +551,16 @@ def setting(name: str, value: str, *, local: bool = False) -> Call[None]:
 
 
 def plain(verb: str, tenant: UUID | None = None) -> Call[Rows]:
-    """Return a verb that needs no argument but its tenant, such as index or open_staging; without one that of
-    the session's tenant or of the whole database.
+    """Return a verb that takes only a tenant, such as index or open_staging; without it the call is for the
+    session's tenant or the whole database.
     """
     return _call(verb, _rows, {"tenant": tenant})
 
 
 def _call(verb: str, decode: Callable[[Rows], Answer], given: Mapping[str, Any]) -> Call[Answer]:
-    """Return the statement in the spelling that fits, with the arguments that are not None, by their names.
+    """Return the call of a verb in the spelling that fits, with its arguments that are not None, by name.
 
-    `given` are the `locals()` of a function whose parameters are the verb's, by its names, and `columns`.
+    `given` are the `locals()` of a function with the verb's parameters, by their names, and `columns`.
     """
     tenant = given.get("tenant")
     function = verb if tenant is not None else OF_SESSION.get(verb, verb)
@@ -586,7 +588,9 @@ def _kinds() -> dict[str, type]:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """Return an argument as PostgreSQL takes it; UsageError for one of another type, or out of range."""
+    """Return an argument as PostgreSQL takes it; raise UsageError for a wrong type, or a value out of
+    range.
+    """
     kind = _kinds().get(name)
     if kind is None or (kind in (str, bool) and isinstance(value, kind)):
         return value
@@ -616,10 +620,10 @@ def _whole(name: str, value: Any) -> int:
 
 @cache
 def _statement(function: str, names: tuple[str, ...], columns: tuple[str, ...], settings: int = 0) -> str:
-    """Made once for each way in which a verb is called.
+    """Return the statement of a verb, cached for each combination of arguments.
 
-    Settings are made in a row that the call's first argument, the tenant, reads, so they hold before it.
-    Every function is named with its schema: one that somebody planted in another might fit better.
+    The call's first argument, the tenant, reads the row that makes the settings, so they are set before the
+    call. Every function has its schema: a function planted in another schema could be a better match.
     """
     given = [f'"{name}" => %s{CASTS.get(name, "")}' for name in names]
     if not settings:

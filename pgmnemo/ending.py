@@ -1,4 +1,4 @@
-"""How a command of ours ends: an exit code, and one sentence where it went wrong; never a traceback."""
+"""The end of a command: an exit code, and one sentence for an error; never a traceback."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pgmnemo.escaping import plain
 
 INTERRUPTED = 130
 NO_READER = 128 + 13  # SIGPIPE, which Windows does not have
-LONGEST, REMEDY = 1_200, 400  # characters of a sentence that may repeat what a file holds, and of its end
+LONGEST, REMEDY = 1_200, 400  # characters of a sentence that may quote a file, and of its end
 PATHLIB = {
     "home directory": "this user has no home folder that is known; set HOME, or write the path in full, "
     "without ~",
@@ -30,7 +30,7 @@ def ended(command: Callable[[], int]) -> int:
     """Return the exit code of `command`: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130
     interrupted.
 
-    141 where the reader of what is printed went away: nobody takes a fault that it did not read for none.
+    It is 141 if the reader of the output has gone away, so that an unread fault does not pass for a success.
     """
     before = signal.signal(signal.SIGTERM, _terminated)
     try:
@@ -64,8 +64,8 @@ def ended(command: Callable[[], int]) -> int:
 
 
 def carried_out(app: App, tokens: Sequence[str], what: str = "a command") -> int:
-    """Return the exit code of the command that `tokens` name; UsageError where they name none, or it takes no
-    such thing. `what` is to be named where nothing is.
+    """Return the exit code of the command in `tokens`; raise UsageError if it is unknown, or its arguments
+    are wrong. The error for empty `tokens` asks for `what`.
     """
     program = app.name[0]
     if not tokens:
@@ -80,7 +80,7 @@ def carried_out(app: App, tokens: Sequence[str], what: str = "a command") -> int
 
 
 def words(error: CycloptsError) -> str:
-    """Return what was wrong with a command line, without a capital and a full stop."""
+    """Return the error of a command line, without a capital and a full stop."""
     if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app:
         if (first := error.unused_tokens[0]).startswith("-"):
             return f"{first} stands before the command; name the command first, and its options after it"
@@ -110,7 +110,7 @@ def _terminated(*_: object) -> NoReturn:
 
 
 def _let_go() -> None:
-    """Lead what is still to be printed nowhere, so that Python does not stumble over it at its end."""
+    """Redirect a broken output stream to the null device, so that Python can flush it at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -119,7 +119,7 @@ def _let_go() -> None:
 
 
 def _tell(sentence: str, error: BaseException) -> None:
-    """The sentence, and how to go on where the run left something to go on with; of a long one both ends."""
+    """Print the error, with its notes; a long sentence is shortened in the middle."""
     told = plain("; ".join([sentence, *getattr(error, "__notes__", ())]))
     told = told if len(told) <= LONGEST else f"{told[: LONGEST - REMEDY]} … {told[-REMEDY:]}"
     print(told, file=sys.stderr)

@@ -1,8 +1,8 @@
-"""What a user can cause, as one sentence each: what is wrong, where, and how to mend it.
+"""Errors that a user can cause, one sentence each: what is wrong, where, and how to mend it.
 
 Every interface takes its form of an error from here: `code` is the exit code of a command (2 wrong use, 3
-environment), `kind` the word before the sentence, `status` that of an answer of HTTP, `rpc` the code of an
-error of JSON-RPC. A wrong argument of a tool is an answer with `isError`, as MCP has it since 2025-11-25.
+environment), `kind` the word before the sentence, `status` the status of an HTTP response, `rpc` the code of
+an error of JSON-RPC. A wrong argument of a tool is an answer with `isError`, as MCP has it since 2025-11-25.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class UsageError(PgmnemoError):
 
 
 class CheckError(PgmnemoError):
-    """What was checked does not hold: a test of the product itself, or of what it stores, has failed."""
+    """A failed check: of a test of the product itself, or of its stored data."""
 
     code = 1
     kind = "failed"
@@ -46,13 +46,13 @@ class ModelError(PgmnemoError):
 
 
 class EmbedderError(ModelError):
-    """A model whose vectors cannot be had, or are none."""
+    """A model that returns no vectors, or invalid vectors."""
 
     code = 3
 
 
 class TooLargeError(UsageError):
-    """An answer that has more bytes than are answered at once."""
+    """An answer with more bytes than a response may have."""
 
 
 class DatabaseError(PgmnemoError):
@@ -68,7 +68,7 @@ def with_names(text: str, names: Mapping[UUID | None, str | None]) -> str:
 
 
 class StateError(PgmnemoError):
-    """What the database answered, with its SQLSTATE."""
+    """An error of the database, with its SQLSTATE."""
 
     def __init__(self, sentence: str, sqlstate: str | None = None) -> None:
         super().__init__(sentence)
@@ -83,7 +83,7 @@ class StateError(PgmnemoError):
 
 
 class RefusedError(StateError, UsageError):
-    """The extension or the database refused what was given; nothing was changed."""
+    """The extension or the database refused an argument; nothing was changed."""
 
     code = 2
 
@@ -95,7 +95,7 @@ class MissingError(RefusedError):
 
 
 class HiddenError(RefusedError):
-    """What is there is in the way: hidden by the gate, forgotten, or superseded already."""
+    """An existing lesson is in the way: hidden by the gate, forgotten, or already superseded."""
 
     status = 409
 
@@ -124,12 +124,12 @@ class OutputError(PgmnemoError):
 
 
 class UnknownScriptWarning(UserWarning):
-    """A text is in a script that the embedder does not know: it is found by its words alone."""
+    """A text is in a script unknown to the embedder: only its words find it."""
 
 
 @contextmanager
 def os_errors(sentence: str, kind: type[PgmnemoError] = OutputError) -> Iterator[None]:
-    """Inside the block, what the operating system refuses becomes a `kind`; `{why}` is its reason."""
+    """Convert an error of the operating system in the block into a `kind`; `{why}` is its reason."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""The one home of escaping: text of somebody else, made harmless for the place that it goes to.
+"""Escaping of foreign text, for each kind of output.
 
-Names, deviations, ids and sentences of a results folder are whatever its author wrote. Each function is for
-one kind of place; HTML templates escape by themselves (`runner.report.render`).
+Names, deviations, ids and sentences of a results folder are under its author's control. Each function is for
+one kind of output; HTML templates escape by themselves (`runner.report.render`).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _BIBTEX = str.maketrans(
 
 
 def plain(text: str) -> str:
-    """For a terminal, a log or a prompt: what steers it or is not seen is written out, as JSON does.
+    """Escape a text for a terminal, a log or a prompt: control and invisible characters as in JSON.
 
-    So no sequence of a terminal (`\\u001b`), no turn of direction, no half of a surrogate pair and no text in
-    characters without a shape is sent to a reader. Line ends, tabs, and the joiners between letters stay.
+    The result has no terminal sequence (`\\u001b`), no change of direction, no half of a surrogate pair and
+    no invisible text. Line ends, tabs, and the joiners between letters stay.
     """
     return text if text.isascii() and text.isprintable() else _SUSPECT.sub(_written_out, text)
 
@@ -50,28 +50,28 @@ def sentence(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """Return the same on one line, for a field of HISTORY.md or a cell; what would be an HTML tag is none."""
+    """Return the text on one line, for a field of HISTORY.md or a table cell, with HTML tags escaped."""
     return _TAG.sub("&lt;", plain(" ".join(text.split())))
 
 
 def markdown(text: str) -> str:
-    """For Markdown: no HTML tag, and no link to anything but a web page, a mail address or a path."""
+    """Escape a text for Markdown: no HTML tag, and links only to a web page, a mail address or a path."""
     return _LINK.sub(_unlinked, _TAG.sub("&lt;", plain(text)))
 
 
 def markup(text: str) -> str:
-    """For the text or an attribute of SVG, XML or HTML."""
+    """Escape a text for the text or an attribute of SVG, XML or HTML."""
     return escape(plain(text))
 
 
 def bibtex(text: str) -> str:
-    """For a field of a BibTeX entry: what TeX gives a meaning to is written as itself."""
+    """Escape a text for a field of a BibTeX entry: TeX's special characters are printed as themselves."""
     return plain(text).translate(_BIBTEX)
 
 
 def hidden(text: str) -> str | None:
-    """Return the first control character that no artefact holds, as `plain` writes it; None where there is
-    none.
+    """Return the first control character that no artefact may have, as `plain` writes it; None
+    without any.
     """
     found = next((one for one in text if category(one) in ("Cc", "Cs") and one not in "\t\n\r"), None)
     return None if found is None else plain(found)

@@ -1,6 +1,6 @@
-"""What a database turns out to be when a client opens it: one round trip, one sentence where it will not do.
+"""The check of a database when a client opens it: one round trip, and one sentence if it cannot be used.
 
-`opening` is a call like those of calls.py; `judge` reads its row without asking anybody.
+`opening` is a call like those of calls.py; `judge` evaluates its row without a further query.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pgmnemo.places import release
 NEEDED = "1.0.0"  # the first with every verb that the client calls
 EXTENSION, PLAIN = "extension", "plain SQL"
 
-# Catalogues alone, which every role may read: nothing here fails where there is no pgmnemo. Its version is
-# read from the function that would tell it, because a plain installation stands in no list of extensions.
+# Only catalogues, which every role may read: the query works without pgmnemo. Its version is
+# read from the body of version(), because a plain installation is in no list of extensions.
 SEEN = """
 SELECT current_user::text,
        (SELECT r.rolsuper OR r.rolbypassrls FROM pg_roles r WHERE r.rolname = current_user),
@@ -37,7 +37,9 @@ SELECT current_user::text,
 
 
 class Seen(NamedTuple):
-    """The row of SEEN. `body` is that of pgmnemo.version(), `ours`: the schema holds a verb of ours."""
+    """The row of SEEN. `body` is the body of pgmnemo.version(); `ours` means that the schema has a verb of
+    pgmnemo.
+    """
 
     role: str
     unbound: bool
@@ -51,7 +53,9 @@ class Seen(NamedTuple):
 
     @property
     def version(self) -> str | None:
-        """Of the pgmnemo that is there; None where there is none, or what is there is somebody else's."""
+        """Return the version of the installed pgmnemo; None without it, or if the schema is not the
+        project's.
+        """
         found = re.fullmatch(r"\s*SELECT '(\d+\.\d+\.\d+)'\s*", self.body or "") if self.ours else None
         return found[1] if found else None
 
@@ -64,9 +68,9 @@ class Seen(NamedTuple):
 class Opened:
     """A database with a pgmnemo that the client can use.
 
-    `how` it is installed: EXTENSION or PLAIN. No policy binds an `unbound` role. `vector` is the oid of
-    pgvector's type, which lies in `vector_schema`. `backend` is the server's process: where the connection
-    says another number, a pooler is between, and prepared statements are not to be used.
+    `how` is its installation: EXTENSION or PLAIN. An `unbound` role bypasses every policy. `vector` is the
+    oid of pgvector's type, in the schema `vector_schema`. `backend` is the process id of the server: if the
+    connection has another number, a pooler is in between, and the client must not use prepared statements.
     """
 
     version: str
@@ -79,7 +83,7 @@ class Opened:
 
 
 def opening(where: str, package: str) -> Call[Opened]:
-    """Return what `where` ("the database at …") is, for the package of the version `package`.
+    """Return the call that checks `where` ("the database at …"), for the package of the version `package`.
 
     Its answer raises DatabaseError for a database that this package cannot use.
     """
@@ -91,7 +95,7 @@ def _judged(where: str, package: str, rows: Rows) -> Opened:
 
 
 def judge(row: tuple[Any, ...], where: str, package: str) -> Opened:
-    """Return the database that a row of SEEN shows; DatabaseError with one sentence where it will not do."""
+    """Return the database that a row of SEEN describes; raise DatabaseError if it cannot be used."""
     seen = Seen(*row)
     version = seen.version
     if version is None:
@@ -108,7 +112,7 @@ def judge(row: tuple[Any, ...], where: str, package: str) -> Opened:
 
 
 def check_not_newer(version: str, where: str, package: str) -> None:
-    """Raise for a version that the package does not know; one that is newer by a patch alone does no harm."""
+    """Raise DatabaseError for a version unknown to the package; a newer patch release is accepted."""
     if release(version)[:2] > release(package)[:2]:
         raise DatabaseError(
             f"{where} has pgmnemo {version}, which is newer than this package ({package}); "
@@ -117,7 +121,7 @@ def check_not_newer(version: str, where: str, package: str) -> None:
 
 
 def update(how: str) -> str:
-    """Return what brings an older pgmnemo up to date."""
+    """Return the command that updates an older pgmnemo."""
     return "mnemo init --dsn, or ALTER EXTENSION pgmnemo UPDATE" if how == EXTENSION else "mnemo init --dsn"
 
 

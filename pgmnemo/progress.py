@@ -1,4 +1,4 @@
-"""What a user sees while a run works: rich bars on a terminal, plain lines elsewhere, nothing when quiet."""
+"""The progress of a run: rich bars on a terminal, plain lines elsewhere, nothing when quiet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # importing it takes a tenth of a second
 
 T = TypeVar("T")
 RECENT = 120.0  # seconds over which a bar's speed is taken
-EVERY = 30.0  # seconds between two lines of one loop where there is no terminal
+EVERY = 30.0  # seconds between two lines of a loop without a terminal
 
 
 def lasting(seconds: float) -> str:
@@ -25,7 +25,7 @@ def lasting(seconds: float) -> str:
 
 
 def expected(seconds: float) -> str:
-    """Return what a length of time that was measured a moment ago is worth."""
+    """Return a sentence for an expected time, as measured a moment ago."""
     return f"about {lasting(seconds)} at the speed of this moment; other work on the machine makes it longer"
 
 
@@ -40,19 +40,19 @@ class Progress:
 
     @cached_property
     def console(self) -> Console:
-        """Standard error, unless another was given."""
+        """Return a console on standard error, unless another was given."""
         from pgmnemo.terminal import Plain
 
         return Plain(stderr=True, soft_wrap=True)
 
     def say(self, text: str) -> None:
-        """One line, unless quiet."""
+        """Print a line, unless quiet."""
         if not self.quiet:
             self.console.print(text, markup=False)
 
     @contextmanager
     def whole(self, label: str, total: int) -> Iterator[None]:
-        """Several loops that have `total` items together: one bar over theirs, or a share in each line."""
+        """Show the loops in the block, of `total` items together, as one bar, or as shares in each line."""
         self._whole = _Whole(total)
         try:
             if self.quiet or not self._drawn:
@@ -85,7 +85,7 @@ class Progress:
                 yield from _drawn(items, label, total, bars, whole)
 
     def pass_over(self, items: int) -> None:
-        """Items of the whole that are done already."""
+        """Advance the whole by items that are already done."""
         if self._whole is not None:
             self._whole.advance(items)
 

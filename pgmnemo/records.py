@@ -27,7 +27,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """What a vector depends on besides its text; the cache key and the artefacts hold all of it."""
+    """Everything that a vector depends on besides its text; the cache key and the artefacts have all
+    of it.
+    """
 
     name: str
     model: str
@@ -42,7 +44,7 @@ class EmbedderIdentity:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What the connected server and extension say of themselves."""
+    """Facts about the connected server and extension."""
 
     origin: str  # "--dsn", "PGMNEMO_DSN", "compose", "embedded"
     database: str

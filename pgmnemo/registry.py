@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """An ordered mapping from name to part, whose error lists its names."""
+    """An ordered mapping from name to part; its error for an unknown name lists the known names."""
 
     def __init__(self, kind: str, members: Mapping[str, T]) -> None:
         self.kind = kind
@@ -41,10 +41,10 @@ class Registry(Mapping[str, T], Generic[T]):
 
 
 class Parts(Registry[T]):
-    """A registry of places, `module:attribute`, each loaded when it is first asked for.
+    """A registry of places, `module:attribute`, each loaded at its first use.
 
-    `group` names entry points of other packages, which add to it. A name that two bring, or that stands
-    there already, means neither: UsageError for whoever asks for it.
+    `group` names entry points of other packages, which add parts. A name with two entry points, or equal to
+    an own part, is ambiguous: its use raises UsageError.
     """
 
     def __init__(self, kind: str, places: Mapping[str, str], group: str = "") -> None:
@@ -68,7 +68,7 @@ class Parts(Registry[T]):
         elif isinstance(member, EntryPoint):
             try:
                 self._members[name] = member.load()
-            except Exception as error:  # whatever another package does when it is imported
+            except Exception as error:  # any error in another package's import
                 raise UsageError(
                     f"the {self.kind} {name} cannot be loaded from {member.value} ({type(error).__name__}: "
                     f"{error}); mend the package that brings it, or remove it"

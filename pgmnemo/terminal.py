@@ -1,4 +1,4 @@
-"""The terminal that sentences and tables are printed on; what would steer it is written out."""
+"""The terminal for sentences and tables; characters that would control it are escaped."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def say(*texts: object, error: bool = False, end: str = "\n") -> None:
 
 
 class Plain(Console):
-    """A console whose own colours are the only sequences of a terminal that it sends.
+    """A console that sends only the terminal sequences of its own colours.
 
-    No text is markup: a name with `[/x]` in it is that name.
+    Text is never read as markup: a name with `[/x]` in it is printed unchanged.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -35,12 +35,14 @@ class Plain(Console):
             yield segment if segment.control else segment._replace(text=plain(segment.text))
 
     def on_broken_pipe(self) -> None:
-        """Leave it to the command's end to say that nobody reads; rich would end with 1, a failed gate."""
+        """Raise BrokenPipeError, so that the command ends with its own code; rich would exit with 1, a failed
+        gate.
+        """
         raise BrokenPipeError
 
 
 def console(width: int | None = None) -> Console:
-    """Standard output, `width` columns wide where it is no terminal (None: as wide as COLUMNS says)."""
+    """Return a console on standard output, `width` columns wide if it is not a terminal (None: COLUMNS)."""
     out = Plain()
     return out if out.is_terminal or width is None else Plain(width=width)
 

@@ -1,8 +1,8 @@
 """Anthropic's memory tool over a project: each file that a model keeps under /memories is a lesson.
 
 `MemoryTool` and `AsyncMemoryTool` are tools of the SDK (`BetaAbstractMemoryTool`), with the answers of its
-own `BetaLocalFilesystemMemoryTool`; docs/doors/anthropic.md has where they differ. A change that somebody
-else has overtaken is tried again on what is there then, so none is lost.
+own `BetaLocalFilesystemMemoryTool`; docs/doors/anthropic.md lists the differences. If another session changes
+a file first, the command is retried on the new text, so no change is lost.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ except ImportError:
 
 ROOT = "/memories"
 MOST_LINES, WIDTH = 999_999, 6
-TRIES = 100  # of a change that others overtake
+TRIES = 100  # of a change when other sessions change the file first
 LEVELS = 2  # of a listing
 MOST_PLACES = 100  # that are named of a text that is there more than once
 UNITS = "BKMG"
@@ -43,9 +43,9 @@ Steps = Work[str | None]
 
 
 class MemoryTool(BetaAbstractMemoryTool):
-    """The memory tool of a scope that has a project; `call` takes what a model sends.
+    """The memory tool of a scope with a project; `call` takes a command of a model.
 
-    What goes wrong is a ToolError of one sentence. UsageError for a scope without a project.
+    Errors are ToolErrors of one sentence; a scope without a project raises UsageError.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _command(given: object) -> BaseModel:
-    """Return a command of the SDK's types; ToolError for what is none."""
+    """Return a command of the SDK's types; raise ToolError for an invalid command."""
     name = given.get("command") if isinstance(given, Mapping) else None
     if not isinstance(name, str) or name not in COMMANDS:
         raise ToolError(f"Unknown command: {name}. Those are {', '.join(COMMANDS)}.")
@@ -120,7 +120,7 @@ def _command(given: object) -> BaseModel:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Inside the block, an error of the memory is one that the model is told."""
+    """Convert an error of the memory in the block into a ToolError, which the model sees."""
     try:
         yield
     except PgmnemoError as error:
@@ -227,7 +227,7 @@ COMMANDS: dict[str, tuple[type[BaseModel], Callable[[Any], Steps]]] = {
 
 
 def _path(given: str) -> str:
-    """Return the path that is meant; ToolError for one outside of /memories."""
+    """Return the normalized path; raise ToolError for a path outside of /memories."""
     first, *parts = composed(given).removeprefix("/").split("/")
     if f"/{first}" != ROOT or not given.startswith("/"):
         raise ToolError(f"Path must start with /memories, got: {given}")
@@ -243,7 +243,7 @@ def _path(given: str) -> str:
 
 
 def _text(path: str, told: str) -> Work[str]:
-    """What is in a file; ToolError where there is none."""
+    """Return the text of a file; raise ToolError if there is no file."""
     text = yield methodcaller("read", path)
     if text is None:
         files = yield methodcaller("sizes")
@@ -264,15 +264,16 @@ def _is_folder(path: str, files: Mapping[str, int]) -> bool:
 
 
 def _check_above(path: str, files: Mapping[str, int]) -> None:
-    """ToolError where something above a path is a file."""
+    """Raise ToolError if a parent of a path is a file."""
     if not is_free(path, files):
         above = next(one for one in files if is_in(path, one))
         raise ToolError(f"{above} is a file, so nothing can be in it")
 
 
 def _listed(folder: str, files: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Folders and files of two levels, each with its bytes: in order of their names, folders before what is
-    in them."""
+    """Return folders and files of two levels, with their bytes, in order of their names, a folder before its
+    contents.
+    """
     found: dict[tuple[str, ...], int] = {(): 0}
     folders: set[tuple[str, ...]] = set()
     for path, size in files.items():
@@ -311,7 +312,7 @@ def _places(text: str, part: str) -> Iterator[int]:
 
 
 def _size(size: int) -> str:
-    """Bytes in words, such as 512B, 1.5K or 2M."""
+    """Return a number of bytes in short form, such as 512B, 1.5K or 2M."""
     unit = min(max(size.bit_length() - 1, 0) // 10, len(UNITS) - 1)
     told = size / 1024**unit
     return f"{told:.0f}{UNITS[unit]}" if told.is_integer() else f"{told:.1f}{UNITS[unit]}"

@@ -1,7 +1,8 @@
-"""What the doors of LangChain and LlamaIndex share: documents as lessons of one project, their ids as keys.
+"""The common part of the integrations of LangChain and LlamaIndex: documents as lessons of one project, their
+ids as keys.
 
-Every verb of theirs is written once, as a coroutine. Over an `AsyncScope` it is awaited; over a `Scope` it
-never waits, so one step runs it to its end (`Documents.now`), in a thread where a loop is not to be held up.
+Each of their verbs is written once, as a coroutine. Over an `AsyncScope` it is awaited; over a `Scope` it
+never waits, so one step runs it to its end (`Documents.now`), in a thread if it must not block a loop.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pgmnemo.errors import PgmnemoError, UsageError
 
 BLANK = "-"  # stored for a text without a word, which no lesson has; ASCII, for databases of any encoding
 BLANKS = (BLANK, "\u2205")  # with the sign that was stored up to 0.6.1
-POOL = 50  # hits that are ordered by cosine at least, as many as the engine weighs anyhow
+POOL = 50  # least number of hits ordered by cosine: the engine weighs as many in any case
 MOST_IN = 100  # values of one `in`
 LONGEST_IDS = 10_000  # bytes of ids in one filter, which may have twice as many
 KEPT = "pgmnemo:id"  # a document's metadata have its key as well, for filters
@@ -58,7 +59,7 @@ class Documents:
         self.native = isinstance(scope, AsyncScope)
 
     def now(self, work: Coroutine[Any, Any, Answer]) -> Answer:
-        """Return what a verb over a Scope answers; UsageError over an AsyncScope."""
+        """Return the result of a verb over a Scope; raise UsageError over an AsyncScope."""
         if self.native:
             work.close()
             raise UsageError(
@@ -68,27 +69,27 @@ class Documents:
         return _at_once(work)
 
     async def later(self, work: Coroutine[Any, Any, Answer]) -> Answer:
-        """Return what a verb answers, without holding up the loop."""
+        """Return the result of a verb, without blocking the loop."""
         return await (work if self.native else asyncio.to_thread(_at_once, work))
 
     async def add(self, items: Sequence[Item]) -> None:
-        """Store items, each in the place of what had its key."""
+        """Store items; an item replaces the lesson with its key."""
         told = [replace(item, metadata={**(item.metadata or {}), KEPT: item.key}) for item in items]
         await answered(self.scope.add_many(told))
 
     async def get(self, ids: Sequence[str]) -> list[Lesson]:
-        """Return those that are there and hold, in the order of their ids."""
+        """Return the current lessons with these ids, in the order of the ids."""
         call = requests.of_keys(self.scope.tenant_id, self.scope.project_id, keys_of(ids))
         lessons = [Lesson(*row) for row in await answered(self.scope._call(call))]
         return [lesson for lesson in lessons if lesson.holds()]
 
     async def listed(self, conditions: Condition | None) -> list[Lesson]:
-        """Return all whose metadata match."""
+        """Return all lessons with matching metadata."""
         answer = self.scope.list(filter=as_filter(conditions))
         return [one async for one in answer] if self.native else list(answer)
 
     async def delete(self, ids: Sequence[str]) -> None:
-        """Delete those that are there, for good: a hundred at once, and one by one what other doors wrote."""
+        """Delete existing lessons permanently: a hundred at once, and lessons of other programs singly."""
         keys = keys_of(ids)
         for some in batches(keys):
             await self.delete_matching(one_of(ID, some))
@@ -96,7 +97,7 @@ class Documents:
             await answered(self.scope.forget(key, hard=True))
 
     async def delete_matching(self, conditions: Condition | None) -> None:
-        """Delete those whose metadata match, for good; UsageError without conditions."""
+        """Delete the lessons with matching metadata permanently; raise UsageError without conditions."""
         await answered(self.scope.forget(filter=as_filter(conditions) or {}, hard=True))
 
     async def clear(self) -> None:
@@ -112,11 +113,11 @@ class Documents:
         conditions: Condition | None = None,
         **asked: Any,
     ) -> list[tuple[Hit, float]]:
-        """Return the k best with their scores, best first.
+        """Return the k best hits with their scores, best first.
 
-        In mode `vector` the score is the cosine of question and document (of its best passage, where the
-        memory embeds passages), -1 to 1, by which they are ordered; in `hybrid` and `keyword` the hit's
-        `fit`, 0 to 1. `keyword` answers only what has a word of the question.
+        In mode `vector` the hits are ordered by score, the cosine of question and document (of its best
+        passage, if the memory embeds passages), -1 to 1; in `hybrid` and `keyword` the score is the hit's
+        `fit`, 0 to 1. `keyword` returns only lessons with a word of the question.
         """
         if requests.number(k, "k", 0, calls.INT4) == 0:
             return []
@@ -138,7 +139,7 @@ class Documents:
 def twins(
     work: Callable[Given, Coroutine[Any, Any, Answer]],
 ) -> tuple[Callable[Given, Answer], Callable[Given, Coroutine[Any, Any, Answer]]]:
-    """Return a method of what has `_documents` in its synchronous and its asynchronous form."""
+    """Return a method of a class with `_documents` in its synchronous and its asynchronous form."""
 
     def now(*given: Given.args, **named: Given.kwargs) -> Answer:
         documents: Documents = given[0]._documents  # type: ignore[attr-defined]
@@ -157,13 +158,13 @@ async def answered(answer: Any) -> Any:
 
 
 def as_filter(conditions: Condition | None) -> dict[str, Any] | None:
-    """Conditions on metadata as a filter of the memory."""
+    """Return conditions on metadata as a filter of the memory."""
     return {"metadata": conditions} if conditions else None
 
 
 def both(conditions: Iterable[Condition | None]) -> Condition | None:
-    """Return all of those conditions at once, side by side where they can: indexes know what no `and`
-    encloses.
+    """Return the conjunction of the conditions, merged into one mapping if possible: indexes do not serve
+    conditions inside `and`.
     """
     merged: Condition = {}
     rest: list[Condition] = []
@@ -176,13 +177,13 @@ def both(conditions: Iterable[Condition | None]) -> Condition | None:
 
 
 def one_of(key: str, values: Sequence[Any]) -> Condition:
-    """That what stands at a key is one of some values."""
+    """Return the condition that the value at a key is one of some values."""
     parts = [{key: {"in": list(values[n : n + MOST_IN])}} for n in range(0, len(values), MOST_IN)]
     return {"or": parts} if len(parts) > 1 else next(iter(parts), NEVER)
 
 
 def batches(ids: Sequence[str]) -> list[list[str]]:
-    """Ids in lists that one filter can hold."""
+    """Return the ids in lists that each fit into one filter."""
     made: list[list[str]] = [[]]
     room = LONGEST_IDS
     for key in ids:
@@ -195,7 +196,7 @@ def batches(ids: Sequence[str]) -> list[list[str]]:
 
 
 def keys_of(ids: Sequence[str]) -> list[str]:
-    """Return those of the ids that can be keys, each once; what cannot is not there."""
+    """Return the distinct ids that are valid keys; no lesson has another id."""
     check("ids", ids, Sequence[str])
     return list(dict.fromkeys(composed(key) for key in ids if 1 <= len(key.encode()) <= LONGEST_KEY))
 

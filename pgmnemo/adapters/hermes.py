@@ -1,7 +1,7 @@
-"""A memory for Hermes: its plugin for `memory.provider` (docs/doors/hermes.md says what to put where).
+"""A memory for Hermes: its plugin for `memory.provider` (docs/doors/hermes.md describes the setup).
 
-Turns are stored in a thread of our own, which tries again while the database is away; what fits a message is
-recalled as a quoted block within a budget. A fault costs a line in the log, never a turn.
+A thread stores the turns, and retries while the database is away; lessons that fit a message are recalled as
+a quoted block within a budget. An error is a line in the log and never stops a turn.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ log = logging.getLogger(__name__)
 FILE, VARIABLE = "pgmnemo.json", "PGMNEMO_MEMORY"
 DEFAULTS = {"folder": "$HERMES_HOME/pgmnemo", "tenant": "hermes", "project": "", "max_tokens": "800"}
 EMBEDDERS = {"local": "local", "none": None}
-PATIENCE = 2.0  # seconds in which a call is tried again while somebody waits for it
+PATIENCE = 2.0  # seconds in which a call is tried again while the agent waits for it
 WAIT = 3.0  # for a memory that is still being opened
 REST = 30.0  # without a recall, after one that failed
 FLUSH = 5.0  # for turns that are still to be stored when a session ends
 PAUSES = (1.0, 60.0)  # between tries to open, or to store: the first, and the longest
 MOST = 1_000  # turns that wait
-LONGEST = 8_000  # characters of a message by which is recalled
-OWNERS = ("cli", "tui", "cron", "")  # platforms of whoever runs Hermes
+LONGEST = 8_000  # characters of a message that recall reads
+OWNERS = ("cli", "tui", "cron", "")  # platforms of the user who runs Hermes
 
 PROMPT = (
     "# Long-term memory (pgmnemo)\n"
@@ -95,7 +95,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return "pgmnemo"
 
     def is_available(self) -> bool:
-        """Return whether what its settings name is installed; nothing is opened."""
+        """Return whether the packages for the settings are installed; nothing is opened."""
         from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
 
         try:
@@ -106,7 +106,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return True
 
     def get_config_schema(self) -> list[dict[str, Any]]:
-        """Return what `hermes memory setup` asks for."""
+        """Return the questions of `hermes memory setup`."""
         return [
             {"key": "dsn", "description": "DSN of a PostgreSQL with pgmnemo (blank: folder)", "secret": True,
              "env_var": VARIABLE},
@@ -123,9 +123,10 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         Path(hermes_home, FILE).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
     def initialize(self, session_id: str, **given: Any) -> None:
-        """Begin a session; the memory is opened meanwhile, in a thread.
+        """Begin a session; the memory is opened in a thread meanwhile.
 
-        UsageError for settings that are none: the manager tells it, and the agent goes on without.
+        Raise UsageError for invalid settings: Hermes' memory manager reports it, and the agent goes on
+        without a memory.
         """
         self.shutdown()
         settings = _settings(given["hermes_home"])
@@ -140,7 +141,9 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return PROMPT if self._place else ""
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
-        """Return what fits a message, as a quoted block of at most `max_tokens`; empty where nothing does."""
+        """Return the lessons that fit a message, as a quoted block of at most `max_tokens`; empty without a
+        hit.
+        """
         if not query.strip() or time.monotonic() < self._rest:
             return ""
         try:
@@ -158,8 +161,9 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         session_id: str = "",
         messages: list[dict[str, Any]] | None = None,
     ) -> None:
-        """Store a turn, soon: both sides as one lesson, and what was recalled for it is left out. Given again
-        it is the same lesson."""
+        """Queue a turn for storage: both sides as one lesson, without recalled blocks. A repeated turn is the
+        same lesson.
+        """
         said = (("user", user_content), ("assistant", assistant_content))
         turns = [Turn(told, role) for role, text in said if (told := _clean(text))]
         if not turns or not self._writes or self._place is None:
@@ -179,7 +183,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return list(TOOLS.values())
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **_: Any) -> str:
-        """Return the answer of a tool as JSON; `error` has the sentence of what went wrong."""
+        """Return a tool's answer as JSON; `error` has the sentence of an error."""
         try:
             return plain(json.dumps(self._called(tool_name, args), ensure_ascii=False))
         except PgmnemoError as error:
@@ -191,7 +195,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
             log.warning("some turns are still to be stored")
 
     def on_session_switch(self, new_session_id: str, **_: Any) -> None:
-        """Turns that follow are of another session."""
+        """Assign the turns that follow to another session."""
         self._session = new_session_id
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
@@ -201,7 +205,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return COMPRESSED if self._place and self._writes else ""
 
     def shutdown(self) -> None:
-        """Store what waits, for some seconds at most; the last session of the process closes the memory."""
+        """Store the waiting turns within a few seconds; the last session of the process closes the memory."""
         if self._place is not None:
             place, self._place = self._place, None
             place.leave()
@@ -250,7 +254,7 @@ class _Place:
 
     @classmethod
     def of(cls, place: str, embedder: str | None) -> _Place:
-        """Return the one of that folder or DSN, for one user more."""
+        """Return the shared memory of a folder or DSN, and count one more user."""
         with cls._lock:
             found = cls._places.get((place, embedder)) or cls(place, embedder)
             cls._places[place, embedder] = found
@@ -258,7 +262,7 @@ class _Place:
             return found
 
     def leave(self) -> None:
-        """One user less; the last stores what waits and closes the memory."""
+        """Remove a user of the memory; the last user stores the waiting turns and closes the memory."""
         with self._lock:
             self._users -= 1
             if self._users:
@@ -293,7 +297,9 @@ class _Place:
             return
         while (job := self._jobs.get()) is not None:
             if not self._tried("store a turn", job, memory):
-                log.warning("%s turns were not stored", self._jobs.qsize())  # this one, and those before None
+                log.warning(
+                    "%s turns were not stored", self._jobs.qsize()
+                )  # this turn, and the turns before None
                 break
         memory.close()
 
@@ -302,7 +308,7 @@ class _Place:
         self._memory = Memory.open(place, embedder=embedder, patience=PATIENCE)
 
     def _tried(self, what: str, job: Callable[..., object], *given: Any) -> bool:
-        """Do a job, again and again while the database is away; False where it still is at the end."""
+        """Run a job with retries while the database is away; return False if it is still away at the end."""
         pause, longest = PAUSES
         while True:
             try:
@@ -319,7 +325,7 @@ class _Place:
 
 
 def _settings(home: str) -> dict[str, Any]:
-    """Return those of a profile; UsageError for a file that holds none."""
+    """Return the settings of a profile; raise UsageError for an invalid file."""
     file = Path(home, FILE)
     given: Any = {}
     if file.exists():
@@ -343,7 +349,7 @@ def _settings(home: str) -> dict[str, Any]:
 
 
 def _project(given: Mapping[str, Any]) -> str:
-    """Return the name of who speaks: nobody's can be written so that it becomes another's."""
+    """Return the project of a speaker, as JSON, so that no user's name can equal another user's project."""
     profile, platform = given.get("agent_identity") or "default", str(given.get("platform") or "")
     if user := given.get("user_id"):
         return json.dumps([profile, platform, str(user)])
@@ -351,11 +357,11 @@ def _project(given: Mapping[str, Any]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return what was said, without what was recalled for it and what no database takes."""
+    """Return a message without recalled blocks and without characters that a database refuses."""
     told = without_blocks(sanitize_context(text or "")).replace("\0", "").strip()
     return told.encode("utf-8", "replace").decode()
 
 
 def register(context: Any) -> None:
-    """What Hermes calls when it loads the plugin."""
+    """Register the provider with Hermes, which calls this when it loads the plugin."""
     context.register_memory_provider(PgmnemoProvider())

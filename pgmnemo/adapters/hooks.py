@@ -1,10 +1,11 @@
-"""Hooks of coding agents, Claude Code and Codex: save what a session said, and wake up with what matters.
+"""Hooks of coding agents, Claude Code and Codex: save a session's messages, and wake up with the important
+lessons.
 
-An agent runs a hook with an object of JSON on its standard input, of which `transcript_path` and `cwd` are
-read; what a hook of its event SessionStart prints goes into the prompt. A hook must neither break nor slow
-its agent: whatever goes wrong is one line on standard error, and the exit code is 0. That is unlike every
-other command of ours, for to these agents 2 means "do not compact" or "do not stop", and another code is an
-error that the user is shown.
+An agent runs a hook with a JSON object on its standard input; the hook reads `transcript_path` and `cwd`. The
+output of a hook of the event SessionStart goes into the prompt. A hook must neither break nor slow its agent:
+every error is one line on standard error, and the exit code is 0. Other commands of this project differ,
+because to these agents 2 means "do not compact" or "do not stop", and another code is an error that the user
+is shown.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pgmnemo import Scope
     from pgmnemo.client.records import Moved
 
-GRACE = 5.0  # seconds in which what was cut off is put in order
+GRACE = 5.0  # seconds for the cleanup after an interrupt
 MOST = 10_000_000  # bytes of an event
 BATCH = 50  # lessons that are stored at a time: they stay when the rest is cut off
 MARK = 16  # hex digits of a text's hash in the key of a message that was rewritten
@@ -81,11 +82,11 @@ def hook(
 
 
 def save(scope: Scope, transcript: Path) -> Moved:
-    """Store what is new of a transcript of Claude Code or Codex; of what is there nothing is changed.
+    """Store the new messages of a transcript of Claude Code or Codex; stored lessons are not changed.
 
-    A message is known by its key, so a transcript that has grown brings what is new alone. One that was
-    rewritten, and now says something else under a key, brings that under a key of its own. Lines that are
-    damaged, as the last one while the agent writes it, are left out.
+    A message is identified by its key, so a longer transcript adds only its new messages. A rewritten
+    message, with another text under the same key, gets a key of its own. Damaged lines, such as the last line
+    while the agent writes it, are left out.
     """
     from pgmnemo.client.records import Item
     from pgmnemo.client.requests import digest
@@ -106,7 +107,7 @@ def save(scope: Scope, transcript: Path) -> Moved:
 
 
 def _event() -> Mapping[str, Any]:
-    """Return what the agent says on standard input."""
+    """Return the JSON object that the agent writes to standard input."""
     try:
         event = json.loads(sys.stdin.buffer.read(MOST))
     except ValueError:
@@ -152,7 +153,7 @@ def _scope(
 
 @contextmanager
 def _bounded(seconds: float) -> Iterator[None]:
-    """KeyboardInterrupt in the block after so many seconds, and where that does not help the end."""
+    """Raise KeyboardInterrupt in the block after this many seconds, and exit the process if it goes on."""
     last = Timer(seconds + GRACE, os._exit, [0])
     last.daemon = True
     before = signal.signal(signal.SIGALRM, _cut)

@@ -39,24 +39,24 @@ TEXT = "pgmnemo:text"  # the metadata that keeps a text without a word
 class PgmnemoVectorStore(VectorStore):
     """Documents in one project of a memory.
 
-    scope: of a `Memory`, for both kinds of verbs, or of an `AsyncMemory`, for those that are awaited.
-    embedding: makes the vectors; None: the memory's embedder does, where it has one.
-    mode: what searches rank by unless they say another: `vector` (cosine, as LangChain has it), `hybrid`
-        (words, meaning, time: the memory's own score) or `keyword`.
+    scope: of a `Memory`, for both kinds of verbs, or of an `AsyncMemory`, for asynchronous verbs.
+    embedding: makes the vectors; None: the memory's embedder, if it has one.
+    mode: the default ranking of searches: `vector` (cosine, as LangChain has it), `hybrid` (words, meaning,
+        time: the memory's own score) or `keyword`.
 
-    Errors are PgmnemoErrors: UsageError for another embedder than the tenant's, an id over 1,000 bytes, a
-    filter that cannot be meant.
+    The verbs raise PgmnemoErrors: UsageError for another embedder than the tenant's, an id over 1,000 bytes,
+    or an invalid filter.
     """
 
     def __init__(
         self, scope: Scope | AsyncScope, embedding: Embeddings | None = None, *, mode: str = "vector"
     ) -> None:
         self._documents, self._embedding, self._mode = Documents(scope), embedding, mode
-        scope._project()  # what is written needs one
+        scope._project()  # writes need a project
 
     @property
     def embeddings(self) -> Embeddings | None:
-        """What makes the vectors; None where the memory does."""
+        """Return the embeddings that make the vectors; None if the memory makes them."""
         return self._embedding
 
     # Writing
@@ -69,8 +69,9 @@ class PgmnemoVectorStore(VectorStore):
         ids: Sequence[str | None] | None = None,
         **kwargs: Any,
     ) -> list[str]:
-        """Store texts, each in the place of what has its id, and answer the ids; those that are None are
-        made. `batch_size` and the like are not needed."""
+        """Store texts, each in place of the lesson with its id, and return the ids; an id is made for each
+        None. `batch_size` and the like are ignored.
+        """
         told = list(texts)
         check("texts", told, list[str])
         for name, given in (("metadatas", metadatas), ("ids", ids)):
@@ -108,7 +109,7 @@ class PgmnemoVectorStore(VectorStore):
     # Reading
 
     async def _get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """Return the documents of those ids that are there."""
+        """Return the existing documents with these ids."""
         return [_document(lesson) for lesson in await self._documents.get(ids)]
 
     get_by_ids, aget_by_ids = twins(_get_by_ids)
@@ -151,8 +152,9 @@ class PgmnemoVectorStore(VectorStore):
     async def _mmr(
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
     ) -> list[Document]:
-        """Of the fetch_k nearest k that are near the question and unlike each other; `lambda_mult` 1: near
-        alone, 0: unlike alone. The texts of the fetch_k are embedded anew."""
+        """Return k of the fetch_k nearest documents, near the question and unlike each other; `lambda_mult` 1
+        weighs only nearness, 0 only difference. The texts of the fetch_k documents are embedded again.
+        """
         if (vector := await self._question(query, "vector")) is not None:
             return await self._mmr_by_vector(vector, k, fetch_k, lambda_mult, **kwargs)
         found = await self._similarity_search(query, fetch_k, mode="vector", **kwargs)
@@ -175,7 +177,7 @@ class PgmnemoVectorStore(VectorStore):
     max_marginal_relevance_search_by_vector, amax_marginal_relevance_search_by_vector = twins(_mmr_by_vector)
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
-        """Scores are 0 to 1 already; below 0 a cosine is no relevance."""
+        """Return a function that clips a score to 0 to 1: a negative cosine is no relevance."""
         return lambda score: min(max(score, 0.0), 1.0)
 
     # Making
@@ -192,7 +194,7 @@ class PgmnemoVectorStore(VectorStore):
         mode: str = "vector",
         **kwargs: Any,
     ) -> Self:
-        """Return a store over `scope` (as of the constructor), with texts added to what is there."""
+        """Return a store over `scope` (as of the constructor), with the texts added to its documents."""
         made = cls(_given(scope), embedding, mode=mode, **kwargs)
         made.add_texts(texts, metadatas, ids=ids)
         return made
@@ -230,7 +232,7 @@ class PgmnemoVectorStore(VectorStore):
         return await _question(self._documents, self._embedding, query, mode)
 
     async def _own(self, texts: list[str], *, question: bool = False) -> list[Any]:
-        """Vectors by the memory's embedder."""
+        """Return vectors by the memory's embedder."""
         rows = await answered(self._documents.scope._memory._rows(texts, question=question))
         if not rows:
             raise UsageError(
@@ -253,11 +255,11 @@ class PgmnemoVectorStore(VectorStore):
 
 
 class PgmnemoRetriever(BaseRetriever):
-    """What a memory recalls, as documents; `k` and the other fields may be given to `invoke`, too.
+    """A retriever that recalls from a memory; `invoke` also takes `k` and the other fields.
 
-    scope: of a tenant or of one project. embedding: as of the store. mode: hybrid, vector or keyword.
-    filter: of metadata, as of the store. asked: role, since, until, as_of, valid_at, known_at, floor, windows
-    of recall.
+    scope: of a tenant or of one project. embedding: as of the store. mode: hybrid, vector or keyword. filter:
+    of metadata, as of the store. asked: role, since, until, as_of, valid_at, known_at, floor, windows of
+    recall.
     """
 
     scope: Any = Field(exclude=True)
@@ -269,7 +271,7 @@ class PgmnemoRetriever(BaseRetriever):
     _documents: Documents = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """UsageError where `scope` is none."""
+        """Wrap `scope`; raise UsageError if it is not a scope."""
         self._documents = Documents(self.scope)
 
     async def _relevant(self, query: str, *, run_manager: Any = None, **given: Any) -> list[Document]:

@@ -12,10 +12,10 @@ COMPARED = {f"${name}": name for name in ("eq", "ne", "gt", "gte", "lt", "lte", 
 
 
 def conditions(given: Mapping[str, Any] | None) -> Condition | None:
-    """Return a filter of LangChain's kind as conditions of ours; UsageError for what is none.
+    """Return a LangChain filter as conditions of the extension; raise UsageError for an invalid filter.
 
-    Each key is one of metadata, a dot in it leads into nested metadata; its value is what stands there, or
-    operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $between, $prefix, $exists. $and, $or, $not join.
+    Each key names a field of metadata, a dot in it leads into nested metadata; its value is the wanted value,
+    or operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $between, $prefix, $exists. $and, $or, $not join.
     """
     if given is None:
         return None

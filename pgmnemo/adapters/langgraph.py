@@ -1,6 +1,6 @@
-"""LangGraph's long-term memory in a project of ours: `graph.compile(store=PgmnemoStore(scope))`.
+"""LangGraph's long-term memory in a project: `graph.compile(store=PgmnemoStore(scope))`.
 
-An item is a lesson: its value is kept in the metadata, its text is what the `index` fields say. Read against
+An item is a lesson: its value is in the metadata, its text is the text of the `index` fields. Written against
 langgraph-checkpoint 4.3.2.
 """
 
@@ -67,14 +67,16 @@ TOPICS = ("count(*)", "max(id)", "array_agg(DISTINCT topic)")
 
 
 class PgmnemoStore(BaseStore):
-    """A store of LangGraph over an open scope, which stays the caller's: sync, async, TTL, search.
+    """A store of LangGraph over an open scope, which the caller closes: sync, async, TTL, search.
 
-    scope: a project of its own, of `Memory` or of `AsyncMemory` (then made in that one's event loop).
-    index: {"fields": [...]}, paths of what a question finds; None: the whole value. The memory embeds.
-    ttl: `default_ttl` (minutes), `refresh_on_read`. What has expired is never read; `sweep_ttl` deletes it.
+    scope: a project of its own, of `Memory` or of `AsyncMemory` (then create the store in the memory's event
+    loop).
+    index: {"fields": [...]}, paths of the texts that a question finds; None: the whole value. The memory
+    embeds.
+    ttl: `default_ttl` (minutes), `refresh_on_read`. Expired items are never read; `sweep_ttl` deletes them.
 
-    A value is an object of JSON of at most 1,000,000 bytes and 10,000 values, without NUL in its texts.
-    StoreError, a ValueError, for what a store cannot take; other PgmnemoErrors as of the scope's verbs.
+    A value is an object of JSON of at most 1,000,000 bytes and 10,000 values, without NUL in its texts. The
+    verbs raise StoreError, a ValueError, for an invalid operation; other PgmnemoErrors as the scope's verbs.
     """
 
     supports_ttl = True
@@ -103,21 +105,23 @@ class PgmnemoStore(BaseStore):
                 raise StoreError("a store over AsyncMemory is made where that was opened: in its event loop")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Return the answers to operations: what they read is as before what they write, of two writes to one
-        item the last counts, and all puts (up to 10,000) are stored or none.
+        """Return the answers to operations: reads see the state before the writes, the last of two writes to
+        an item counts, and the puts (up to 10,000) are atomic.
         """
         return self._answer(self._batch(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """As `batch`."""
+        """Run `batch` asynchronously."""
         return await self._aanswer(self._batch(list(ops)))
 
     def sweep_ttl(self) -> int:
-        """Delete what has expired, of the whole tenant; how many. Nothing else does, so call it at times."""
+        """Delete the tenant's expired lessons, and return their number. Call it regularly: nothing else
+        deletes them.
+        """
         return self._answer(_sweep())
 
     async def asweep_ttl(self) -> int:
-        """As `sweep_ttl`."""
+        """Run `sweep_ttl` asynchronously."""
         return await self._aanswer(_sweep())
 
     # Waiting
@@ -139,7 +143,7 @@ class PgmnemoStore(BaseStore):
         return await asyncio.wrap_future(self._sent(work))
 
     def _sent(self, work: Work[Answer]) -> Future[Answer]:
-        """Return what the store's own event loop will answer."""
+        """Return a future for the answer, from the store's own event loop."""
         if self._loop is None or not self._loop.is_running():
             raise StoreError("the event loop of this store has ended; make the store in the one that runs")
         return asyncio.run_coroutine_threadsafe(arun(self._scope, work), self._loop)
@@ -189,7 +193,7 @@ class PgmnemoStore(BaseStore):
         return [SearchItem(**fields_of(lesson), score=scores.get(lesson.key)) for lesson in page]
 
     def _newest(self, asked: Mapping[str, Any], wanted: Mapping[str, Any], most: int) -> Work[list[Lesson]]:
-        """Return those first stored last, first."""
+        """Return lessons by their first storage, the newest first."""
         filter, size = requests.filter_of(asked), min(most, requests.PAGE)
         found: list[Lesson] = []
         after: int | None = None
@@ -218,17 +222,17 @@ class PgmnemoStore(BaseStore):
         return sorted({space[: op.max_depth] for space in spaces})[op.offset : end]
 
     def _held(self, keys: Iterable[str]) -> Work[dict[str, Lesson]]:
-        """Of these keys the lessons that are items, and hold now."""
+        """Return the current lessons with these keys that are items."""
         lessons = [Lesson(*row) for row in (yield from self._rows(keys))]
         return {lesson.key: lesson for lesson in lessons if is_item(lesson) and lesson.holds()}
 
     def _rows(self, keys: Iterable[str], *more: Any) -> Work[Rows]:
-        """As `requests.of_keys`; nothing is asked where there is no key."""
+        """Return rows as `requests.of_keys`, without a query if there are no keys."""
         asked = list(set(keys))
         return (yield from _call(requests.of_keys(*self._place, asked, *more))) if asked else []
 
     def _refresh(self, lessons: Sequence[Lesson]) -> Work[None]:
-        """Let those that expire begin anew; what somebody stores meanwhile with another TTL keeps that."""
+        """Restart the TTL of expiring items; an item stored meanwhile with another TTL keeps the new TTL."""
         due = {lesson.key: lesson.metadata["ttl"] for lesson in lessons if "ttl" in lesson.metadata}
         while due:
             for key, ttl in due.items():
@@ -254,7 +258,7 @@ class PgmnemoStore(BaseStore):
             yield methodcaller("add_many", ends, batch=MOST)
         stored = [str(one.key) for one in lessons]
         for (key,) in (yield from self._rows(stored, ("external_id",), "superseded_at IS NOT NULL")):
-            yield methodcaller("undo_supersede", key)  # what is put holds, whoever had ended it
+            yield methodcaller("undo_supersede", key)  # a put item is current, even after a supersession
         for key in deleted:
             yield methodcaller("forget", key, hard=True)
 
@@ -297,7 +301,7 @@ def _sweep() -> Work[int]:
 
 
 def _check(op: Op) -> None:
-    """Raise StoreError for an operation that has a field of another type; what the framework raises, too."""
+    """Raise StoreError for a field of the wrong type; also raise the framework's own errors."""
     try:
         check_fields(op)
     except UsageError as error:
@@ -320,7 +324,7 @@ def _paths(given: Any) -> list[str]:
 
 
 def _end(op: SearchOp | ListNamespacesOp) -> int:
-    """Return how many are looked at; StoreError for a page that is none."""
+    """Return the number of items to read, offset plus limit; raise StoreError for an invalid page."""
     if op.limit < 0 or op.offset < 0:
         raise StoreError(f"limit and offset are 0 or more, not {op.limit} and {op.offset}")
     return op.offset + op.limit

@@ -1,4 +1,6 @@
-"""The filters of LangGraph's stores: what they ask of a value, and what the extension can ask first."""
+"""The filters of LangGraph's stores: the match of a value, and the conditions that the extension checks
+first.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ OPERATORS = ("$eq", "$ne", *ORDERS)
 
 
 class StoreError(UsageError, ValueError):
-    """What a store refuses: a ValueError, as LangGraph's own stores raise it."""
+    """An operation that the store refuses: a ValueError, as LangGraph's own stores raise it."""
 
 
 def checked(wanted: Any) -> None:
-    """StoreError for a filter that cannot be meant."""
+    """Raise StoreError for an invalid filter."""
     if not isinstance(wanted, Mapping):
         return
     for name, given in wanted.items():
@@ -30,11 +32,11 @@ def checked(wanted: Any) -> None:
 
 
 def matches(value: Any, wanted: Any) -> bool:
-    """Return whether a value of JSON is what a filter asks: of an object the fields that it names, else the
-    same.
+    """Return whether a JSON value matches a filter: an object by the fields in the filter, other values by
+    equality.
 
-    A field that is not there matches nothing, `$ne` neither. Numbers are compared with numbers, texts with
-    texts in the order of their characters.
+    A missing field matches nothing, not even `$ne`. Numbers are compared with numbers, texts with texts in
+    the order of their characters.
     """
     if not isinstance(wanted, Mapping):
         return _same(value, wanted)
@@ -46,9 +48,9 @@ def matches(value: Any, wanted: Any) -> bool:
 
 
 def narrowed(path: str, wanted: Any) -> dict[str, Any]:
-    """Conditions of the extension on metadata that whatever `matches` meets, too; others may as well.
+    """Return conditions of the extension that every value for `matches` also meets; others may meet them.
 
-    To the extension a list is each of its elements, and a name with a dot in it two.
+    The extension reads a list as each of its elements, and a name with a dot in it as two names.
     """
     if not isinstance(wanted, Mapping):
         wanted = {"$eq": wanted}
@@ -74,14 +76,14 @@ def _holds(value: Any, name: str, given: Any) -> bool:
 
 
 def _kind(value: Any) -> type | None:
-    """Return what can be put in order: numbers, texts; None for the rest."""
+    """Return the kind of an orderable value, number or text; None for other values."""
     if isinstance(value, str):
         return str
     return float if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equality of JSON: 1 is 1.0, but no true."""
+    """Return whether two JSON values are equal: 1 equals 1.0, but not true."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
     if isinstance(one, list) and isinstance(other, list):

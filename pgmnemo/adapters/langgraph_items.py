@@ -17,17 +17,17 @@ from pgmnemo.client.requests import NUL, levels
 from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.passages.pieces import MOST as MOST_PASSAGES
 
-ROOT = "langgraph."  # how topics of ours begin; LangGraph lets no namespace begin with this label
-NOT_INDEXED = "(not indexed)"  # the text of what no question shall find
+ROOT = "langgraph."  # prefix of items' topics; LangGraph reserves this label
+NOT_INDEXED = "(not indexed)"  # the text of an item that questions do not find
 DEEPEST = 250  # levels of a value
 CHANGED = re.compile(r"\de\+|-0\.0(?!\d)")  # floats that PostgreSQL would give back as whole numbers
 
 
 def key_of(namespace: Sequence[str], key: object) -> str:
-    """Return the key of a lesson: namespace and key as a list of JSON, or its hash where that is too long.
+    """Return the key of a lesson: namespace and key as a list of JSON, or its hash if that is too long.
 
-    Keys and topics are kept in Unicode's composed form (NFC), and to LangGraph each form is a name of its
-    own, so what is in another form is written in ASCII. The extension's upgrade to 1.0.0 follows this rule.
+    The database keeps keys and topics in Unicode's composed form (NFC), but LangGraph distinguishes the
+    forms, so a name in another form is written in ASCII. The extension's upgrade to 1.0.0 follows this rule.
     """
     names = [*namespace, str(key)]
     told = json.dumps(names, ensure_ascii=False, separators=(",", ":"))
@@ -38,8 +38,8 @@ def key_of(namespace: Sequence[str], key: object) -> str:
 
 
 def topic_of(namespace: Iterable[str]) -> str:
-    """Return a dot behind each label, which holds none: what begins with the topic of a prefix lies below
-    it.
+    """Return the labels, each followed by a dot, so that a prefix of labels is a prefix of the text; labels
+    contain no dots.
     """
     return ROOT + "".join(f"{_kept(label)}." for label in namespace)
 
@@ -64,13 +64,13 @@ def fits(space: Sequence[str], path: Sequence[str], kind: str) -> bool:
 
 
 def is_item(found: Lesson | Hit) -> bool:
-    """Return whether that is an item, and no lesson that somebody else has put into the project."""
+    """Return whether a lesson is an item of a store, not another lesson of the project."""
     key, value = found.metadata.get("key"), found.metadata.get("value")
     return (found.topic or "").startswith(ROOT) and isinstance(key, str) and isinstance(value, dict)
 
 
 def value_of(found: Lesson | Hit) -> dict[str, Any]:
-    """Return the value as it was put."""
+    """Return the value in its original form."""
     metadata = found.metadata
     value: dict[str, Any] = json.loads(metadata["json"]) if "json" in metadata else metadata["value"]
     return value
@@ -102,7 +102,9 @@ def written(
 
 
 def expiry(ttl: float | None) -> datetime | None:
-    """Return when what is touched now expires, by a time to live in minutes; StoreError for none."""
+    """Return the time at which an item touched now expires, by a time to live in minutes; raise StoreError
+    for an invalid one.
+    """
     if ttl is None:
         return None
     try:
@@ -112,7 +114,9 @@ def expiry(ttl: float | None) -> datetime | None:
 
 
 def plain(given: Any, what: str) -> dict[str, Any]:
-    """Return an object as JSON gives it back; StoreError for what JSON, or a database, cannot hold."""
+    """Return an object as JSON gives it back; raise StoreError for values that JSON, or a database, cannot
+    store.
+    """
     try:
         told = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
         told.encode()
@@ -127,7 +131,7 @@ def plain(given: Any, what: str) -> dict[str, Any]:
 
 
 def outside(value: Any) -> Any:
-    """Return a value without the blocks of context in its texts: what was handed out is not found again."""
+    """Return a value without the context blocks in its texts: recalled text is not stored again."""
     if isinstance(value, dict):
         return {name: outside(one) for name, one in value.items()}
     if isinstance(value, list):

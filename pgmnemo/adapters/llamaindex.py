@@ -59,8 +59,8 @@ MODES = {
     VectorStoreQueryMode.TEXT_SEARCH: "keyword",
     VectorStoreQueryMode.SPARSE: "keyword",
 }
-LONGEST_QUESTION = 20_000  # characters of the last words that are asked with
-PROMPTS = (MessageRole.SYSTEM, MessageRole.DEVELOPER)  # nobody says them
+LONGEST_QUESTION = 20_000  # characters of the last messages that form the question
+PROMPTS = (MessageRole.SYSTEM, MessageRole.DEVELOPER)  # not said by a participant
 ASSISTANTS = (MessageRole.ASSISTANT, MessageRole.CHATBOT, MessageRole.MODEL)
 
 
@@ -68,10 +68,10 @@ ASSISTANTS = (MessageRole.ASSISTANT, MessageRole.CHATBOT, MessageRole.MODEL)
 class PgmnemoVectorStore(BasePydanticVectorStore):
     """Nodes in one project of a memory.
 
-    scope: of a `Memory`, for both kinds of verbs, or of an `AsyncMemory`, for those that are awaited. Nodes
-    and questions bring their vectors; where one has none, the memory's own embedder makes it.
+    scope: of a `Memory`, for both kinds of verbs, or of an `AsyncMemory`, for asynchronous verbs. Nodes and
+    questions bring their vectors; the memory's own embedder makes missing vectors.
 
-    Errors are PgmnemoErrors: UsageError for a mode, an operator or an id that cannot be served.
+    The verbs raise PgmnemoErrors: UsageError for an unsupported mode, operator or id.
     """
 
     stores_text: bool = True
@@ -84,16 +84,16 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
 
     @classmethod
     def class_name(cls) -> str:
-        """Its name in LlamaIndex's own records."""
+        """Return the class's name in LlamaIndex's own records."""
         return "PgmnemoVectorStore"
 
     @property
     def client(self) -> Any:
-        """The scope."""
+        """Return the scope."""
         return self._documents.scope
 
     async def _add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
-        """Store nodes, each in the place of what has its id, and answer the ids."""
+        """Store nodes, each in place of the lesson with its id, and return the ids."""
         await self._documents.add([_item(node) for node in nodes])
         return [node.node_id for node in nodes]
 
@@ -111,7 +111,9 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
         filters: MetadataFilters | None = None,
         **delete_kwargs: Any,
     ) -> None:
-        """Delete nodes of those ids that match the filters, for good; nothing without either."""
+        """Delete the nodes with these ids that match the filters, permanently; nothing if neither is
+        given.
+        """
         asked, checks = conditions(filters)
         if asked is None and not checks:
             await self._documents.delete(node_ids or [])
@@ -126,7 +128,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
     async def _get_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
     ) -> list[BaseNode]:
-        """Return the nodes of those ids that match the filters; all of the project without either."""
+        """Return the nodes with these ids that match the filters; the whole project if neither is given."""
         return [_node(lesson) for lesson in await self._matching(*conditions(filters), node_ids)]
 
     get_nodes, aget_nodes = twins(_get_nodes)
@@ -150,7 +152,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
         asked, checks = conditions(query.filters)
         if query.doc_ids:
             asked = both([asked, one_of(path_of(REF_DOC_ID), query.doc_ids)])
-        if query.node_ids:  # an index whose store keeps the texts names none
+        if query.node_ids:  # an index sets no node_ids if its store keeps the texts
             some, *more = batches(keys_of(query.node_ids)) or [[]]
             if more:
                 checks.append(is_one_of(query.node_ids))
@@ -171,9 +173,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
     async def _best(
         self, query: VectorStoreQuery, mode: str, k: int, asked: Condition | None, checks: list[Check]
     ) -> list[tuple[Hit, float]]:
-        """Return the k best; where not the database alone can tell, more are asked for until there are
-        enough.
-        """
+        """Return the k best hits; with checks outside of the database, fetch more until k hits pass."""
         most = k
         while True:
             found = await self._documents.recall(query.query_str, query.query_embedding, most, mode, asked)
@@ -195,12 +195,12 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
 
 
 class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
-    """A block of LlamaIndex's `Memory`: what was said is kept, and what fits the talk is recalled as quoted
-    data, of every session.
+    """A block of LlamaIndex's `Memory`: it stores the messages, and recalls lessons of every session that fit
+    the talk, as quoted data.
 
-    scope: of one project; of an AsyncMemory, or of a Memory, which is asked in a thread.
-    max_tokens: of what is recalled at most, by `count`. asked: role, filter, since, k and the like of
-    `context`.
+    scope: of one project; of an AsyncMemory, or of a Memory, which is called in a thread.
+    max_tokens: the most tokens of the recalled block, by `count`.
+    asked: role, filter, since, k and the like of `context`.
     """
 
     name: str = "recalled"
@@ -211,14 +211,14 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
     _documents: Documents = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """UsageError where `scope` is none of one project."""
+        """Wrap `scope`; raise UsageError if it is not a scope of one project."""
         super().model_post_init(context)
         self._documents = Documents(self.scope)
         self.scope._project()
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        """Return what fits the last words of the user, else of anybody; before any, what is new and
-        important.
+        """Return the lessons that fit the last words of the user, else of any speaker; without messages, new
+        and important lessons.
         """
         said = [message for message in messages or [] if _said(message)]
         asking = [message for message in said if message.role == MessageRole.USER] or said
@@ -232,7 +232,7 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         )
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        """Store what was said, the same words of the same speaker once in a session."""
+        """Store the messages, equal words of a speaker once per session."""
         items = [_spoken(message) for message in messages if _said(message) and message.role not in PROMPTS]
         await self._documents.later(self._documents.add(items))
 
@@ -264,12 +264,12 @@ def _node(found: Hit | Lesson) -> BaseNode:
 
 
 def _said(message: ChatMessage) -> str:
-    """Its words, without what no database takes."""
+    """Return a message's words, without characters that a database refuses."""
     return (message.content or "").replace("\0", "").encode("utf-8", "replace").decode().strip()
 
 
 def _spoken(message: ChatMessage) -> Item:
     session = str(message.additional_kwargs.get("session_id") or "")
     role = "assistant" if message.role in ASSISTANTS else message.role.value
-    key = digest("\n".join((session, role, _said(message))))[:24]  # it stands in the block
+    key = digest("\n".join((session, role, _said(message))))[:24]  # short, because the block shows it
     return Item(_said(message), key, role=role, metadata={"session_id": session} if session else {})

@@ -1,4 +1,6 @@
-"""MetadataFilters of LlamaIndex as conditions of the memory's, and as checks of what these cannot tell."""
+"""MetadataFilters of LlamaIndex as conditions of the memory, and as checks for operators that the memory
+lacks.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,11 @@ NOT_WITHIN = "text_match is served among conditions of which all must hold, not 
 
 
 def conditions(filters: MetadataFilters | None) -> tuple[Condition | None, list[Check]]:
-    """MetadataFilters as conditions of ours, and checks of what these cannot tell: a text within another.
+    """Return MetadataFilters as conditions of the extension, and checks for the operator that it lacks: a
+    text within another.
 
-    UsageError for such a check under OR, NOT or in nested filters, and for a value that an operator does not
-    take.
+    Raise UsageError for such a check under OR, NOT or in nested filters, and for a value that an operator
+    does not take.
     """
     if filters is None or not filters.filters:
         return None, []

@@ -1,5 +1,6 @@
-"""Work over a scope or its files, written once for both kinds: it yields what is to be asked, and waits for
-nothing."""
+"""Work over a scope or its files, written once for sync and async: a generator that yields the calls to make,
+and never waits.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ Work = Generator[Callable[[Any], Any], Any, Answer]
 
 
 def run(scope: Any, work: Work[Answer]) -> Answer:
-    """Return what work answers over a `Scope`; errors of ours are thrown where it asked."""
+    """Return the result of work over a `Scope`; a PgmnemoError is thrown into the work at its call."""
     answer, error = None, None
     while True:
         try:
@@ -29,7 +30,7 @@ def run(scope: Any, work: Work[Answer]) -> Answer:
 
 
 async def arun(scope: Any, work: Work[Answer]) -> Answer:
-    """As `run`, over an `AsyncScope`."""
+    """Run work as `run` does, over an `AsyncScope`."""
     answer, error = None, None
     while True:
         try:

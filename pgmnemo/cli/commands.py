@@ -1,4 +1,4 @@
-"""Which commands there are, each loaded when it is called."""
+"""The list of commands; each is loaded when it is called."""
 
 from __future__ import annotations
 

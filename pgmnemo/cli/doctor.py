@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pgmnemo.server.doctor import Finding
 
 HERE = Where()
-MARGIN = 20  # columns before what is told
+MARGIN = 20  # columns before a finding's sentence
 
 
 def doctor(*, where: Where = HERE, embedder: Embedder = LOCAL) -> int:
@@ -65,7 +65,9 @@ def _findings(where: Where, embedder: str) -> Iterator[Finding]:
 
 
 def _typed(one: Finding, where: Where) -> Finding:
-    """Name the tenant as the user does, and for a folder, to whose server nobody types SQL, the command."""
+    """Return a finding with the tenant as the user names it, and for a folder with a command instead
+    of SQL.
+    """
     from pgmnemo.client.opening import resolve
 
     tenant, folder = str(tenant_id(named(where.tenant))), resolve(where.memory)

@@ -264,7 +264,7 @@ def import_(
         tell(where.json, moved, _imported("an export", moved.outcomes, dry_run))
         return
     found, options = format or sniff(place), Options(skip_faults=skip_faults, dated=dated, whole=whole)
-    own = found == "jsonl" and is_export(place)  # whose lessons bring their projects
+    own = found == "jsonl" and is_export(place)  # its lessons have their own projects
     usual = os.environ.get(PROJECT) or DEFAULT
     into = where if own else replace(where, project=where.project or usual)
     with nullcontext(Nothing()) if new else scope(into, embedder, make=True) as here:

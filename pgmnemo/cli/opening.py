@@ -74,5 +74,5 @@ def _check(folder: Path) -> None:
 def _is_empty(folder: Path) -> bool:
     try:
         return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
-    except PermissionError:  # whoever opens it says whose it is
+    except PermissionError:  # the error on opening names the owner
         return False

@@ -42,7 +42,7 @@ def _time(_: Any, tokens: Sequence[Token]) -> datetime:
 
 
 def moment(text: str, option: str) -> datetime:
-    """Return a time of ISO 8601 with its zone; a date alone is its midnight in UTC."""
+    """Return a time of ISO 8601 with its zone; a date without a time is its midnight in UTC."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

@@ -70,7 +70,7 @@ def wrapped(text: str, by: int = 4) -> str:
 
 
 def day(at: datetime | None) -> str:
-    """Return the date of a time in its zone; blanks where there is none."""
+    """Return the date of a time in its zone; ten blanks for None."""
     return f"{at:%Y-%m-%d}" if at else " " * 10
 
 

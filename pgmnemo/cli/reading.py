@@ -1,4 +1,4 @@
-"""Commands that ask a memory and look at what it holds."""
+"""Commands that query a memory and show its contents."""
 
 from __future__ import annotations
 

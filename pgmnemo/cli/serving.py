@@ -162,7 +162,7 @@ def known_of(host: str, tokens: str | None) -> Tokens | None:
 
 
 def holder_of(tenant: str, project: str | None = None) -> Holder:
-    """Whose everything is where no tokens are."""
+    """Return the holder of every request to a server without tokens."""
     from pgmnemo.serving.tokens import Holder
 
     return Holder.of(named(tenant), None if project is None else named(project), id="-")

@@ -30,7 +30,7 @@ from pgmnemo.terminal import say
 if TYPE_CHECKING:
     from pgmnemo import Turn
 
-LONGEST = 200_000_000  # bytes that are read of a text, of which fewer are stored
+LONGEST = 200_000_000  # most bytes read of a text; the limit of a stored text is lower
 HERE, ANYWHERE, STORED, CHANGED = Where(), Anywhere(), Stored(), Changed()
 
 
@@ -145,7 +145,9 @@ def forget(
 
 
 def _agreed(number: int, where: Where, verb: str) -> bool:
-    """Return whether so many lessons shall go; UsageError where there is nobody to ask."""
+    """Return whether the user agrees to change this number of lessons; raise UsageError without a
+    terminal.
+    """
     if number < 2:
         return True
     of = "all projects" if where.scope is None else f"project {where.scope}"

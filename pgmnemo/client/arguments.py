@@ -1,6 +1,6 @@
-"""Arguments, checked by the annotations of what takes them before anything else is done.
+"""Checks of arguments by the annotations of their function, before any other work.
 
-What an annotation does not say, such as a range, is checked where it is used. Vectors are left to NumPy.
+A rule without an annotation, such as a range, is checked where the argument is used. NumPy checks vectors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_ty
 from pgmnemo.errors import UsageError
 
 Kind = TypeVar("Kind", bound=type)
-TYPES: dict[Any, tuple[type, str]] = {  # of an annotation: of what type a value is, and what that is called
+TYPES: dict[Any, tuple[type, str]] = {  # by annotation: the type of a value, and its name in messages
     str: (str, "a text"), int: (Integral, "a whole number"), float: (Real, "a number"),
     bool: (bool, "True or False"), datetime: (datetime, "a datetime with a time zone"),
     Mapping: (Mapping, "a mapping of names to values"), Sequence: (Sequence, "a list"),
@@ -164,14 +164,14 @@ def _is(value: Any, kind: Any) -> bool:
 
 
 def _check_elements(name: str, value: Sequence[Any], wanted: Wanted) -> None:
-    """Check the parts of a list; pairs are left to what takes them."""
+    """Check the elements of a list; pairs are checked by their user."""
     inner, *_ = next((*get_args(one), Any) for one in wanted.choices if _plain(one) is Sequence)
     for one in value if get_origin(inner) is not tuple else ():
         check(f"a part of {name}", one, inner)
 
 
 def _shown(value: Any) -> str:
-    """Return a number as it is, and of anything else, which somebody may have said, the type alone."""
+    """Return the repr of a number or None, but only the type of other values, which may be private."""
     shown = value is None or isinstance(value, int | float)
     return repr(value)[:SHOWN] if shown else f"of type {type(value).__name__}"
 

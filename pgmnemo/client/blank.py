@@ -1,4 +1,4 @@
-"""What counts as a blank text: white space, control characters and invisible ones, of any script."""
+"""The test for a blank text: white space, control characters and invisible characters, of any script."""
 
 from __future__ import annotations
 

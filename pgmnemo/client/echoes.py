@@ -57,5 +57,5 @@ def _plain(text: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Of texts that differ in blanks alone the same."""
+    """Return a digest of a text that ignores differences in blanks."""
     return requests.digest(_plain(text))

@@ -1,4 +1,4 @@
-"""The forms in which `embedder=` is given, each as two functions and the name of what they make.
+"""The forms of the argument `embedder=`, each read as two functions and a name for their vectors.
 
 - `"minilm-int8"` or `"endpoint model=M endpoint_url=URL"`: a registered embedder, with options;
 - a function from texts to as many vectors, for questions and documents alike;
@@ -6,8 +6,8 @@
 - an object with `embed_documents(texts)`, and `embed_queries(texts)` or `embed_query(text)`, such as the
   embeddings of LangChain.
 
-An object may have these attributes, too: `name` and `model`, by which a tenant remembers it, `query_prefix`
-and `document_prefix`, which are put before texts here, `max_tokens`, the tokens that it reads of a text, and
+An object may also have these attributes: `name` and `model`, which a tenant remembers, `query_prefix` and
+`document_prefix`, which are put before texts here, `max_tokens`, the tokens that it reads of a text, and
 `batch_size`. Every function may be a coroutine function.
 """
 
@@ -46,7 +46,7 @@ class Functions:
 
 
 def is_coroutine_function(called: object) -> bool:
-    """Return whether the caller must await what `called` returns."""
+    """Return whether the caller must await the result of `called`."""
     inner = getattr(type(called), "__call__", None)  # noqa: B004
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(inner)
 
@@ -71,7 +71,7 @@ def registered(text: str) -> tuple[Embedder, str]:
 
 
 def parse(text: str) -> tuple[str, EmbedderOptions]:
-    """Split `NAME option=value …`; UsageError for an unknown option or a value that is not a number."""
+    """Split `NAME option=value …`; raise UsageError for an unknown option or a value that is not a number."""
     from pgmnemo.embedders import EmbedderOptions
 
     try:
@@ -99,7 +99,7 @@ def _option(pair: str, known: dict[str, bool]) -> tuple[str, Any]:
 
 
 def functions_of(given: Any) -> Functions:
-    """Return the functions of a function, a pair or an object; UsageError for anything else."""
+    """Return the functions of a function, a pair or an object; raise UsageError for anything else."""
     if hasattr(given, "embed_documents"):
         return _of_object(given)
     if isinstance(given, tuple) and len(given) == 2 and all(map(callable, given)):
@@ -134,7 +134,7 @@ def _of_object(given: Any) -> Functions:
 
 
 def _queries(given: Any) -> Callable[..., Any]:
-    """Return what embeds several questions at once."""
+    """Return the function that embeds several questions at once."""
     if callable(several := getattr(given, "embed_queries", None)):
         return several  # type: ignore[no-any-return]
     single = getattr(given, "embed_query", None)
@@ -167,7 +167,7 @@ def prefixed(called: Callable[..., Any], prefix: str) -> Callable[..., Any]:
 
 def remembered_model(model: str, query_prefix: str, document_prefix: str) -> str:
     """Return the name of a vector space: vectors under other prefixes cannot be compared."""
-    model = re.sub(" [·|] ", ", ", model)  # what separates the parts of a tenant's note
+    model = re.sub(" [·|] ", ", ", model)  # the separators of a tenant's note
     if not (query_prefix or document_prefix):
         return model
     told = f"prefixes {query_prefix!a} and {document_prefix!a}"

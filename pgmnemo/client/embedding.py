@@ -1,7 +1,7 @@
-"""What turns texts into vectors for a memory: a registered embedder, a callable, or nothing.
+"""A memory's embedder: a registered embedder, a callable, or nothing.
 
-The shells ask for batches (`asks`) and hand the answers back (`answered`); nothing here waits. So a callable
-may be a coroutine function, and a model runs in whatever thread the shell has for it.
+The sync and async clients take batches (`asks`) and hand the vectors back (`answered`); nothing here waits.
+So a callable may be a coroutine function, and a model runs in any thread that the client provides.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Spans = Callable[[Sequence[str]], "list[list[TokenSpan]]"]
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a tenant remembers of the embedder of its vectors: `dimensions` numbers each, by `model`."""
+    """The embedder that a tenant remembers for its vectors: `dimensions` numbers each, by `model`."""
 
     embedder: str
     model: str
@@ -45,10 +45,10 @@ class Remembered:
 
 @dataclass(slots=True)
 class Embedding:
-    """How a memory embeds.
+    """A memory's embedder: its functions, name and limits.
 
-    `dimensions` are known once something was embedded, or of a registered embedder. `max_tokens` are what the
-    embedder reads of a text; None where that is not known.
+    `dimensions` is known after the first vectors, or for a registered embedder. `max_tokens` is the number of
+    tokens that the embedder reads of a text; None if unknown.
     """
 
     name: str
@@ -57,27 +57,27 @@ class Embedding:
     queries: Called
     batch: int = BATCH
     dimensions: int | None = None
-    max_tokens: int | None = None  # of a text that it reads, with prefix and special tokens; None: unknown
-    spans: Spans | None = None  # the tokens of texts; None: nobody can tell
+    max_tokens: int | None = None  # that the model reads, with prefix and special tokens; None: unknown
+    spans: Spans | None = None  # the tokens of texts; None: unknown
     prefixes: tuple[str, str] = ("", "")
 
     @property
     def asynchronous(self) -> bool:
-        """Return whether documents are to be awaited; of questions `asks_asynchronously` says so."""
+        """Return whether the document function is a coroutine function; see also `asks_asynchronously`."""
         return is_coroutine_function(self.documents)
 
     @property
     def asks_asynchronously(self) -> bool:
-        """Return whether questions are to be awaited."""
+        """Return whether the question function is a coroutine function."""
         return is_coroutine_function(self.queries)
 
     def asks(self, texts: Sequence[str]) -> list[list[str]]:
-        """Distinct texts in batches of like length."""
+        """Yield distinct texts in batches of similar length."""
         ordered = sorted(dict.fromkeys(texts), key=len)
         return [ordered[start : start + self.batch] for start in range(0, len(ordered), self.batch)]
 
     def answered(self, texts: Sequence[str], answer: Any) -> dict[str, Any]:
-        """Return the row of each text; EmbedderError where the answer is none."""
+        """Return a mapping from each text to its vector; raise EmbedderError for an invalid answer."""
         rows = checked(answer, len(texts), self.name)
         self._hold(rows.shape[1])
         return dict(zip(texts, rows, strict=True))
@@ -92,15 +92,15 @@ class Embedding:
 
     @property
     def remembered(self) -> Remembered:
-        """What a tenant shall remember."""
+        """Return the embedder's name, model and dimensions, for the tenant to remember."""
         assert self.dimensions is not None, "something was embedded"
         return Remembered(self.name, self.model, self.dimensions)
 
 
 def embedding_of(given: Any) -> Embedding | None:
-    """Return what `embedder=` names, in any of the forms of `embedder_forms`.
+    """Return the embedding for a value of `embedder=`, in any of the forms of `embedder_forms`.
 
-    UsageError for any other object, EmbedderError where the packages of a registered one are missing.
+    Raise UsageError for any other object, EmbedderError if the packages of a registered embedder are missing.
     """
     if given is None:
         return None
@@ -141,7 +141,7 @@ def _spans(embedder: Embedder) -> Spans | None:
 
 
 def checked(answer: Any, count: int, name: str) -> Any:
-    """Return an answer as a float32 matrix; EmbedderError for one that holds no vector for each text."""
+    """Return an answer as a float32 matrix; raise EmbedderError unless it has a vector for each text."""
     rows, fault = _matrix(answer, count)
     if fault:
         raise EmbedderError(f"{name} answered {fault}; take another model")
@@ -149,7 +149,7 @@ def checked(answer: Any, count: int, name: str) -> Any:
 
 
 def _matrix(answer: Any, count: int) -> tuple[Any, str]:
-    """Vectors as a float32 matrix, and what is wrong with them."""
+    """Return vectors as a float32 matrix, and their fault."""
     import numpy as np
 
     try:
@@ -180,7 +180,9 @@ def _named(one: Remembered) -> str:
 
 
 def given(vectors: Any, count: int) -> tuple[Any, Remembered]:
-    """Vectors that the caller has, as rows, and what a tenant remembers of them; UsageError for none."""
+    """Return the caller's vectors as rows, and the embedder to remember for them; raise UsageError without
+    vectors.
+    """
     rows, fault = _matrix(vectors, count)
     if fault:
         raise UsageError(f"the given vectors will not do: {fault}; give numbers, as many in each")

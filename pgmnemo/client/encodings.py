@@ -24,9 +24,10 @@ def _codec(encoding: str) -> str | None:
 
 
 def written_in(encoding: str, text: str) -> str:
-    """Return a question as an encoding can hold it: a letter that it lacks in a plainer form, else a blank.
+    """Return a question in the characters of an encoding; a missing letter becomes a plainer letter, else a
+    blank.
 
-    A text with half a surrogate pair stays, and the connection refuses it.
+    A text with half a surrogate pair is unchanged, and the connection refuses it.
     """
     if text.isascii() or (codec := _codec(encoding)) is None:
         return text

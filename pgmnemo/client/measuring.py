@@ -1,12 +1,12 @@
-"""What a memory's embedder reads of a text, and what it cannot read at all.
+"""The parts of a text that a memory's embedder reads, and the texts that it cannot read.
 
-- A text most of whose letters the embedder does not know (`known_share` below KNOWN) gets no vector: such
+- A text gets no vector if the embedder does not know most of its letters (`known_share` below KNOWN): such
   vectors are the same for unrelated texts.
-- A text that is longer than what the embedder reads, and is no whole lesson, gets the mean of the unit
-  vectors of its pieces, divided by its length: a question, a passage of the caller's, one on `reembed`.
-- A lesson's own vector is of its beginning; the rest has passages.
-- An embedder that cannot tell its tokens, as a function or an endpoint, knows all that it is given, and reads
-  it to the end; lessons are cut for it by an estimate.
+- A text that is longer than the embedder reads, and is not a whole lesson, gets the mean of the unit vectors
+  of its pieces, divided by its length: a question, a passage of the caller's, a text on `reembed`.
+- A lesson's own vector covers its beginning; the rest has passages.
+- An embedder without a token count, such as a function or an endpoint, is taken to know every text and to
+  read it to the end; lessons are cut for it by an estimate.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REMEDY = (
 
 
 def meter_of(embedding: Embedding | None) -> Meter:
-    """Return what a memory's embedder reads; for one that cannot tell, and for none, an estimate."""
+    """Return the limits of a memory's embedder; an estimate without an embedder, or without known limits."""
     if embedding is None or embedding.spans is None or not embedding.max_tokens:
         return Meter(estimated_spans, (embedding.max_tokens if embedding else None) or USUAL)
     return Meter.of_tokens(embedding.spans, embedding.max_tokens, embedding.prefixes)
@@ -40,9 +40,9 @@ def meter_of(embedding: Embedding | None) -> Meter:
 def plan(
     embedding: Embedding, texts: Sequence[str], wholes: Collection[str], *, question: bool = False
 ) -> dict[str, list[str]]:
-    """Return for each distinct text what is embedded of it: itself, its pieces, or nothing.
+    """Return the texts to embed for each distinct text: itself, its pieces, or nothing.
 
-    Of `wholes`, the texts of lessons, the embedder reads the beginning.
+    Texts of lessons, `wholes`, are embedded by their beginning.
     """
     distinct = list(dict.fromkeys(texts))
     if embedding.spans is None or not embedding.max_tokens:
@@ -62,7 +62,7 @@ def plan(
 
 
 def together(planned: Mapping[str, list[str]], rows: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the vector of each text from those of its pieces; None of a text that is not embedded."""
+    """Return the vector of each text from the vectors of its pieces; None for a text that is not embedded."""
     return {text: _mean([rows[part] for part in parts]) for text, parts in planned.items()}
 
 
@@ -78,10 +78,10 @@ def _mean(rows: list[Any]) -> Any:
 
 
 def apart(text: str, width: int) -> Any:
-    """Return a direction that no other text has, so that its cosine to any vector is about 0.
+    """Return a random direction seeded by the text; its cosine to any other vector is about 0.
 
-    For a text with a vector of a former embedder whose script the new one does not know: the extension takes
-    a vector for each.
+    It replaces a former vector of a text in a script unknown to the new embedder: the extension needs a
+    vector for each text.
     """
     import numpy as np
 

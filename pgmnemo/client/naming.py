@@ -1,9 +1,9 @@
 """Names of tenants and projects, which the database knows as uuids.
 
-A `uuid.UUID` stays as it is. A text is a name, Unicode NFC and without blanks around it, and is made one by
-RFC 9562's version 5: a tenant's in NAMESPACE, a project's in the uuid of its tenant. So the same names lead
-to the same rows from every program, and no list of names is kept anywhere. A text that looks like a uuid is a
-name as well: a user whom a program calls as he calls himself never becomes another by his choice of a name.
+A `uuid.UUID` is unchanged. A text is a name, Unicode NFC and without blanks around it; RFC 9562's version 5
+makes it a uuid: a tenant's in NAMESPACE, a project's in the uuid of its tenant. So the same names lead to the
+same rows from every program, and no list of names is kept. A text in the form of a uuid is also a name: a
+user name that a program passes on cannot address another user's tenant.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ UUIDS = re.compile(r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}", re.ASCII | re.IGNO
 
 
 def tenant_id(name: str | UUID) -> UUID:
-    """Return the uuid of a tenant; UsageError for no name."""
+    """Return the uuid of a tenant; raise UsageError for an invalid name."""
     return _made(NAMESPACE, name, "tenant")
 
 
 def project_id(tenant: UUID, name: str | UUID) -> UUID:
-    """Return the uuid of a project of a tenant; UsageError for no name."""
+    """Return the uuid of a project of a tenant; raise UsageError for an invalid name."""
     return _made(tenant, name, "project")
 
 
 def named(text: str) -> str | UUID:
-    """Return a tenant or project as whoever runs a program names it: by its uuid, or by a name."""
+    """Return a tenant or project from the command line: a uuid from its text form, other texts as a name."""
     return UUID(text) if UUIDS.fullmatch(text) else text
 
 

@@ -1,4 +1,4 @@
-"""What `place` names: a folder, an address, a connection or a pool."""
+"""The meaning of `place`: a folder, an address, a connection or a pool."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ DEFAULTS = {
 
 
 def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | dict[str, Any] | object:
-    """Return a folder as a Path, an address as a mapping for psycopg, or the connection or pool that was
-    given.
+    """Return a folder as a Path, an address as a mapping for psycopg, or the given connection or pool.
 
-    A text with `://` or `=` is an address, any other a folder. None: what PGMNEMO_MEMORY names, else a folder
-    among the user's data. UsageError for what is none of these.
+    A text with `://` or `=` is an address, any other a folder. None selects PGMNEMO_MEMORY, else a folder
+    among the user's data. Raise UsageError for any other type.
     """
     if place is None:
         place = environ.get(VARIABLE) or user_data_path("pgmnemo") / "memory"
@@ -44,9 +43,7 @@ def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | di
 
 
 def address(dsn: str) -> dict[str, Any]:
-    """Return a DSN as psycopg's parameters; UsageError, without the password in it, for one that cannot be
-    read.
-    """
+    """Return a DSN as psycopg's parameters; raise UsageError without the password if it cannot be read."""
     from pgmnemo.server.connections import read_dsn
 
     return {**DEFAULTS, **read_dsn(dsn, otherwise=", or name a folder")}

@@ -1,4 +1,4 @@
-"""What a memory is given and what it answers: immutable records, times with their zone, projects as uuids."""
+"""Inputs and results of a memory: immutable records, times with their zone, projects as uuids."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ SIGNED = ("passage_cosine", "pair_cosine", "cosine")  # below 0 they count as 0
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of a conversation: `role` as `user` or `assistant`, or `name` of who speaks; `at` its time."""
+    """A turn of a conversation: `role`, such as `user` or `assistant`, or the speaker's `name`; `at` its
+    time.
+    """
 
     text: str
     role: str | None = None
@@ -50,10 +52,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One lesson to add: its text, or the turns of a conversation, and what goes with it.
+    """A lesson to add: its text, or the turns of a conversation, and its fields.
 
-    `key` is unique in the project; without one the memory makes one. `vector` and `passage_vectors` are
-    those of the caller's own model, for a memory without an embedder.
+    `key` is unique in the project; without a key the memory makes one. `vector` and `passage_vectors` come
+    from the caller's own model, for a memory without an embedder.
     """
 
     text: str | Sequence[Turn]
@@ -86,9 +88,10 @@ class Similar:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of a lesson: `outcome` is inserted, unchanged, updated, restored or unembedded, or `echo`
-    for a text that this memory itself had handed out as context, which is not stored again (`key` is then
-    that of the lesson that it repeats). `similar`: the lessons that `add` was asked to name."""
+    """The result of an add. `outcome` is inserted, unchanged, updated, restored or unembedded, or `echo` for
+    a text that this memory has handed out as context and does not store again (`key` is then the key of the
+    repeated lesson). `similar` lists the lessons that the argument `similar` of `add` asks for.
+    """
 
     key: str
     outcome: str
@@ -98,8 +101,9 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One memory as it is kept. `active` is False once it is forgotten; `superseded_at`: from when on
-    another holds in its place."""
+    """A stored lesson. `active` is False for a forgotten lesson; `superseded_at` is the time from which
+    another lesson replaces it.
+    """
 
     key: str
     text: str
@@ -128,11 +132,12 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer of a recall, best first. `fit` is the score on the question's own scale, 0 to 1; `passage`
-    the part that fits best, where the lesson has parts; `components` what the score is made of, None for a
-    leg that was not asked. `equal_lessons` is the number of other lessons with the same text, of which this
-    is the newest; `repeats_question` is True for a lesson that is the question itself, which ranks last.
-    `lifted_by` is the key of a better hit of the same moment, whose relevance counts for this one, too."""
+    """A hit of a recall. `fit` is the score on the question's own scale, 0 to 1; `passage` the best passage,
+    if the lesson has passages; `components` the parts of the score, None for a leg that the recall did not
+    use. `equal_lessons` is the number of other lessons with the same text, all older than this hit;
+    `repeats_question` is True for a lesson that is the question itself, which ranks last. `lifted_by` is the
+    key of a better hit of the same moment, whose relevance also counts for this hit.
+    """
 
     key: str
     text: str
@@ -154,7 +159,7 @@ class Hit:
     lifted_by: str | None = None
 
     def relevance(self) -> float:
-        """Return what the lesson is worth by itself: its words, its meaning and its time."""
+        """Return the relevance of the lesson itself: its words, its meaning and its time."""
         return sum(self._added().get(name, 0.0) for name in RELEVANCE)
 
     def is_lifted(self) -> bool:
@@ -163,10 +168,10 @@ class Hit:
         return best is not None and not isclose(best, self.relevance(), rel_tol=1e-6, abs_tol=1e-6)
 
     def shares(self) -> dict[str, float]:
-        """Return what each cause adds to the score, the greatest first; their sum is the score.
+        """Return the share of each cause in the score, the greatest first; their sum is the score.
 
-        The best of the same moment counts for the score once more. Where that is the lesson itself, it is
-        a part of its words, its meaning and its time.
+        The best hit of the same moment counts once more for the score. If that is the lesson itself, it is a
+        part of its words, its meaning and its time.
         """
         added, relevance = self._added(), self.relevance()
         own = relevance > 0 and not self.is_lifted()
@@ -179,7 +184,7 @@ class Hit:
         return dict(sorted(made.items(), key=lambda one: -abs(one[1])))
 
     def why(self) -> str:
-        """Return one sentence: how well the lesson fits, and what each cause adds, the greatest first."""
+        """Return one sentence: the lesson's fit, and the share of each cause, the greatest first."""
         told = [
             f"{self._cause(name)} {value:+.2f}"
             for name, value in self.shares().items()
@@ -197,7 +202,7 @@ class Hit:
         return CAUSES[name]
 
     def _added(self) -> Mapping[str, float]:
-        """Return what each component adds; by the weights where the extension is older than 1.0.0."""
+        """Return the share of each component; computed by the weights for an extension older than 1.0.0."""
         if self.contributions:
             return self.contributions
         share = self.weights.get("assistant_weight", 1.0) if self.role == "assistant" else 1.0
@@ -212,8 +217,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What fits the budget, ready for a prompt: `text` of at most `tokens`, the hits in it, how many did not
-    fit."""
+    """The hits that fit a token budget, as a prompt: `text` of at most `tokens`, its hits, and the number
+    left out.
+    """
 
     text: str
     hits: tuple[Hit, ...]
@@ -226,7 +232,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a timeline: a lesson with the time for which it holds, and why it ended."""
+    """A step of a timeline: a lesson, its period of validity, and the reason for its end."""
 
     key: str
     text: str
@@ -241,7 +247,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact and the time for which it holds."""
+    """A fact and its period of validity."""
 
     subject: str
     relation: str
@@ -256,7 +262,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What became of a fact: its key, `outcome` as of a lesson, and how many others it superseded."""
+    """The result of stating a fact: its key, `outcome` as of a lesson, and the number of superseded facts."""
 
     key: str
     outcome: str
@@ -275,7 +281,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One line of an explanation; see the extension's `explain`."""
+    """A line of an explanation; see the extension's `explain`."""
 
     section: str
     item: str
@@ -295,7 +301,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a memory is and holds. `embedder` is the one that the tenant remembers, with its width."""
+    """Facts and counts of a memory. `embedder` is the tenant's remembered embedder, with its width."""
 
     tenant: UUID
     project: UUID | None
@@ -312,7 +318,9 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What an import did, by outcome: `inserted`, `unchanged`, `updated`, …; `dry_run`: would have done."""
+    """The number of lessons of an import by outcome: `inserted`, `unchanged`, ...; in a `dry_run`, the
+    expected numbers.
+    """
 
     outcomes: Mapping[str, int]
     links: int = 0
@@ -320,12 +328,12 @@ class Moved:
 
     @property
     def lessons(self) -> int:
-        """All of them."""
+        """Return the number of all lessons."""
         return sum(self.outcomes.values())
 
 
 def builtin(answer: Any) -> Any:
-    """Records as mappings of their fields, without what they hold for themselves."""
+    """Return records as mappings of their fields, without the fields excluded from comparison."""
     if answer is None or isinstance(answer, str | float | int):
         return answer
     if is_dataclass(answer):

@@ -1,8 +1,8 @@
 """Recalled lessons as a block of a prompt: quoted data with its provenance, within a budget of tokens.
 
-Each line of a lesson begins with `> `, so that nothing in it ends the block or reads as an instruction of the
-prompt. A key or a role that is not a word is quoted, and characters that are not seen are written out.
-`without_blocks` takes such blocks out of what is stored later: what was recalled is not learned again.
+Each line of a lesson begins with `> `, so that no text in it ends the block or reads as an instruction of the
+prompt. A key or a role that is not a word is quoted, and invisible characters are escaped. `without_blocks`
+removes such blocks from texts before they are stored: recalled text is not stored again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BLOCK = re.compile(rf"^{re.escape(FIRST)}\n(?:(?:\[|> ).*\n|>\n)*{re.escape(LAST
 TAG = re.compile(r"(<\s*)/(?=\s*memory)", re.IGNORECASE)
 WORD = re.compile(r"[\w./:@#+=~-]+")
 MOST_OF_NAME = 100  # characters of a key or a role
-SHARE = 3  # a lesson longer than this part of the budget is told by its best passage
+SHARE = 3  # a lesson longer than the budget divided by this is shown by its best passage
 LETTERS = 4  # characters of a token, in most texts
 LONGEST = 64  # characters of a token, at most
 CUT = 8  # tokens that a text may have more where it is cut off within a word
@@ -33,11 +33,11 @@ CUT = 8  # tokens that a text may have more where it is cut off within a word
 def render(
     hits: Sequence[Hit], most: int, count: Callable[[str], int] = about_tokens, zone: tzinfo | None = None
 ) -> Context:
-    """Return the block of those hits that fit into `most` tokens, best first; empty where none does.
+    """Return a context block of the best hits that fit into `most` tokens; empty if no hit fits.
 
-    Dates are those of `zone`, else of UTC. A long lesson is told by its best passage. One that
-    does not fit is left out, and the next is tried. Each note is counted once, and of a text that
-    cannot fit its beginning alone.
+    Dates are in `zone`, else in UTC. A long lesson is shown by its best passage. A hit that does not fit is
+    left out, and the next is tried. Each note is counted once, and a text that cannot fit is counted by its
+    beginning only.
     """
     kept: list[Hit] = []
     notes: list[str] = []
@@ -54,7 +54,7 @@ def render(
                 kept.append(hit)
                 notes.append(note)
                 break
-    while notes and count(_block(notes)) > most:  # a count of its own kind, by which a sum is less than all
+    while notes and count(_block(notes)) > most:  # a caller's count may give the block more than the sum
         kept.pop()
         notes.pop()
     text = _block(notes) if notes else ""
@@ -73,7 +73,7 @@ def only_blocks(text: str) -> bool:
 
 
 def _tellings(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
-    """Return the texts by which a hit can be told, the first preferred."""
+    """Return the texts that can show a hit, the preferred text first."""
     if hit.passage is None or hit.passage == hit.text:
         return [hit.text]
     most //= SHARE
@@ -82,9 +82,9 @@ def _tellings(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
 
 
 def _is_longer(text: str, most: int, count: Callable[[str], int]) -> bool:
-    """Return whether the beginning of a text shows that it has more than `most` tokens.
+    """Return whether the beginning of a text has more than `most` tokens.
 
-    First so much is counted as has that many tokens in most texts, then twice as much.
+    The first beginning counted has that many tokens in most texts, the next is twice as long.
     """
     most += CUT
     read = LETTERS * most
@@ -111,7 +111,7 @@ def _name(text: str) -> str:
 
 
 def _escaped(line: str) -> str:
-    """Return a line without what is not seen or steers a terminal, and without a tag that ends the block."""
+    """Return a line without invisible characters, terminal sequences, and tags that end the block."""
     return TAG.sub(r"\1\\/", plain(line))
 
 

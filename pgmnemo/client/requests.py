@@ -30,8 +30,8 @@ from pgmnemo.client.records import (
 )
 from pgmnemo.errors import UsageError
 
-# What PostgreSQL calls infinity, or lies before or after what Python's datetime holds, is told by the
-# nearest.
+# PostgreSQL's infinities, and times outside the range of Python's datetime, are replaced by the
+# nearest datetime.
 MOMENT = "CASE WHEN {0} IS NOT NULL THEN least(greatest({0}, '0001-01-02Z'), '9999-12-30Z') END AS {0}"
 LESSON = (
     "external_id", "content", "project_id", "role", "topic", "importance", "metadata",
@@ -42,7 +42,7 @@ LESSON = (
 COMPONENTS = tuple(CAUSE_OF)
 HIT = (
     "external_id", "content", "score", "fit", "in_project", "said_by", "topic",
-    "nullif(metadata, '{}')",  # most have none, and reading an empty one takes as long as all else of a hit
+    "nullif(metadata, '{}')",  # mostly empty; to decode '{}' takes as long as the rest of a hit
     MOMENT.format("occurred_at"), "passage", "hidden", "lesson_id", "equal_lessons", "repeats_question",
     "contributions", *COMPONENTS,
 )  # fmt: skip
@@ -78,7 +78,7 @@ FIELDS = (
 
 @dataclass(slots=True)
 class Asked:
-    """What a recall, a context or an explanation asks besides the question itself."""
+    """The options of a recall, a context or an explanation, besides the question itself."""
 
     k: int = 10
     role: str | None = None
@@ -96,11 +96,11 @@ class Asked:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Asked:
-        """Of the `locals()` of a verb, with those that it takes."""
+        """Return the options among the `locals()` of a verb."""
         return cls(**{name: given[name] for name in cls.__slots__ if name in given})
 
     def arguments(self, query: str | None, row: Any) -> dict[str, Any]:
-        """Return those of the verb that recall and explain share; `row` is the question's vector or None."""
+        """Return the arguments that recall and explain share; `row` is the question's vector or None."""
         return {
             "embedding": row, "query_text": query, "k": self.k, "role": self.role, "mode": self.mode,
             "filter": filter_of(self.filter, since=self.since, until=self.until),
@@ -117,7 +117,7 @@ class Asked:
 
 
 def zone_of(now: datetime) -> str | None:
-    """Return the name of a time's zone, else what it is ahead of UTC; None for UTC."""
+    """Return the name of a time's zone, else its offset to UTC such as +05:30; None for UTC."""
     name = getattr(now.tzinfo, "key", None)
     if isinstance(name, str):
         return None if name == "UTC" else name
@@ -138,7 +138,7 @@ def fields(item: Item, at: datetime | None) -> dict[str, Any]:
 
 
 def cleared(names: Sequence[str] | None) -> list[str] | None:
-    """Return what shall have no value, by the extension's names."""
+    """Return the extension's names of the fields to clear; None for None."""
     return None if names is None else ["occurred_at" if name == "at" else name for name in names]
 
 
@@ -161,7 +161,7 @@ def recall(
     asked: Asked,
     weights: Mapping[str, float],
 ) -> Call[list[Hit]]:
-    """Return the best lessons for a question; their reasons are told by `weights`."""
+    """Return the call for the best lessons for a question; `weights` explain their scores."""
     given = asked.arguments(query, row)
     given |= {"floor": asked.floor, "duplicates": asked.duplicates or None}
     call = calls.recall(tenant, project_id=project, columns=HIT, **given)
@@ -169,7 +169,7 @@ def recall(
 
 
 def similar_number(similar: bool | int) -> int:
-    """Return how many similar lessons `add` names; UsageError for what is no such number."""
+    """Return the number of similar lessons that `add` names; raise UsageError for an invalid number."""
     return SIMILAR if similar is True else number(similar or 0, "similar", 0, 100) or 0
 
 
@@ -183,14 +183,14 @@ def explain(
 
 
 def get(tenant: UUID, project: UUID, key: str) -> Call[Lesson | None]:
-    """Return a lesson, whatever its state."""
+    """Return the call for a lesson, in any state."""
     return calls.get(tenant, project, key, LESSON).read(lambda rows: Lesson(*rows[0]) if rows else None)
 
 
 def of_keys(
     tenant: UUID, project: UUID, keys: Sequence[str], columns: Sequence[str] = LESSON, where: str = "true"
 ) -> Call[Rows]:
-    """Columns of the lessons of these keys, in whatever state."""
+    """Return the call for columns of the lessons with these keys, in any state."""
     statement = (
         f"SELECT {', '.join(columns)} FROM pg_catalog.unnest(%s::text[]) AS k (key), "
         f"LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f WHERE {where}"
@@ -212,7 +212,7 @@ def count(tenant: UUID, project: UUID | None, **given: Any) -> Call[Count]:
 
 
 def timeline(tenant: UUID, project: UUID, key: str, known_at: datetime | None) -> Call[list[Step]]:
-    """Return a lesson with those before and after it."""
+    """Return the call for a lesson and the lessons before and after it."""
     call = calls.timeline(tenant, project, key, known_at=moment(known_at, "known_at"), columns=STEP)
     return call.read(lambda rows: [Step(*row) for row in rows])
 
@@ -243,7 +243,7 @@ def similar(
 
 
 def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, str]]:
-    """Return the hash of the text of each of those keys that are there, forgotten or not."""
+    """Return the call for the text hashes of the existing lessons with these keys, forgotten or not."""
     statement = (
         "SELECT k.key, f.content FROM pg_catalog.unnest(%s::text[]) AS k (key), "
         "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f"
@@ -272,7 +272,7 @@ def _number(name: str, value: object) -> float:
 
 
 def check_settings(given: Iterable[str], rows: Rows) -> None:
-    """UsageError for a setting that is none: PostgreSQL would take it and say nothing."""
+    """Raise UsageError for an unknown setting: PostgreSQL would accept it silently."""
     there = [str(name).removeprefix("pgmnemo.") for name, _ in rows]
     for name in given:
         if name not in there:
@@ -280,7 +280,7 @@ def check_settings(given: Iterable[str], rows: Rows) -> None:
 
 
 def _hits(rows: Rows, weights: Mapping[str, float]) -> list[Hit]:
-    """Return the hits of a recall, each with the key of a better one of the same moment that lifts it."""
+    """Return the hits of a recall, each with the key of a better hit of the same moment that lifts it."""
     hits = [_hit(row, weights) for row in rows]
     best: dict[tuple[UUID, datetime | None], Hit] = {}
     for hit in hits:
@@ -324,7 +324,7 @@ def filter_of(
 
 
 def listing(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the `locals()` of a verb, what `list` and `count` of the extension share."""
+    """Return the arguments that the extension's `list` and `count` share, from the `locals()` of a verb."""
     chosen = {name: given[name] for name in ("since", "until", "role", "topic")}
     return {
         "filter": filter_of(given["filter"], **chosen), "everything": given["everything"] or None,
@@ -333,7 +333,7 @@ def listing(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def document(given: Any, name: str) -> str | None:
-    """JSON for a parameter of type jsonb; UsageError for what JSON cannot hold."""
+    """Return JSON for a parameter of type jsonb; raise UsageError for a value that JSON cannot hold."""
     if given is None:
         return None
     if not isinstance(given, Mapping):
@@ -375,7 +375,7 @@ def _plain(value: Any) -> Any:
 
 
 def number(value: Any, name: str, least: int, most: int) -> int | None:
-    """Return a whole number within its bounds; UsageError for any other. A staging table would cut it
+    """Return a whole number within its bounds; raise UsageError for any other. A staging table would cut it
     short.
     """
     try:
@@ -391,7 +391,7 @@ def number(value: Any, name: str, least: int, most: int) -> int | None:
 
 
 def moment(value: datetime | None, name: str) -> Any:
-    """Return a time with its zone; UsageError for a naive one, or what is no time."""
+    """Return a time with its zone; raise UsageError for a naive time, or another type."""
     if value is None:
         return None
     if not isinstance(value, datetime):

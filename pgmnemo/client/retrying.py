@@ -1,8 +1,9 @@
-"""What becomes of an error: tried again for a while, or raised as one sentence of the client's tree.
+"""Retries of database errors: a call is sent again within a time budget, or the error is raised as one
+sentence of the client's tree.
 
-What the server itself undid (serialization, deadlock, an end that it announces) is sent again, whatever
-it was. After a connection that was lost nobody knows whether the call was done: then only what is repeatable
-is sent again. Pauses are random between nothing and a limit that doubles (full jitter), within a budget.
+An error that the server undid (serialization, deadlock, an announced end) is retried for every call. A lost
+connection leaves it unknown whether the call was done: then only a repeatable call is retried. Pauses are
+random between nothing and a limit that doubles (full jitter), within a budget.
 """
 
 from __future__ import annotations
@@ -35,8 +36,7 @@ WRONG = ("22", "23", "0A", "54", "42", "21")  # classes that say the call itself
 
 
 class Attempts:
-    """The tries of one call, `patience` seconds long in all; `where` is what a sentence calls the
-    database."""
+    """The tries of one call, for at most `patience` seconds; messages call the database `where`."""
 
     def __init__(
         self,
@@ -51,10 +51,10 @@ class Attempts:
         self.unsure = False  # whether a try before may have been done, its answer lost
 
     def pause(self, error: psycopg.Error, repeatable: bool, *, anew: bool = True, sent: bool = True) -> float:
-        """Return seconds to wait before the call is sent again; raises the client's error where it is not.
+        """Return the seconds before the next try; raise the client's error if the call is not retried.
 
-        `anew` is False on a connection that cannot be made anew, or in a transaction of the caller's; `sent`
-        where there was none to send it over.
+        `anew` is False if the connection cannot be replaced, or is in a transaction of the caller's; `sent`
+        is False if there was no connection to send the call over.
         """
         wait = self._chance() * self._limit
         self._limit = min(self._limit * 2, LONGEST)
@@ -73,8 +73,8 @@ class Attempts:
 
 
 def is_readable(descriptor: int) -> bool:
-    """Return whether a socket has something to read, or has ended."""
-    if not hasattr(select, "poll"):  # Windows, whose select takes sockets of any number
+    """Return whether a socket has data to read, or is closed by the peer."""
+    if not hasattr(select, "poll"):  # Windows: its select takes sockets of any number
         return bool(select.select([descriptor], [], [], 0)[0])
     asked = select.poll()
     asked.register(descriptor, select.POLLIN)

@@ -1,4 +1,4 @@
-"""From items to rows that the database takes: keys, vectors, the staging table, what a tenant remembers."""
+"""Conversion of items to rows of the database: keys, vectors, the staging table, the remembered embedder."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ LONGEST_KEY = 1_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class OfLesson:
-    """Vectors of a lesson, of the whole and of each passage; `source`: who made them, None where there are
-    none."""
+    """Vectors of a lesson and of each of its passages; `source` is the embedder, None without vectors."""
 
     whole: Any = None
     passages: Any = None
@@ -47,16 +46,16 @@ def new_key() -> str:
 
 
 def checked_key(key: str) -> str:
-    """Return a key as it is stored; UsageError for one that the extension does not take."""
+    """Return a key in its stored form; raise UsageError for a key that the extension refuses."""
     if not isinstance(key, str) or not 1 <= len(key.encode("utf-8", "surrogatepass")) <= LONGEST_KEY:
         raise UsageError(f"a key is a text of 1 to {LONGEST_KEY:,} bytes, not {str(key)[:40]!r}")
     return composed(key)
 
 
 def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
-    """Items in lists of at most `size`, each with a key that no other of its list has.
+    """Yield items in lists of at most `size`, with distinct keys in each list.
 
-    Of two Items with one key the last counts, in the place of the first.
+    The last of two Items with one key replaces the first.
     """
     requests.number(size, "batch", 1, 10_000)
     if isinstance(items, str | Item) or not isinstance(items, Iterable):
@@ -91,7 +90,7 @@ def _keyed(item: Item | str, made: str) -> Item:
 
 @contextmanager
 def naming(key: str | None) -> Iterator[None]:
-    """Name the key of a lesson, where it has one, in the UsageError for what is wrong with it."""
+    """Name the lesson's key, if it has one, in a UsageError of the block."""
     try:
         yield
     except UsageError as error:
@@ -108,8 +107,8 @@ def check(items: Iterable[Item]) -> None:
 
 
 def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
-    """Return an item's text with its passages: its own where it has some, else by the protocol's rule, and
-    what `meter` reads.
+    """Return an item's text with its passages: the item's own, else passages by the protocol's rule and the
+    limits of `meter`.
     """
     with naming(item.key):
         made = written(item.text, item.at, meter)
@@ -126,7 +125,7 @@ def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
 
 
 def texts(item: Item, made: Written) -> list[str]:
-    """Return what an embedder is asked for."""
+    """Return the texts to embed."""
     if item.vector is not None:
         return []
     return [made.text, *(passage.embedded for passage in made.passages)]
@@ -155,7 +154,9 @@ def vectors(
 
 
 def sent(made: Written, given: OfLesson, element: int, width: int) -> dict[str, Any]:
-    """Passages and vectors as arguments of `store` and `append`; `element`: the oid of pgvector's type."""
+    """Return passages and vectors as arguments of `store` and `append`; `element` is the oid of pgvector's
+    type.
+    """
     return {
         "embedding": None if given.whole is None else Reals(given.whole, width),
         "passages": [passage.text for passage in made.passages] or None,
@@ -188,7 +189,7 @@ def row(
 
 
 class Space(NamedTuple):
-    """A row of the verb `embedder`: `kept` numbers of each vector, by what has this name."""
+    """A row of the verb `embedder`: `kept` numbers per vector, by the embedder in `name`."""
 
     name: str | None
     kept: int
@@ -198,7 +199,7 @@ class Space(NamedTuple):
 
     @property
     def held(self) -> Remembered | None:
-        """What made the vectors; None where nobody said."""
+        """Return the remembered embedder of the vectors; None if no writer named it."""
         if self.name is None:
             return None
         embedder, model, numbers = [*re.split(" [·|] ", self.name), "", ""][:3]

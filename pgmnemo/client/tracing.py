@@ -1,7 +1,8 @@
-"""Spans of OpenTelemetry for a tracer that the caller hands in; this package imports none of it.
+"""Spans of OpenTelemetry for a tracer from the caller; this package does not import OpenTelemetry.
 
-By the semantic conventions of GenAI for memories (Development, of semconv 1.38): `gen_ai.operation.name` is
-search_memory, create_memory, upsert_memory, update_memory or delete_memory; questions and texts only if told.
+The names follow the semantic conventions of GenAI for memories (Development, of semconv 1.38):
+`gen_ai.operation.name` is search_memory, create_memory, upsert_memory, update_memory or delete_memory; spans
+have questions and texts only on request.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pgmnemo.client.records import Hit
 
 
 class Span:
-    """What a verb tells of itself; nothing without a tracer."""
+    """The attributes that a verb records about itself; without a tracer nothing is recorded."""
 
     __slots__ = ("_span", "_texts")
 
@@ -26,15 +27,15 @@ class Span:
             self._span.set_attribute(name, value)
 
     def record(self, key: str) -> None:
-        """The lesson that it is about."""
+        """Record the key of the verb's lesson."""
         self._set("gen_ai.memory.record.id", key)
 
     def count(self, records: int) -> None:
-        """How many lessons it is about."""
+        """Record the number of lessons."""
         self._set("gen_ai.memory.record.count", records)
 
     def answer(self, query: str | None, hits: Sequence[Hit]) -> None:
-        """What was asked, and found."""
+        """Record the question and the hits."""
         self.count(len(hits))
         if self._texts:
             self._set("gen_ai.memory.query.text", query or "")
@@ -45,13 +46,13 @@ NOTHING = nullcontext(Span())
 
 
 class Tracing:
-    """A tracer or None, and whether texts are told."""
+    """A tracer or None, and whether spans have texts."""
 
     def __init__(self, tracer: Any = None, texts: bool = False) -> None:
         self._tracer, self._texts = tracer, texts
 
     def span(self, operation: str, store: object, key: str | None = None) -> AbstractContextManager[Span]:
-        """One span; an error inside is recorded in it by the tracer."""
+        """Return a span of an operation; the tracer records an error inside it."""
         return NOTHING if self._tracer is None else self._traced(operation, store, key)
 
     @contextmanager

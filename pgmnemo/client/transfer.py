@@ -1,6 +1,6 @@
-"""A memory as lines of JSON, both ways: what is written is read again as it was.
+"""A memory as lines of JSON, both ways: an import restores what an export wrote.
 
-The first line is the header, each other one a record, by its `kind` a lesson, a supersession or a link:
+The first line is the header, each other line a record, by its `kind` a lesson, a supersession or a link:
 
     {"pgmnemo":"memory","format":1,"extension":"0.5.0","tenant":…,"project":null,"lessons":2,…}
     {"kind":"lesson","project":…,"key":"2024-05/1","text":"I moved to Lisbon.","at":"2024-05-08T13:56:00Z",…}
@@ -24,7 +24,7 @@ from msgspec import Meta, Struct
 from pgmnemo.errors import UsageError
 
 FORMAT = 1
-LONGEST = 200_000_000  # bytes of a line; the extension's bounds make shorter ones
+LONGEST = 200_000_000  # bytes of a line; the extension's bounds keep lines shorter
 FOREVER = datetime.max.replace(tzinfo=UTC)
 BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 WORDS = {"infinity": "9999-12-31T23:59:59.999999Z", "-infinity": "0001-01-01T00:00:00Z"}
@@ -56,13 +56,13 @@ class Header(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class _Record(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
-    """One line after the header."""
+    """A line after the header."""
 
     project: UUID
 
 
 class LessonLine(_Record, frozen=True, tag="lesson", kw_only=True):
-    """One lesson with every field that a writer gave; what the extension derives is left out."""
+    """A lesson with every field that a writer gave; fields that the extension derives are left out."""
 
     key: str
     text: str
@@ -123,7 +123,7 @@ def unpack(data: bytes, form: Form) -> tuple[float, ...]:
 
 
 def write_line(record: Header | Record) -> str:
-    """One line, without its end."""
+    """Return a record as a line of JSON, without the newline."""
     line = msgspec.to_builtins(record)
     for name in TIMES:
         if line.get(name) in ENDLESS:
@@ -132,7 +132,7 @@ def write_line(record: Header | Record) -> str:
 
 
 def lines_of(file: IO[bytes], where: str) -> Iterator[bytes]:
-    """Yield the lines of a file; UsageError for one that is longer than any lesson."""
+    """Yield the lines of a file; raise UsageError for a line longer than any lesson."""
     number = 0
     while line := file.readline(LONGEST + 1):
         number += 1
@@ -145,10 +145,10 @@ def lines_of(file: IO[bytes], where: str) -> Iterator[bytes]:
 
 
 def read_lines(lines: Iterable[str | bytes], where: str = "the export") -> Iterator[Header | Record]:
-    """Yield the header, then each record as its line is read; `where` is what a sentence calls the lines.
+    """Yield the header, then each record as its line is read; messages call the lines `where`.
 
-    UsageError for a line that is none of an export, a field that is unknown in this format, an export of a
-    newer format, and at the end for one that holds fewer lessons than its header says.
+    Raise UsageError for a line that does not belong to an export, a field that is unknown in this format, an
+    export of a newer format, and at the end for an export with fewer lessons than its header says.
     """
     header, lessons = None, 0
     for number, line in enumerate(lines, start=1):
@@ -173,12 +173,14 @@ def read_lines(lines: Iterable[str | bytes], where: str = "the export") -> Itera
 
 
 def is_header(given: Any) -> bool:
-    """Return whether the first value of a file says that an export follows, of whatever format."""
+    """Return whether the first value of a file is the header of an export, of any format."""
     return isinstance(given, dict) and given.get("pgmnemo") == "memory"
 
 
 def header_of(given: Any, place: str) -> Header:
-    """Return the decoded first line of an export; UsageError where it is none, or of a newer format."""
+    """Return the decoded first line of an export; raise UsageError if it is not a header, or of a newer
+    format.
+    """
     if not is_header(given):
         raise UsageError(f"{place} is not the header of an export; give a file that an export has written")
     if isinstance(version := given.get("format"), int) and version > FORMAT:
@@ -191,7 +193,7 @@ def header_of(given: Any, place: str) -> Header:
 
 
 def record_of(given: Any, header: Header, place: str) -> Record:
-    """Return a decoded line of an export; UsageError where it is none."""
+    """Return a decoded line of an export; raise UsageError if it is not a record."""
     if isinstance(given, dict):
         given = {name: _moment(value) if name in TIMES else value for name, value in given.items()}
     record: Record = convert(given, Record, place)
@@ -201,7 +203,7 @@ def record_of(given: Any, header: Header, place: str) -> Record:
 
 
 def decode(line: str | bytes, place: str) -> Any:
-    """Return the value of a text of JSON; UsageError, which says where in it, for one that is none.
+    """Return the value of a JSON text; raise UsageError with the position of the fault if it is not JSON.
 
     Half a surrogate pair, which programs write that cut a text between its halves, becomes U+FFFD.
     """
@@ -215,7 +217,7 @@ def decode(line: str | bytes, place: str) -> Any:
 
 
 def convert(given: Any, kind: Any, place: str) -> Any:
-    """Return a decoded value as a record of a kind; UsageError, which names the field, where it is none."""
+    """Return a decoded value as a record of a kind; raise UsageError that names the field at fault."""
     try:
         return msgspec.convert(given, kind)
     except (msgspec.ValidationError, RecursionError) as error:

@@ -53,7 +53,7 @@ Ends = Mapping[int, tuple[UUID, str]]  # project and key of a lesson by its id
 
 @contextmanager
 def new_file(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
-    """A file that stands there whole or not at all; UsageError for a path that is there already."""
+    """Yield a new file that appears at its path only once complete; raise UsageError for an existing path."""
     if not isinstance(place, str | os.PathLike):
         with os_errors("the export cannot be written: {why}"):
             yield from _given_file(_binary(place, "wb"))
@@ -76,7 +76,7 @@ def new_file(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
 
 
 def _given_file(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """One that the caller has opened; what cannot be set back, such as a pipe, gets all of it at the end."""
+    """Yield a file that the caller has opened; a file without seek, such as a pipe, is written at the end."""
     if file.seekable():
         yield file
         return
@@ -94,7 +94,7 @@ def _binary(file: IO[bytes], mode: str) -> IO[bytes]:
 
 @contextmanager
 def lines_in(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[Iterator[Header | Record]]:
-    """The header and the records of an export."""
+    """Yield an iterator over the header and the records of an export."""
     if not isinstance(place, str | os.PathLike):
         yield read_lines(lines_of(_binary(place, "rb"), "the export"), "the export")
         return
@@ -145,14 +145,14 @@ def _packed(vector: Sequence[float] | None, width: int | None) -> bytes | None:
 
 
 def ended(tenant: UUID, lesson: Lesson) -> Call[Rows]:
-    """What is there of a lesson's end: rows of its own step and the next one."""
+    """Return the call for a lesson's end: rows of its own step and the next step."""
     columns = ("step", "key", "in_project", MOMENT.format("valid_to"), "reason", "recorded_at")
     call = calls.timeline(tenant, lesson.project, lesson.key, columns=columns)
     return call.read(lambda rows: [row for row in rows if row[0] in (0, 1)])
 
 
 def supersessions(lesson: Lesson, rows: Rows, project: UUID | None) -> Iterator[SupersessionLine]:
-    """Yield the line that ends a lesson; by none where the one that took its place is not in the export."""
+    """Yield the line that ends a lesson; without a successor if that is not in the export."""
     own = next((row for row in rows if row[0] == 0), None)
     after = next((row for row in rows if row[0] == 1 and row[2] == (project or row[2])), None)
     if own is not None and own[3] is not None:
@@ -164,7 +164,7 @@ def supersessions(lesson: Lesson, rows: Rows, project: UUID | None) -> Iterator[
 
 
 def links(rows: Rows, ends: Ends) -> Iterator[LinkLine]:
-    """Yield a line for each link whose ends are both in the export."""
+    """Yield a line for each link between two lessons of the export."""
     for source, target, kind, weight, valid_from, valid_to in rows:
         if source in ends and target in ends:
             (project, key), (other, to) = ends[source], ends[target]
@@ -175,9 +175,10 @@ def links(rows: Rows, ends: Ends) -> Iterator[LinkLine]:
 
 
 def source(header: Header, own: Embedding | None) -> Remembered | None:
-    """Return who made the vectors of an export that are taken as they are; None: texts are embedded anew.
+    """Return the embedder of an export's vectors if they are stored unchanged; None if texts are embedded
+    again.
 
-    They are taken by a memory without an embedder, and by one with the same.
+    A memory without an embedder, or with the same embedder, takes the vectors.
     """
     if header.vectors is None or header.embedder is None or header.dimensions is None:
         return None
@@ -186,7 +187,7 @@ def source(header: Header, own: Embedding | None) -> Remembered | None:
 
 
 def batches(given: Iterator[T], size: int) -> Iterator[list[T]]:
-    """What is given in lists of at most `size`."""
+    """Yield the items in lists of at most `size`."""
     while some := list(islice(given, size)):
         yield some
 
@@ -219,9 +220,9 @@ def is_other(line: LessonLine, held: Lesson | None) -> bool:
 
 
 def item(line: LessonLine, form: Form | None) -> Item:
-    """Return a line as an item to store, with its vectors, which are of a form (None: they are not taken).
+    """Return a line as an item to store, with its vectors in the given form (None: without vectors).
 
-    Without them passages that are as the rule cuts them are cut anew, for what is embedded of each.
+    Without vectors, passages cut by the rule are cut again, to get the text to embed for each.
     """
     parts = line.passage_vectors
     with naming(line.key):

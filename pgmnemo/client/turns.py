@@ -1,7 +1,7 @@
 """A conversation as one lesson: its text, its passages by the protocol's rule (PROTOCOL.md §2.6), its time.
 
 The text is a line with the date, then one line a turn, `user: words` or `Ana: words`. In a talk with an
-assistant the passages are of the user's turns, and of each the words alone are embedded.
+assistant the passages are of the user's turns, and only the words of each turn are embedded.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pgmnemo.records import Passage
 
 CHAT = ("user", "assistant")
 LONGEST = 10_000_000  # bytes of a lesson's text that the extension takes
-ESTIMATED = Meter(estimated_spans, USUAL)  # where no embedder says what it reads
-MONTHS = (  # in English, whatever the program's locale
+ESTIMATED = Meter(estimated_spans, USUAL)  # if the embedder has no token limit of its own
+MONTHS = (  # in English, in any locale
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
     "November", "December",
 )  # fmt: skip
@@ -39,8 +39,8 @@ class Written:
 
 
 def written(text: str | Turn | Sequence[Turn], at: datetime | None, meter: Meter = ESTIMATED) -> Written:
-    """Return a text, or turns, as a lesson with passages that `meter` reads; UsageError for what is neither,
-    empty or too long.
+    """Return a text, or turns, as a lesson with passages within the limits of `meter`; raise UsageError for
+    another type, an empty text, or one that is too long.
     """
     if isinstance(text, str):
         sized = _sized(text)

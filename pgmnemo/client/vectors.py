@@ -19,7 +19,7 @@ WIDTH = 4000  # numbers of a vector that the extension stores at most, 0.5.0 onl
 
 
 class Reals:
-    """One vector, as any sequence of numbers, with zeros up to `width`."""
+    """A vector, as any sequence of numbers, padded with zeros to `width`."""
 
     __slots__ = ("row", "width")
 
@@ -27,7 +27,7 @@ class Reals:
         self.row, self.width = row, width
 
     def binary(self) -> bytes:
-        """As PostgreSQL sends an array of float4."""
+        """Return the vector in PostgreSQL's binary form of an array of float4."""
         import numpy as np
 
         numbers = np.asarray(self.row, dtype=np.float32)
@@ -47,8 +47,9 @@ def _zeros(width: int) -> Any:
 
 
 class Vectors:
-    """One vector for each passage, None of one without; or a `single` one. `element` is the oid of pgvector's
-    type."""
+    """A vector for each passage, None for a passage without a vector; or a `single` vector. `element` is the
+    oid of pgvector's type.
+    """
 
     __slots__ = ("element", "rows", "single", "width")
 
@@ -56,7 +57,7 @@ class Vectors:
         self.rows, self.element, self.width, self.single = rows, element, width, single
 
     def binary(self) -> bytes:
-        """As pgvector sends a vector, or PostgreSQL an array of them."""
+        """Return the vector in pgvector's binary form, or the vectors as PostgreSQL's array of that type."""
         import numpy as np
 
         if not self.single and any(row is None for row in self.rows):
@@ -83,10 +84,9 @@ class Vectors:
 
 
 def as_kept(halves: Any) -> Any:
-    """Return a vector near one that the extension has kept, whose direction it rounds to the same numbers
-    again.
+    """Return a vector near a stored vector that rounds to the same numbers in the extension.
 
-    It keeps l2_normalize(vector)::halfvec, and of that the length is 1 but for its rounding.
+    The extension stores l2_normalize(vector)::halfvec. The length of the stored vector is 1 up to rounding.
     """
     import numpy as np
 
@@ -104,7 +104,7 @@ def as_kept(halves: Any) -> Any:
 
 @cache
 def ours() -> AdaptersMap:
-    """Return how we read and write the types of PostgreSQL, whatever a connection's owner has registered."""
+    """Return this client's adapters for the types of PostgreSQL, in place of a connection's own."""
     import psycopg
     from psycopg.adapt import AdaptersMap, Dumper
     from psycopg.pq import Format

@@ -54,12 +54,12 @@ class EmbedderOptions:
 
     @property
     def tokens(self) -> int:
-        """Tokens kept of each text."""
+        """Return the tokens kept of each text."""
         return self.max_tokens or self.usual_tokens
 
     @property
     def folder(self) -> Path | None:
-        """The local model folder; UsageError if it is not one."""
+        """Return the local model folder; raise UsageError if it is not a folder."""
         if self.model is None:
             return None
         folder = Path(self.model).expanduser()
@@ -124,18 +124,18 @@ class Embedder(Protocol):
     concurrent: bool = False
 
     def to_download(self) -> int:
-        """Bytes that `load` fetches first; ModelError if it could not."""
+        """Return the bytes that `load` fetches first; raise ModelError if they cannot be fetched."""
         return 0
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Bring the model into memory; EmbedderError if that is impossible."""
+        """Bring the model into memory; raise EmbedderError if that is impossible."""
         return
 
     @abstractmethod
     def rows(self, texts: Sequence[str]) -> Matrix: ...
 
     def token_spans(self, texts: Sequence[str]) -> list[list[TokenSpan]] | None:
-        """Return the tokens of each text, without special tokens and uncut; None where nobody can tell.
+        """Return the tokens of each text, without special tokens and uncut; None if they are unknown.
 
         `identity.max_tokens` counts them with the prefix and the special tokens.
         """
@@ -167,19 +167,18 @@ EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
         "hash": "pgmnemo.embedders.hashing:FeatureHashing",
     },
 )
-PACKAGED = "minilm"  # the one whose model is a package, so that it needs no hub
+PACKAGED = "minilm"  # its model is a package, so it needs no hub
 
 
 def default_cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return where vectors are kept: `embeddings` in the cache of this user."""
+    """Return the folder of cached vectors: `embeddings` in this user's cache."""
     return cache_dir("embeddings", environ)
 
 
 def pad(matrix: Matrix, width: int = 1024) -> Matrix:
-    """Return one row, or rows, of any width up to `width`, filled up with zeros, which leave every cosine as
-    it was.
+    """Return one row, or rows, padded with zeros to `width`, which keeps every cosine.
 
-    EmbedderError if the rows are wider than what the database stores.
+    Raise EmbedderError if the rows are wider than the database stores.
     """
     native = matrix.shape[-1]
     if native > width:

@@ -56,7 +56,7 @@ class BgeM3(Embedder):
         return 0 if self._folder else BGE_M3.to_download(WHO)
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Load the model; EmbedderError if a library is missing or the model cannot be had."""
+        """Load the model; raise EmbedderError if a library is missing or the model cannot be had."""
         if self._model is not None:
             return
         demand("FlagEmbedding", WHO)

@@ -65,7 +65,7 @@ class DragonPlus(Embedder):
         return sum(half.to_download(WHO) for half, folder in self._folders.items() if not folder)
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Load both encoders; EmbedderError if a library is missing or a model cannot be had."""
+        """Load both encoders; raise EmbedderError if a library is missing or a model cannot be had."""
         if self._encoders:
             return
         with silence():

@@ -32,8 +32,9 @@ UNIT_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text: its kind, its key on disk, its characters, how it is read, and where it comes from, such as
-    `segment 3 of the corpus`."""
+    """A text to embed: its kind, its key on disk, its characters, a reader for it, and its origin, such as
+    `segment 3 of the corpus`.
+    """
 
     kind: str
     key: bytes
@@ -42,19 +43,20 @@ class Text:
     where: str
 
 
-Group = Sequence[Text]  # distinct texts of one kind, of which batches are made
+Group = Sequence[Text]  # distinct texts of one kind, cut into batches
 Batch = Sequence[Text]  # texts that go through the model together
 
 
 def text_key(kind: str, text: str) -> bytes:
-    """SHA-256 over the kind (`document` or `query`) and the text: 32 bytes."""
+    """Return the SHA-256 over the kind (`document` or `query`) and the text: 32 bytes."""
     return sha256(f"{kind}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
 
 class VectorStore:
-    """The file of one identity in `folder`; `folder` None keeps nothing. OutputError when the disk is full.
+    """A file of the vectors of one identity in `folder`; `folder` None keeps nothing. It raises OutputError
+    if the disk is full.
 
-    The note of an identity is no part of the file's name: its wording may change.
+    The identity's note is not part of the file's name: its wording may change.
     """
 
     def __init__(self, folder: Path | None, identity: EmbedderIdentity, progress: Progress = QUIET) -> None:
@@ -73,7 +75,7 @@ class VectorStore:
         self.close()
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, Matrix]:
-        """Return the vectors of those `keys` that the file holds; none at all if any of them is damaged."""
+        """Return the vectors of the `keys` in the file; no vectors if any of them is damaged."""
         found = self._file.read(keys)
         return {key: np.frombuffer(found[key], dtype="<f4") for key in keys if key in found}
 
@@ -90,14 +92,14 @@ def embed(
     *,
     jobs: int = 1,
 ) -> tuple[dict[bytes, Matrix], int]:
-    """Vectors by key, float32 unit rows of native width, and how many of them were kept before.
+    """Return the vectors by key, float32 unit rows of native width, and the number of vectors from the cache.
 
-    Each distinct text is embedded once and kept in `folder` (None: nowhere), batch by batch, so that an
-    interruption loses one batch at most. A batch's make-up moves the last bits of a vector; so batches are
-    cut from whole groups, longest text first, whatever is kept already: a run that was interrupted ends with
-    the very bytes of one that was not, and a rerun reads them all. The model is loaded only if a vector is
-    missing. Of a `concurrent` embedder `jobs` batches are asked for at once. EmbedderError for an answer that
-    is no unit vector.
+    Each distinct text is embedded once and cached in `folder` (None: no cache), batch by batch, so that an
+    interruption loses one batch at most. The other texts in a batch change the last bits of a vector; so
+    batches are cut from whole groups, longest text first, independent of the cache: an interrupted run ends
+    with the same bytes as an uninterrupted run, and a rerun reads them all. The model is loaded only if a
+    vector is missing. A `concurrent` embedder gets `jobs` batches at once. Raise EmbedderError for a vector
+    that is not a unit vector.
     """
     with VectorStore(folder, embedder.identity, progress) as store:
         vectors, missing = _found(_batches(groups, embedder.identity), store)
@@ -113,8 +115,8 @@ def embed(
 
 
 def embed_texts(texts: Mapping[str, str], embedder: Embedder) -> dict[str, Matrix]:
-    """Return the unit row of each text, kept nowhere; `texts` says where each comes from, for what goes
-    wrong.
+    """Return the unit row of each text, without a cache; `texts` maps each text to its origin, for error
+    messages.
     """
     group = [
         Text(DOCUMENT, text_key(DOCUMENT, text), len(text), partial(str, text), where)
@@ -127,10 +129,10 @@ def embed_texts(texts: Mapping[str, str], embedder: Embedder) -> dict[str, Matri
 def rehearse_embedding(
     groups: Sequence[Group], embedder: Embedder, folder: Path | None, progress: Progress = QUIET
 ) -> None:
-    """Say what `embed` would have to do and how long it would take; nothing is downloaded or kept.
+    """Report the work of `embed` and its estimated time; nothing is downloaded or kept.
 
-    Loads the model and times one batch where anything is missing. Raises EmbedderError for a model that
-    cannot be had, OutputError where the vectors do not fit on the disk.
+    Load the model and time one batch if any vector is missing. Raise EmbedderError for an unavailable model,
+    OutputError if the vectors do not fit on the disk.
     """
     batches, kept = _batches(groups, embedder.identity), VectorStore(folder, embedder.identity).path
     with VectorStore(folder if kept and kept.exists() else None, embedder.identity, progress) as store:
@@ -154,7 +156,9 @@ def rehearse_embedding(
 
 
 def demand_space(folder: Path, needed: int) -> None:
-    """OutputError where the disk of `folder`, which need not exist yet, has not `needed` bytes free."""
+    """Raise OutputError if the disk of `folder`, which need not exist yet, has less than `needed`
+    bytes free.
+    """
     place = next(one for one in (folder, *folder.absolute().parents) if one.exists())
     if (free := shutil.disk_usage(place).free) < needed:
         raise OutputError(
@@ -164,9 +168,7 @@ def demand_space(folder: Path, needed: int) -> None:
 
 
 def _batches(groups: Sequence[Group], identity: EmbedderIdentity) -> list[Batch]:
-    """Return texts of like length together, so that little is spent on padding; what a group before has is
-    left.
-    """
+    """Return texts of similar length together, to save padding; skip texts of an earlier group."""
     batches: list[Batch] = []
     seen: set[bytes] = set()
     for group in groups:
@@ -179,7 +181,7 @@ def _batches(groups: Sequence[Group], identity: EmbedderIdentity) -> list[Batch]
 
 
 def _found(batches: Sequence[Batch], store: VectorStore) -> tuple[dict[bytes, Matrix], list[Batch]]:
-    """Return the vectors that are kept, and what is missing of each batch."""
+    """Return the cached vectors, and the missing texts of each batch."""
     vectors = store.read([text.key for batch in batches for text in batch])
     lacking = ([text for text in batch if text.key not in vectors] for batch in batches)
     return vectors, [batch for batch in lacking if batch]
@@ -219,7 +221,7 @@ def _call(batch: Batch, embedder: Embedder) -> Matrix:
         return ask([text.read() for text in batch])
     except PgmnemoError:
         raise
-    except Exception as error:  # whatever a model library throws: out of memory, a text it cannot read
+    except Exception as error:  # any error of a model library: out of memory, an unreadable text
         raise EmbedderError(
             f"{embedder.identity.name} failed on the batch that begins with {batch[0].where} "
             f"({type(error).__name__}: {first_line(error)}); try a smaller batch size or another device"
@@ -227,7 +229,7 @@ def _call(batch: Batch, embedder: Embedder) -> Matrix:
 
 
 def _checked(rows: Matrix, batch: Batch, identity: EmbedderIdentity) -> Matrix:
-    """`rows` as they are; EmbedderError that names the first text whose row is no unit vector."""
+    """Return `rows` unchanged; raise EmbedderError that names the first text without a unit vector."""
     shape = (len(batch), identity.dimensions)
     if rows.shape != shape:
         raise EmbedderError(
@@ -236,7 +238,7 @@ def _checked(rows: Matrix, batch: Batch, identity: EmbedderIdentity) -> Matrix:
         )
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
     for text, length in zip(batch, lengths, strict=True):
-        if not abs(length - 1.0) <= UNIT_TOLERANCE:  # so written, NaN fails too
+        if not abs(length - 1.0) <= UNIT_TOLERANCE:  # in this form, NaN also fails
             raise EmbedderError(
                 f"{identity.name} answered no usable vector for {text.where} (its length is "
                 f"{length:g}, not 1); look at that text, or take another model"

@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible `/embeddings` endpoint: a hosted service, or a server of one's own."""
+"""An OpenAI-compatible `/embeddings` endpoint: a hosted service, or a local server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Endpoint(Embedder):
 
     @cached_property
     def identity(self) -> EmbedderIdentity:  # type: ignore[override]  # asked for when it is needed
-        """What can be known of a model behind a server: its address and name, not its weights."""
+        """Return the known identity of a model behind a server: its address and name, not its weights."""
         return self._options.identity(
             "endpoint",
             self._model,

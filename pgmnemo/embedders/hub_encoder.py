@@ -1,8 +1,8 @@
 """Small encoders of the Hugging Face hub through transformers: a pooled state, divided by its length.
 
-Each is pinned by its commit, which fixes every file of it. The hub was not at hand when this was written:
-commits and hashes are those that several public projects record alike. Where fewer than two record a hash, it
-is left out, and the commit alone decides.
+Each is pinned by its commit, which fixes every file of it. The hub was not reachable during development:
+commits and hashes are those that several public projects record alike. A hash with fewer than two such
+records is left out, and only the commit decides.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class HubEncoder(Embedder):
             return 0 if self._folder else self.hub.to_download(self._who)
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Load the model; ModelError if a library is missing or the model cannot be had."""
+        """Load the model; raise ModelError if a library is missing or the model cannot be had."""
         if self._loaded is not None:
             return
         with silence(), self._or_instead():

@@ -51,14 +51,14 @@ class MiniLM(Embedder):
         )
 
     def to_download(self) -> int:
-        """Nothing: the model is a package."""
+        """Return 0: the model is a package."""
         if self._folder is None:
             raise absent(WHO)
         demand("sentence_transformers", WHO)
         return 0
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Load the model; EmbedderError if a library or the package is missing."""
+        """Load the model; raise EmbedderError if a library or the package is missing."""
         if self._model is not None:
             return
         self.to_download()
@@ -90,7 +90,7 @@ class MiniLM(Embedder):
 
 
 def read_tokens(name: str, options: EmbedderOptions) -> int:
-    """Tokens of a text that are read; UsageError for more than the model has positions."""
+    """Return the tokens read of a text; raise UsageError for more than the model's positions."""
     tokens = options.max_tokens or TOKENS
     if tokens > POSITIONS:
         raise UsageError(f"{name} takes at most {POSITIONS} tokens, not {tokens}; set fewer max_tokens")
@@ -98,7 +98,7 @@ def read_tokens(name: str, options: EmbedderOptions) -> int:
 
 
 def checked_folder(options: EmbedderOptions) -> Path | None:
-    """Return the folder of the weights, which are the right ones; None where the package is not installed."""
+    """Return the folder of the verified weights; None if the package is not installed."""
     folder = options.folder or _package_folder()
     if folder is not None:
         _check(folder)
@@ -114,7 +114,7 @@ def absent(who: str) -> EmbedderError:
 
 
 def _package_folder() -> Path | None:
-    """Return the model folder of the installed package; None if there is none."""
+    """Return the model folder of the installed package; None if it is not installed."""
     folder = package_folder(PACKAGE)
     return folder / "model" if folder else None
 

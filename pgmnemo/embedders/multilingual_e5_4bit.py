@@ -52,11 +52,11 @@ class MultilingualE5FourBit(Pooled):
 
     @property
     def place(self) -> Path:
-        """The folder of the converted model."""
+        """Return the folder of the converted model."""
         return cache_dir("onnx", os.environ) / f"{NAME}-{SHA256[:12]}-{int8_graph.VERSION}"
 
     def to_download(self) -> int:
-        """Nothing: the model is a package."""
+        """Return 0: the model is a package."""
         for name in ("onnxruntime", "tokenizers", "onnx", *(() if self._folder else (PACKAGE,))):
             demand(name, WHO, MULTILINGUAL)
         return 0
@@ -79,7 +79,7 @@ class MultilingualE5FourBit(Pooled):
 
 
 def _tokens(options: EmbedderOptions) -> int:
-    """Tokens of a text that are read; UsageError for more than the model has positions."""
+    """Return the tokens read of a text; raise UsageError for more than the model's positions."""
     tokens = options.max_tokens or POSITIONS
     if tokens > POSITIONS:
         raise UsageError(f"{NAME} takes at most {POSITIONS} tokens, not {tokens}; set fewer max_tokens")

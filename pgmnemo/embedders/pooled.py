@@ -1,4 +1,4 @@
-"""Embedders that are a graph of token states, of which the mean is taken."""
+"""Embedders that take the mean of a graph's token states."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Pooled(Embedder):
 
     @abstractmethod
     def open(self, progress: Progress) -> Graph:
-        """Return the loaded graph; ModelError if a library, a package or the graph cannot be had."""
+        """Return the loaded graph; raise ModelError if a library, a package or the graph cannot be had."""
 
     def load(self, progress: Progress = QUIET) -> None:
         with self._opening:
@@ -56,7 +56,7 @@ class Pooled(Embedder):
 
 
 def _trimmed(columns: Mapping[str, Tokens]) -> dict[str, Tokens]:
-    """Return the columns without those that are padding in each of the texts."""
+    """Return the columns without those that are padding in every text."""
     longest = columns["attention_mask"].sum(axis=1).max()
     return {name: values[:, :longest] for name, values in columns.items()}
 

@@ -8,9 +8,9 @@ from typing import Any
 from pgmnemo.embedders import TokenSpan
 
 UNKNOWN = ("[UNK]", "<unk>")
-KNOWN = 0.6  # share of the letters below which a text is unknown; MiniLM: at most .65 of a paragraph of
+KNOWN = 0.6  # least share of known letters in a text that is embedded; MiniLM: at most .65 of a paragraph of
 # xquad-zh and of all but 2 of 100 questions, at least .80 of everything in xquad-de
-AT_ONCE = 64  # texts whose tokens are in memory together
+AT_ONCE = 64  # texts per batch of the tokenizer
 
 
 def spans_of(tokenizer: Any, texts: Sequence[str]) -> list[list[TokenSpan]]:

@@ -1,9 +1,9 @@
-"""Importers: what others keep, read as lessons. One file each, and one line here.
+"""Importers: readers of other programs' memories, which yield lessons. One file each, and one line here.
 
-A reader yields lessons one by one and holds no more of a file than one line of it, or one entry of a list.
-Keys are made of what the source says, so a second import finds every lesson there. Times without a zone are
-taken as UTC. Hidden files and folders are left out, and links to others are not followed. A character that
-PostgreSQL does not store (NUL, half a surrogate pair) becomes U+FFFD.
+A reader yields lessons one by one and has at most one line of a file in memory, or one entry of a list. Keys
+come from the source, so a second import finds every lesson. Times without a zone are taken as UTC. Hidden
+files and folders are left out, and symbolic links are not followed. A character that PostgreSQL does not
+store (NUL, half a surrogate pair) becomes U+FFFD.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from pgmnemo.registry import Parts
 
 NAMED = 20  # sentences that are kept of each reason to leave something out
 WAY_ON = "; skip_faults (--skip-faults) leaves out what is damaged"
-UNKNOWN = "not recognised"  # the reason to leave out what is of another format
+UNKNOWN = "not recognised"  # the reason to leave out an entry of another format
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A lesson, the project that its source keeps it in (None: none), and where it stands, for a sentence."""
+    """A lesson, its project in the source (None: no project), and its place in the source, for messages."""
 
     project: str | None
     item: Item
@@ -78,14 +78,16 @@ class Options:
     left: LeftOut = field(default_factory=LeftOut)
 
     def fault(self, sentence: str) -> None:
-        """Something is damaged: UsageError, or one more that is left out."""
+        """Raise UsageError for a damaged entry, or count it as left out."""
         if not self.skip_faults:
             raise UsageError(escaping.sentence(f"{sentence.removesuffix(WAY_ON)}{WAY_ON}"))
         self.left.add("damaged", sentence)
 
 
 class Reader(Protocol):
-    """The lessons of a file or folder; UsageError for what is damaged. Its docstring is the format's help."""
+    """A reader of a file or folder's lessons; it raises UsageError for damage. Its docstring is the format's
+    help.
+    """
 
     def __call__(self, place: Path | str, *, options: Options) -> Iterator[Found]: ...
 

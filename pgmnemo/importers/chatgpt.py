@@ -1,9 +1,8 @@
-"""ChatGPT's data export: `conversations.json`, or the .zip that it comes in; a lesson for each message.
+"""ChatGPT's data export: `conversations.json`, or its .zip; a lesson for each message.
 
-A conversation is a tree, of which the branch is read that leads to `current_node`: answers that were made
-again and questions that were edited are left out, and so are tools, hidden messages and pictures. The title
-is the topic, the key `conversation/message`. By published shapes and parsers of others; no real file was at
-hand.
+A conversation is a tree; only the branch to `current_node` is read: regenerated answers and edited questions
+are left out, and so are tools, hidden messages and pictures. The title is the topic, the key
+`conversation/message`. Written from published shapes and other parsers, without a real file.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
 
 
 def _leave(options: Options, message: Mapping[str, Any], where: str) -> None:
-    """Count what tools, programs and thoughts say; a document of the canvas is named, too."""
+    """Count messages of tools, programs and thoughts; also name a document of the canvas."""
     if str(message.get("recipient")).startswith(CANVAS):
         options.left.add("canvas", f"{where} is a document of the canvas")
     else:
@@ -56,7 +55,9 @@ def _leave(options: Options, message: Mapping[str, Any], where: str) -> None:
 
 
 def branch(nodes: Mapping[str, Any], node: object) -> list[tuple[str, dict[str, Any]]]:
-    """Return the messages on the way to a node, the first one first; without one, to the latest message."""
+    """Return the messages on the way to a node, in order; without a node, on the way to the latest
+    message.
+    """
     if not isinstance(node, str) or node not in nodes:
         node = max(nodes, key=lambda one: _time(inner(nodes[one], "message")), default=None)
     way: dict[str, dict[str, Any]] = {}

@@ -1,8 +1,8 @@
-"""Claude's data export: `conversations.json`, or the .zip that it comes in; a lesson for each message.
+"""Claude's data export: `conversations.json`, or its .zip; a lesson for each message.
 
-Of a message the blocks of text are read, or `text` where it has no blocks; attachments are left out. The
-conversation's name is the topic, the key `conversation/message`. By published shapes and parsers of others;
-no real file was at hand.
+A message's text is its text blocks, or `text` without blocks; attachments are left out. The conversation's
+name is the topic, the key `conversation/message`. Written from published shapes and other parsers, without a
+real file.
 """
 
 from __future__ import annotations

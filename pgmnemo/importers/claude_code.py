@@ -1,9 +1,9 @@
 """Claude Code's transcripts, `~/.claude/projects/*/*.jsonl`: a lesson for each message of user and assistant.
 
-Left out are calls of tools and their results, thinking, subagents (`isSidechain`), what the program puts in
-(`isMeta`, summaries of compaction, echoes of commands) and lines of other types. The project is the folder in
-which the agent worked. A message's key is its uuid: a session that is resumed copies messages into a new
-file, and each is one lesson. By published shapes and notes of others; no real file was at hand.
+The reader leaves out tool calls and their results, thinking, subagents (`isSidechain`), the program's own
+text (`isMeta`, summaries of compaction, echoes of commands) and lines of other types. The project is the
+folder in which the agent worked. A message's key is its uuid: a resumed session copies messages into a new
+file, and each is one lesson. Written from published shapes and notes, without a real file.
 """
 
 from __future__ import annotations

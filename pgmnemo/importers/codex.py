@@ -1,10 +1,10 @@
 """Codex's transcripts, `~/.codex/sessions/**/rollout-*.jsonl`: a lesson for each message.
 
-Read are the messages of user and assistant as the model saw them (`response_item`), in the older form
-without `payload`, too. Left out are calls of tools and their results, reasoning, and what the program puts in
-as the user. The project is the folder in which the agent worked; a message's key is the session, the hash of
-its text and which of those it is, for messages have no ids. By published shapes and notes of others; no real
-file was at hand.
+The reader takes the messages of user and assistant as the model saw them (`response_item`), also in the older
+form without `payload`. It leaves out tool calls and their results, reasoning, and the program's own text in
+user messages. The project is the folder in which the agent worked; messages have no ids, so a message's key
+is the session, the hash of its text and its number among messages with that text. Written from published
+shapes and notes, without a real file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
             body = inner(line, "payload") or line
             known = line.get("type") == "message" or not SIGNS.isdisjoint(line)
             if not session and line.get("type") in (None, "session_meta"):
-                session = body  # the first one: a fork has those before it, too
+                session = body  # only the first: a fork also has those of its ancestors
                 unsaid(options, where, known, "codex")
             elif body.get("type") == "message" and body.get("role") in ROLES:
                 identity, text = session.get("id") or source.name, said(body.get("content"), INJECTED)

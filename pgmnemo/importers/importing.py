@@ -1,7 +1,7 @@
-"""From a reader to a memory: batch by batch, what is there already left as it is.
+"""From a reader to a memory, batch by batch; existing lessons are not changed.
 
-An import that was cut off is run again: whatever was stored is found by its key, and neither embedded nor
-sent once more while its text is the same.
+An interrupted import is run again: a stored lesson is found by its key, and an unchanged text is neither
+embedded nor sent again.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from pgmnemo.importers.sources import guarded, is_dsn, sources
 from pgmnemo.progress import QUIET, Progress
 
 BATCH = 500
-LOOKED_AT = 100  # lines or entries by which a format is known
+LOOKED_AT = 100  # lines or entries that identify a format
 FEW = 5  # keys that a report shows
 
 
 class Scope(Protocol):
-    """What an import needs of a memory. `known`: of each of these keys that is there the text's SHA-256."""
+    """The part of a memory that an import uses. `known` maps each existing key to its text's SHA-256."""
 
     def project(self, name: str) -> Scope: ...
 
@@ -46,7 +46,7 @@ class Scope(Protocol):
 
 
 class Nothing:
-    """The scope of a dry run where no memory is: every lesson would be new."""
+    """The scope of a dry run without a memory: every lesson would be new."""
 
     def project(self, name: str) -> Nothing:
         return self
@@ -60,7 +60,7 @@ class Nothing:
     def import_(
         self, place: Path | str | IO[bytes], *, dry_run: bool = False, progress: Progress = QUIET
     ) -> Moved:
-        """Count what an export would bring."""
+        """Count the lessons of an export."""
         with lines_in(place) as lines:
             kinds = Counter(type(line) for line in progress.track(lines, "lines"))
         return Moved({"inserted": kinds[LessonLine]}, kinds[LinkLine], dry_run)
@@ -68,11 +68,11 @@ class Nothing:
 
 @dataclass(slots=True)
 class Imported:
-    """What an import did, or with `dry_run` would have done.
+    """The result of an import, or with `dry_run` its forecast.
 
-    `read` is the number of things that were read, the sum of `outcomes` and `left.counts`. `outcomes`
-    counts lessons by what became of them, `projects` by project (None: the scope's own); `keys` are the
-    first; `left` is what was not taken.
+    `read` is the number of entries read, the sum of `outcomes` and `left.counts`. `outcomes` counts lessons
+    by outcome, `projects` by project (None: the scope's own); `keys` are the first keys; `left` are the
+    entries left out.
     """
 
     format: str
@@ -97,11 +97,11 @@ def bring(
     progress: Progress = QUIET,
     batch: int = BATCH,
 ) -> Imported:
-    """Import what is at a place: into the projects that it names, or all of it into one.
+    """Import the lessons at a place: into the projects that the place names, or all of them into one.
 
-    `format` None: the one that the place is of. A memory's own export goes in whole by the scope's `import_`,
-    with `skip_faults` its lessons alone. `refresh` also sends lessons whose text is there, for what else has
-    changed of them. UsageError as the reader; what was stored before stays.
+    `format` None: the detected format. The scope's `import_` takes a memory's own export whole, with
+    `skip_faults` only its lessons. `refresh` also sends lessons with an unchanged text, to update their other
+    fields. Raise UsageError as the reader does; lessons stored before the error stay.
     """
     options = options or Options()
     format = format or sniff(place)
@@ -124,7 +124,7 @@ def bring(
 
 
 def _recognised(found: Iterator[Found], place: Path | str, format: str, options: Options) -> Iterator[Found]:
-    """Yield the lessons of a place; UsageError where the place is of another format, with its name."""
+    """Yield the lessons of a place; raise UsageError if it has another format, which the error names."""
     if format == "markdown" and os.path.isfile(place) and not re.fullmatch(NOTES, str(place), re.I):
         _refuse(place, format)
     try:
@@ -172,10 +172,9 @@ def _take(
 
 
 def sniff(place: Path | str) -> str:
-    """Return the format of a place: the one whose reader finds a lesson at its beginning, Markdown if no
-    other does.
+    """Return the format of a place: its reader finds a lesson at the beginning; Markdown if no other does.
 
-    UsageError where there is no such format, or more than one.
+    Raise UsageError if no format fits, or more than one.
     """
     if is_dsn(place):
         return "langgraph"
@@ -205,7 +204,7 @@ def _fits(name: str, place: Path | str) -> bool:
 
 
 def _once(found: Iterable[Found], project: str | None, options: Options) -> Iterator[Found]:
-    """Of lessons of one key in one project the first: a second one would change it with every import."""
+    """Yield the first lesson of each key in a project: a second would change it with every import."""
     seen: set[int] = set()
     for one in found:
         identity = hash((project or one.project, one.item.key))
@@ -224,7 +223,7 @@ def _by_project(chunk: Iterable[Found], project: str | None) -> dict[str | None,
 
 
 def _store(scope: Scope, items: list[Item], done: Imported, refresh: bool, batch: int) -> None:
-    """Count what became of the items of one project, or in a dry run would have."""
+    """Store the items of one project and count their outcomes; a dry run only counts."""
     there = scope.known([str(item.key) for item in items])
     states = [_state(item, there) for item in items]
     if done.dry_run:

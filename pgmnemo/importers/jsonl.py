@@ -1,8 +1,8 @@
-"""Lines of JSON: a memory's own export, or lines that somebody else has written.
+"""Lines of JSON: a memory's own export, or lines of another program.
 
-Without an export's header each line is an object with a `text` and, where it is wanted, what else an Item
-has (`key`, `role`, `topic`, `importance`, `metadata`, `at`, …) and a `project`; any other field becomes
-metadata. Without a key the hash of the text is one. Links, supersessions, vectors and forgotten lessons of an
+Without an export's header each line is an object with a `text` and optionally the other fields of an Item
+(`key`, `role`, `topic`, `importance`, `metadata`, `at`, …) and a `project`; any other field becomes metadata.
+Without a key the hash of the text is the key. Links, supersessions, vectors and forgotten lessons of an
 export are not read here: the `import_` of a scope takes all of it.
 """
 

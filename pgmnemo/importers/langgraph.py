@@ -1,8 +1,8 @@
 """LangGraph's long-term memory: the table `store` of its PostgresStore by a DSN, or `Item.dict()` as JSON.
 
-The namespace, its parts joined with dots as the store itself does, is the project. The text is the value's
-`text`, `content`, `memory` or `data`, what else it holds becomes metadata; of a value without such a text the
-JSON is the text. Read from a store that langgraph-checkpoint-postgres 3.2 made, and items that it answered.
+The namespace, its parts joined with dots as in the store itself, is the project. The text is the value's
+`text`, `content`, `memory` or `data`, its other fields become metadata; a value without such a text is stored
+as JSON. Tested on a store made by langgraph-checkpoint-postgres 3.2, and on its items.
 """
 
 from __future__ import annotations

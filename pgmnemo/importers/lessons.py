@@ -1,4 +1,4 @@
-"""From what a source says to a lesson that the extension takes: texts, times, keys, positions."""
+"""Conversion of a source's entries to valid lessons: texts, times, keys, positions."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ def lesson(
     options: Options, where: str, key: str, text: object, *, project: object = None, topic: object = None,
     role: object = None, metadata: Mapping[str, Any], **fields: Any,
 ) -> Iterator[Found]:  # fmt: skip
-    """Yield the lesson; nothing, counted and named, for a text without a word or what the extension has no
-    place for. What is no text is told as JSON; of metadata what is None is left out.
+    """Yield the lesson; count and name a blank text, or a lesson beyond the extension's limits, and yield
+    nothing.
+
+    A value that is not a text becomes JSON; metadata fields with None are left out.
     """
     try:
         text = clean(text) if isinstance(text, str) else msgspec.json.encode(clean(text)).decode()
@@ -87,22 +89,23 @@ def utc(value: T) -> T:
 
 
 def inner(value: object, name: str) -> dict[str, Any]:
-    """Return the object that a field of an object is; an empty one where it is none."""
+    """Return the object in a field of an object; an empty object if there is no object."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 class Talk:
-    """A conversation of one `source`, whose messages get positions: from the second at which it began on, one
-    after the other, so that they are neighbours, and those of two conversations mostly are not."""
+    """A conversation of a `source`. Its messages get consecutive positions, from the second of its begin on,
+    so that they are neighbours, and those of two conversations mostly are not.
+    """
 
     def __init__(self, source: str, options: Options) -> None:
         self._source, self._options, self._said = source, options, dict[str, int]()
         self._next: int | None = None
 
     def name(self, text: str) -> str:
-        """Return what stands for a message that has no id: its text, and which of those with that text it is.
-        So it has the same name when the file has grown, and when lines before it are gone.
+        """Return a name for a message without an id: the hash of its text, and its number among equal texts.
+        So a message keeps its name when the file grows, or when lines before it are deleted.
         """
         self._said[text] = self._said.get(text, 0) + 1
         return f"{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}/{self._said[text]}"
@@ -111,8 +114,8 @@ class Talk:
         self, where: str, key: str, text: str, role: str, time: object, *,
         project: object = None, topic: object = None, **metadata: Any,
     ) -> Iterator[Found]:  # fmt: skip
-        """Return the lesson of a message without what was recalled for it (blocks of `context`); nothing,
-        counted and named, of one that has no text, as those that call a tool or are a picture.
+        """Yield the lesson of a message without its recalled `context` blocks; for a message without text, as
+        a tool call or a picture, count and name it instead.
         """
         if is_blank(text := without_blocks(text.strip()).strip()):
             self._options.left.add("without text", f"{where} has no text of its own")
@@ -134,7 +137,7 @@ class Talk:
 
 
 def attachments(options: Options, where: str, *lists: object) -> None:
-    """Count and name what is attached to a message, which is not read."""
+    """Count and name a message's attachments, which are not read."""
     for one in (one for given in lists if isinstance(given, list) for one in given):
         name = one.get("name") or one.get("file_name") if isinstance(one, dict) else one
         options.left.aside("attachments", f"{where} has the attachment {name!r}")
@@ -149,8 +152,8 @@ def unsaid(options: Options, where: str, known: bool, format: str) -> None:
 
 
 def said(content: object, injected: tuple[str, ...] = ()) -> str:
-    """Return the text of a message of blocks, without what is no text, or begins like what a program has put
-    in.
+    """Return the text of a message of blocks, without other blocks and without text that a program has
+    inserted.
     """
     blocks = content if isinstance(content, list) else [content]
     texts = [one if isinstance(one, str) else _text(one) for one in blocks]
@@ -183,7 +186,7 @@ def _values(value: object) -> int:
 
 
 def _short(key: str) -> str:
-    """Return a key of at most so many bytes: of a longer one the beginning, and the hash of all of it."""
+    """Return a key of at most LONGEST_KEY bytes: a longer key is cut, and ends with the hash of all of it."""
     data = key.encode()
     if len(data) <= LONGEST_KEY:
         return key

@@ -1,12 +1,11 @@
 """A folder of Markdown and plain text: a lesson for each section of a Markdown file, one for a text file.
 
-A section is a heading with what follows up to the next heading of any level; a heading that only leads to
-deeper ones is none, and one without a word below it is counted as empty. Its key is
-`path#Heading/Subheading`, with `~2` behind the second of that name; its topic is the headings, its text
-stands as it is in the file. What stands before the first heading has the path as key.
-Front matter is read line by line as `name: value`, no more of YAML than that, and becomes metadata, as does
-the time at which the file was changed; a lesson has no time of its own, unless `dated` takes `date` from
-there.
+A section is a heading with its text up to the next heading of any level; a heading followed only by deeper
+headings is not a section, and a heading without text below it is counted as empty. Its key is
+`path#Heading/Subheading`, with `~2` behind the second of equal names; its topic is the headings, its text is
+as in the file. Text before the first heading has the path as key. Front matter is read line by line as `name:
+value`, without other YAML syntax, and becomes metadata, as does the file's modification time; a lesson has no
+time of its own, unless `dated` takes `date` from there.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """Yield a folder of Markdown and plain text, or one file of it; a lesson for each section of Markdown."""
     for source in sources(place, NAMES, options):
         if options.first is not None and not re.fullmatch(NAMES, source.name, re.IGNORECASE):
-            continue  # a place that is looked at is a note by its name alone
+            continue  # format detection takes a file for a note only by its name
         for text in guarded(source, partial(_text, options=options), options):
             yield from _lessons(source, text, options)
 
 
 def _text(file: BinaryIO, where: str, options: Options) -> Iterator[str]:
-    """Yield the whole file, with line ends as everywhere; nothing of one that is longer than any lesson."""
+    """Yield the whole file, with normalized line ends; nothing for a file longer than any lesson."""
     if len(data := file.read(MOST + 1)) > MOST:
         options.left.add("too long", f"{where} has more than {MOST:,} bytes")
     else:

@@ -1,9 +1,9 @@
-"""mem0's memories: what `get_all` answers as JSON, or the SQLite file of its history (`history.db`).
+"""mem0's memories: the answer of `get_all` as JSON, or the SQLite file of its history (`history.db`).
 
-The JSON is the answer itself (`{"results": [...]}`) or a list or lines of memories; several answers may stand
-in a folder. The project is the `user_id`, else `agent_id` or `run_id`: memories of two users are never of one
-project. A history knows no users: of each memory that was not deleted its last text is read. The time of a
-lesson is when its text was last changed. By published shapes; no real file was at hand.
+The JSON is the answer itself (`{"results": [...]}`) or a list or lines of memories; a folder may contain
+several answers. The project is the `user_id`, else `agent_id` or `run_id`: memories of two users never share
+a project. A history has no users: the last text of each memory that was not deleted is read. The time of a
+lesson is the last change of its text. Written from published shapes, without a real file.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ JSON = r"(?s).*\.(json|jsonl|ndjson)"
 LINES = r"(?s).*\.(jsonl|ndjson)"
 CHUNK = 65_536  # characters that are read of a list at once
 RATIO, SMALL = 200, 10_000_000  # bytes that a packed byte may become, where they are more than SMALL
-LISTS = ("results", "memories", "conversations", "items")  # what holds the list where the file is an object
+LISTS = ("results", "memories", "conversations", "items")  # the field with the list if the file is an object
 ARCHIVE = b"PK\x03\x04"  # how a .zip begins
 READ = re.compile(r"(?:FROM|JOIN) (\w+)")
 SPACE = re.compile(r"[ \t\r\n]*")
@@ -42,18 +42,18 @@ MEND = "mend it, or leave it out"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file: what sentences call it, its path within the place, and how to open it."""
+    """A file: its name in messages, its path within the place, and a function that opens it."""
 
     where: str
     name: str
     open: Callable[[], Any]
-    path: Path | None = None  # None: it stands in an archive
+    path: Path | None = None  # None: a file in an archive
 
 
 def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]:
-    """Yield the file itself, or those of a folder or of an archive whose names match; UsageError for nothing.
+    """Yield the file itself, or the matching files of a folder or an archive; raise UsageError without any.
 
-    Files of other names, hidden ones and links are counted as not read.
+    Files with other names, hidden files and links are counted as not read.
     """
     if place == "":
         raise UsageError("the place to read is empty; name a file or folder, such as . for this one")
@@ -86,9 +86,7 @@ def begins(path: Path, mark: bytes) -> bool:
 
 
 def guarded(source: Source, read: Callable[[BinaryIO, str], Iterator[T]], options: Options) -> Iterator[T]:
-    """Yield what `read` yields of a file; where it is damaged, that is a fault, and the rest of it is left
-    out.
-    """
+    """Yield the lessons that `read` yields of a file; damage is a fault that ends the file."""
     try:
         with io.BufferedReader(source.open()) as file:
             _check_begin(file.peek(16), source.where)
@@ -181,7 +179,9 @@ def _unread(options: Options, where: str) -> None:
 
 
 def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
-    """Entries are unpacked as they are read, never whole, and neither one nor all to more than text does."""
+    """Yield entries of an archive, unpacked as they are read, up to the expansion ratio of text for each and
+    all.
+    """
     unpacked, most = 0, max(SMALL, RATIO * path.stat().st_size)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -245,7 +245,7 @@ def _held(value: dict[str, Any], where: str, options: Options) -> list[Any]:
 
 
 def _streamed(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[Any]:
-    """Each entry is looked for in a buffer that doubles until it holds the whole of it."""
+    """Yield the entries of an array, each parsed from a buffer that doubles until it contains the entry."""
     scan, at, passed, number = json.JSONDecoder().raw_decode, buffer.index("[") + 1, 0, 1
     while True:
         at = _after_space(buffer, at)
@@ -260,7 +260,7 @@ def _streamed(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[Any]:
         except RecursionError:
             raise UsageError(f"{where}, entry {number} is nested too deeply; {MEND}") from None
         except ValueError:
-            pass  # it may go on in what was not read yet
+            pass  # the value may continue after the buffer
         if mark and mark in ",]":
             yield value
             number, at = number + 1, end + 1

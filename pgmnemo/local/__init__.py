@@ -1,7 +1,7 @@
-"""An embedded PostgreSQL in a folder that stays: opened by any number of processes, stopped by the last.
+"""An embedded PostgreSQL in a permanent folder: any number of processes open it, the last stops it.
 
-What a server needs to be trusted with somebody's memory: it is never deleted or made anew, and every doubt
-about a folder is one sentence (folder.py).
+The folder holds a user's memory: its cluster is never deleted or recreated, and a folder in doubt is refused
+with one sentence (folder.py).
 """
 
 from pgmnemo.local.local_server import LocalServer

@@ -1,4 +1,4 @@
-"""Which PostgreSQL serves a folder: a package's, pinned by hash, or the one of a `pg_config`."""
+"""The PostgreSQL that serves a folder: from a package, pinned by hash, or from a `pg_config`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Binaries:
         return str(self.home / "bin" / name)
 
     def check(self) -> None:
-        """Raise where a package's server is not the one that was published under its version."""
+        """Raise if a package's server differs from the published server of its version."""
         try:
             package = version(self.bundle.module)
         except PackageNotFoundError:
@@ -57,9 +57,7 @@ class Binaries:
 
 
 def newest() -> Binaries:
-    """Return those that a folder is served by: the ones that PGMNEMO_PG_CONFIG names, else a package's
-    newest.
-    """
+    """Return the binaries that PGMNEMO_PG_CONFIG names, else the newest of a package."""
     found = list(_found())
     if not found:
         raise DatabaseError(f"there is no PostgreSQL to run: {REMEDY}")
@@ -67,7 +65,7 @@ def newest() -> Binaries:
 
 
 def of_major(major: int) -> Binaries:
-    """Return those that data of an older PostgreSQL is read by."""
+    """Return the binaries that read the data of an older PostgreSQL."""
     for binaries in _found():
         if binaries.major == major:
             return binaries
@@ -90,7 +88,7 @@ def _found() -> Iterator[Binaries]:
 
 
 def _named(path: str) -> Binaries:
-    """Return what a pg_config tells of the installation that it belongs to."""
+    """Return the binaries of the installation that a pg_config describes."""
     command = [path, "--version", "--bindir", "--sharedir", "--pkglibdir"]
     told = {**identity(), "user": None, "group": None, "extra_groups": None, "cwd": None}
     try:
@@ -101,7 +99,7 @@ def _named(path: str) -> Binaries:
         raise UsageError(f"{VARIABLE} is {path!r}, which is no pg_config that can be run") from None
     home = Path(bindir).parent
     layout = {"share": os.path.relpath(share, home), "lib": os.path.relpath(lib, home)}
-    libraries = f"{home.parent.name}.libs"  # beside a package; elsewhere there is none
+    libraries = f"{home.parent.name}.libs"  # exists only beside a package
     binaries = Binaries(major, home, Bundle(home.parent.name, {major: home.name}, libraries, "", **layout))
     if not (home / binaries.bundle.extensions / "vector.control").is_file():
         raise DatabaseError(f"the PostgreSQL of {path} has no pgvector; install it, or unset {VARIABLE}")

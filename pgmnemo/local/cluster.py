@@ -36,8 +36,8 @@ GRACE = 1.0  # seconds in which the processes of a dead server end by themselves
 TRIES, PAUSE = 5, 0.1  # seconds
 LONGEST_LOG = 8 << 20  # bytes
 
-# Durable, and small: what an idle server holds of memory is held beside an agent all day. A log shows no
-# statement, because it would show what somebody remembers.
+# Durable, and small: an idle server runs beside an agent all day. The log contains no
+# statements, because statements contain a user's lessons.
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "port": PORT,
@@ -65,18 +65,18 @@ SETTINGS: Mapping[str, str] = {
     "log_error_verbosity": "terse",
     "log_min_error_statement": "panic",
 }
-# What libpq would else take from variables that were set for another server (PGCHANNELBINDING, PGOPTIONS, …).
+# These override environment variables of libpq that are set for another server (PGCHANNELBINDING, PGOPTIONS).
 PLAIN = {
     "client_encoding": "UTF8", "options": "", "target_session_attrs": "any", "require_auth": "",
     "channel_binding": "prefer", "gssencmode": "disable",
 }  # fmt: skip
-# Where one call writes out a whole file system and tells what it could not write, instead of one for each of
+# syncfs writes out a whole file system in one call and reports errors, instead of one call for each of
 # a thousand files: a start after kill -9 takes 0.3 s instead of 4 s on a busy disk.
 SYNCFS = sys.platform == "linux" and release(platform.release()) >= (5, 8)
 INCLUDING = """# Lines of your own go below and win over mnemo.conf, which is written again at each start.
 include = 'mnemo.conf'
 """
-# The words of lower(), and what is no letter, such as a dash or a quotation mark; order is by code point.
+# The ctype decides lower() and which characters are letters; order is by code point.
 LOCALES = (("--locale=C", "--lc-ctype=C.UTF-8"), ("--locale=C",))
 
 
@@ -91,13 +91,13 @@ class Cluster:
         return {**PLAIN, "host": sockets, "hostaddr": "", "port": PORT, "user": user, "dbname": database}
 
     def make(self) -> None:
-        """The cluster, by initdb beside its place."""
+        """Create the cluster with initdb in a temporary folder, and move it to its place."""
         with self.folder.partial("cluster") as partial:
             self.make_in(partial)
             self.put(partial / "data")
 
     def make_in(self, partial: Path, *options: str) -> None:
-        """The cluster in `partial`/data."""
+        """Create the cluster in `partial`/data."""
         self.binaries.check()
         server = self._process({}, partial, "data")
         options = (*options, *self.syncing())
@@ -111,18 +111,20 @@ class Cluster:
         self.configure(partial / "data", {})
 
     def syncing(self) -> list[str]:
-        """Return how initdb and pg_upgrade write out what they made."""
+        """Return the options by which initdb and pg_upgrade sync their files to disk."""
         return ["--sync-method=syncfs"] if SYNCFS and self.binaries.major >= 17 else []
 
     def put(self, made: Path) -> None:
-        """A cluster that was made whole into its place."""
+        """Move a complete cluster to its place; rename an unused cluster there."""
         if self.data.exists():  # of an upgrade that was cut short; it was never used
             self.data.rename(self.data.with_name(f"{self.data.name}.unused-{time.time_ns()}"))
         made.rename(self.data)
         sync(self.data.parent)
 
     def configure(self, data: Path, extra: Mapping[str, str]) -> None:
-        """Settings and who may log in: this machine's user, as the two roles, over the socket alone."""
+        """Write the settings and the access rules: only this machine's user, as the two roles, over the
+        socket.
+        """
         access = {f"{name}_file": f"{data}/mnemo_{name}.conf" for name in ("hba", "ident")}
         users = {pwd.getpwuid(number).pw_name for number in (os.geteuid(), server_owner())}
         lines = [f'mnemo "{user}" {role}\n' for user in sorted(users) for role in (SUPERUSER, ROLE)]
@@ -140,7 +142,7 @@ class Cluster:
         return process is not None and is_ready(self.data, process.pid)
 
     def find(self) -> psutil.Process | None:
-        """Return the server, if it lives and was started as we start it."""
+        """Return the server, if it is alive and was started by this package."""
         process = find_server(self.data)
         with suppress(psutil.Error):
             if process is not None and process.cmdline()[1:] == ["-D", str(self.data)]:
@@ -148,16 +150,16 @@ class Cluster:
         return None
 
     def start(self) -> bool:
-        """Start the server or adopt the one that runs; whether it was started."""
+        """Start the server or adopt a running server; return whether it was started."""
         began, tries = time.monotonic(), 0
         while not self.is_up():
-            living = find_server(self.data)  # also one that somebody else started, such as pg_upgrade
+            living = find_server(self.data)  # also a server started by another program, such as pg_upgrade
             if living is None and (lock := self.folder.still()) is not None:
                 tries += 1
                 try:
                     self._launch(lock)
                     return True
-                except DatabaseError:  # what is wrong with it, or it was killed as it started
+                except DatabaseError:  # a faulty server, or one killed as it started
                     if tries == TRIES:
                         raise
                     time.sleep(PAUSE * tries)
@@ -175,7 +177,7 @@ class Cluster:
         return False
 
     def stop(self) -> None:
-        """Stop the server after a checkpoint; one that takes very long goes on by itself."""
+        """Stop the server after a checkpoint; a very slow stop continues in the background."""
         if (process := self.find()) is None:
             return
         with suppress(psutil.Error):
@@ -223,7 +225,7 @@ class Cluster:
         )  # fmt: skip
 
     def _launch(self, lock: int) -> None:
-        """Start the server; nobody of an earlier one lives."""
+        """Start the server; no process of an earlier server is alive."""
         self.binaries.check()
         self._forget_dead()
         extra = self.stage()
@@ -236,7 +238,9 @@ class Cluster:
         server.start(lock)
 
     def _make_way(self, waited: float) -> None:
-        """End what a dead server left; raise where a server runs that cannot be seen from here."""
+        """Stop the orphans of a dead server; raise if a server runs in a container that is invisible from
+        here.
+        """
         unseen = waited > GRACE and not is_used(self.folder)
         if unseen or serves_elsewhere(self.folder):
             raise DatabaseError(
@@ -249,7 +253,7 @@ class Cluster:
                     process.send_signal(signal.SIGKILL if waited > 5 * GRACE else signal.SIGQUIT)
 
     def _forget_dead(self) -> None:
-        """Take away the notes of a dead server whose id another process has now: the next would not start."""
+        """Delete a dead server's pid files if another process has its id now: they would block a start."""
         for note in (self.data / "postmaster.pid", self.folder.sockets / f".s.PGSQL.{PORT}.lock"):
             with suppress(OSError, ValueError, IndexError):
                 if psutil.pid_exists(int(read_note(note)[0])):

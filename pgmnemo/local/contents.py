@@ -1,4 +1,4 @@
-"""What stands in a memory's cluster: the role, the database and the extensions, made and kept up to date."""
+"""The contents of a memory's cluster: the role, the database and the extensions, created and updated."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from pgmnemo.server.server_checks import Session, value
 from pgmnemo.server.server_files import check_release
 from pgmnemo.server.server_process import START_LIMIT, SUPERUSER, identity
 
-# What libpq says of a server that will answer in a moment, or that has just gone.
+# libpq's messages for a server that is starting up or has just stopped.
 NOT_NOW = (
     "starting up", "shutting down", "recovery mode", "not yet accepting", "No such file", "refused",
     "closed the connection", "terminating connection", "reset by peer",
 )  # fmt: skip
 VERSION = "SELECT extversion FROM pg_extension WHERE extname = 'pgmnemo'"
 
-# pg_upgrade makes its own user the owner of every extension, and no statement gives one to another role.
+# pg_upgrade makes its own user the owner of every extension, and no statement changes an extension's owner.
 OWNING = f"""
 WITH owned AS (UPDATE pg_extension SET extowner = '{ROLE}'::regrole
                WHERE extname = 'pgmnemo' AND extowner <> '{ROLE}'::regrole RETURNING oid)
@@ -67,7 +67,7 @@ def session(cluster: Cluster, user: str = ROLE, database: str = DATABASE) -> Ses
 
 
 def prepare(cluster: Cluster, version: str) -> None:
-    """Make what is missing: an interrupted making is gone on with."""
+    """Create the missing parts; continue an interrupted creation."""
     check_release(SQL_FOLDER, version)
     with session(cluster, SUPERUSER, "postgres") as server, database_errors(str(cluster.folder.path)):
         _make_role(server)
@@ -79,14 +79,14 @@ def prepare(cluster: Cluster, version: str) -> None:
 
 
 def _make_role(server: Session) -> None:
-    """The ordinary role that owns everything. What it stores need not come from a commit of a repository."""
+    """Create the ordinary role that owns everything. Its lessons need no commit of a repository."""
     if not value(server, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", ROLE):
         server.execute(f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER".encode())
     server.execute(f"ALTER ROLE {ROLE} SET pgmnemo.gate_strict = off".encode())
 
 
 def bring_up_to(cluster: Cluster, version: str, progress: Progress) -> None:
-    """See that the extension is there in `version`; an older one is updated after a dump."""
+    """Install the extension in `version`; update an older version after a dump."""
     where = str(cluster.folder.path)
     found = _version(cluster)
     if found is None:
@@ -122,9 +122,9 @@ def _update(memory: Session, version: str) -> None:
 
 
 def renew(cluster: Cluster) -> None:
-    """What pg_upgrade leaves to do: pgvector in the version of these binaries, the owner, and statistics."""
+    """Finish a pg_upgrade: update pgvector to these binaries' version, set the owner, collect statistics."""
     with session(cluster, SUPERUSER) as memory, database_errors(str(cluster.folder.path)):
-        with suppress(errors.InvalidParameterValue):  # these binaries bring an older one, which is as good
+        with suppress(errors.InvalidParameterValue):  # these binaries have an older version, which also works
             memory.execute("ALTER EXTENSION vector UPDATE")
         with memory.transaction():
             memory.execute("SET LOCAL allow_system_table_mods = on")
@@ -133,7 +133,7 @@ def renew(cluster: Cluster) -> None:
 
 
 def _dump(cluster: Cluster, version: str) -> Path:
-    """Return what the database holds, in a file that pg_restore reads."""
+    """Return a dump of the database, in a file for pg_restore."""
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     path = cluster.folder.path / f"before-{version}-{moment}.dump"
     new = path.with_suffix(".dump.new")

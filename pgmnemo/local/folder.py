@@ -1,8 +1,8 @@
-"""A memory's folder: what lies in it, what is refused as one, and the locks by which processes share it.
+"""A memory's folder: its files, its validity checks, and the locks by which processes share it.
 
-`lock` is held shared by whoever uses the folder, `opening.lock` alone by whoever starts, stops or changes
-its server, `running.lock` by all processes of the server: the kernel frees each when its last holder ends,
-however it ends. So a lock says what no process id can: that nobody is left.
+A process that uses the folder has `lock` in shared mode; a process that starts, stops or changes the server
+has `opening.lock` exclusively; all processes of the server have `running.lock`. The kernel frees a lock when
+its last holder ends, for any reason. So a lock shows, unlike a process id, that no process is left.
 """
 
 from __future__ import annotations
@@ -40,24 +40,26 @@ NETWORK = {
     "fuse.sshfs", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "smb2", "smb3", "smbfs", "webdav",
 }  # fmt: skip
 MODE = 0o644  # of files that root writes and the server reads
-LONGEST = 900  # bytes of a path: PostgreSQL cuts what is longer than 1,023
+LONGEST = 900  # bytes of a path: PostgreSQL cuts paths longer than 1,023
 SPACE = 128 << 20  # bytes that a new cluster and its first log need
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One that was checked: an own folder on a local disk, which holds a memory or nothing."""
+    """A checked folder on a local disk, owned by the user, which contains a memory or nothing."""
 
     path: Path
 
     @property
     def name(self) -> str:
-        """Short, and of no other folder of this machine: in the titles of the server's processes."""
+        """Return a short name, unique on this machine, for the titles of the server's processes."""
         return f"mnemo-{sha256(os.fsencode(self.path)).hexdigest()[:12]}"
 
     @property
     def sockets(self) -> Path:
-        """Where the server listens: within, unless the path is too long or no address for libpq."""
+        """Return the folder of the server's socket: inside, unless the path is too long or invalid
+        for libpq.
+        """
         within = self.path / "sockets"
         if len(os.fsencode(within / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT and "," not in str(within):
             return within
@@ -69,7 +71,7 @@ class Folder:
 
     @contextmanager
     def opening(self, progress: Progress) -> Iterator[None]:
-        """Inside the block no other process starts, stops or changes the server."""
+        """Exclude other processes from a start, stop or change of the server in the block."""
         lock = _file(self.path / OPENING)
         try:
             if not _soon(lock, fcntl.LOCK_EX):
@@ -77,17 +79,17 @@ class Folder:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
         finally:
-            fcntl.flock(lock, fcntl.LOCK_UN)  # also where a fork of ours holds it too
+            fcntl.flock(lock, fcntl.LOCK_UN)  # closing is not enough: a fork may have the descriptor
             os.close(lock)
 
     def join(self) -> int:
-        """Be one of those who use the folder, until the descriptor is closed here and in all forks."""
+        """Take a shared lock on the folder, until the descriptor is closed here and in all forks."""
         lock = _file(self.path / "lock")
         fcntl.flock(lock, fcntl.LOCK_SH)
         return lock
 
     def alone(self) -> int | None:
-        """Return the lock of all who use the folder, if nobody does."""
+        """Return the exclusive lock on the folder; None if another process uses the folder."""
         return self._lock("lock")
 
     def still(self) -> int | None:
@@ -102,9 +104,7 @@ class Folder:
         return None
 
     def data(self) -> Path | None:
-        """Return the folder of the data, named by PostgreSQL's major version; None where there is none
-        yet.
-        """
+        """Return the data folder, named by PostgreSQL's major version; None if there is no data yet."""
         known = self._record()
         found = [known] if known else sorted(p.name for p in self.path.iterdir() if DATA.fullmatch(p.name))
         if not found:
@@ -155,8 +155,9 @@ class Folder:
 
     @contextmanager
     def partial(self, what: str, given: bool = True) -> Iterator[Path]:
-        """A folder for what is not whole yet, of the server's user where it is `given`; what killed processes
-        left goes too."""
+        """Yield a folder for incomplete files, owned by the server's user if `given`; delete leftovers of
+        killed processes.
+        """
         for left in self.path.glob(f"partial-{what}-*"):
             shutil.rmtree(left, ignore_errors=True)
         if shutil.disk_usage(self.path).free < SPACE:
@@ -170,7 +171,7 @@ class Folder:
             shutil.rmtree(partial, ignore_errors=True)
 
     def own(self, place: Path) -> Path:
-        """Return a folder that the server's user alone may enter, made if it is missing."""
+        """Return a folder with access for the server's user only; create it if it is missing."""
         with suppress(FileExistsError):
             place.mkdir(mode=0o700)
         if place.lstat().st_uid == os.geteuid():
@@ -182,7 +183,7 @@ class Folder:
 
 
 def claim(folder: Path) -> Folder:
-    """Return the folder `folder`, made if it is missing; raises where it is none for a memory."""
+    """Return the folder at a path, created if missing; raise if it cannot be used for a memory."""
     path = Path(os.path.abspath(folder.expanduser()))
     with os_errors(f"{path} cannot be used: {{why}}; make it yours to write, or name another", DatabaseError):
         if path.is_symlink():
@@ -193,7 +194,7 @@ def claim(folder: Path) -> Folder:
         _check_owner(path)
         _check_content(path)
         if os.geteuid() == 0 and path.stat().st_mode & 0o111 != 0o111:
-            path.chmod(path.stat().st_mode | 0o111)  # the server's user walks through it
+            path.chmod(path.stat().st_mode | 0o111)  # the server's user needs to traverse it
     return Folder(path)
 
 
@@ -247,7 +248,7 @@ def _check_content(path: Path) -> None:
 
 
 def told(folder: Folder) -> AbstractContextManager[None]:
-    """Inside the block, what the operating system refuses is one sentence about the folder."""
+    """Convert an error of the operating system in the block into one sentence about the folder."""
     return os_errors(f"{folder.path} cannot be used: {{why}}", DatabaseError)
 
 
@@ -274,9 +275,9 @@ def give(path: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Make `text` the file's content, whole or not at all, whatever happens meanwhile.
+    """Replace the file's content with `text` atomically.
 
-    The server's user may own the folder and put a symbolic link in the file's place: none is followed.
+    The server's user may own the folder and put a symbolic link in the file's place: links are not followed.
     """
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     new, flags = f"{path.name}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -309,7 +310,7 @@ def _holds(name: str, folder: int, content: bytes) -> bool:
 
 
 def sync(folder: Path) -> None:
-    """Make what a folder lists survive a crash of the machine."""
+    """Sync a folder's entries to disk, so that they survive a crash of the machine."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -322,9 +323,7 @@ def _file(path: Path) -> int:
 
 
 def _soon(lock: int, how: int) -> bool:
-    """Return whether the lock was free within a second: openings take that long, and nobody need hear of
-    it.
-    """
+    """Return whether the lock was free within a second, the usual time of another process's opening."""
     for _ in range(50):
         if _taken(lock, how):
             return True

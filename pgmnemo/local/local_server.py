@@ -18,10 +18,10 @@ from pgmnemo.server.releases import version_number
 
 
 class LocalServer:
-    """A hold on the server of a folder, which runs for as long as anybody has one. It blocks.
+    """A hold on the server of a folder, which runs while any process has a hold. It blocks.
 
-    A process that is killed loses its hold at once; if it was the last, the next to open finds the server
-    running and adopts it.
+    A killed process loses its hold at once; after the last, the next process to open the folder adopts the
+    running server.
     """
 
     def __init__(self, cluster: Cluster, lock: int) -> None:
@@ -30,9 +30,10 @@ class LocalServer:
 
     @classmethod
     def open(cls, folder: Path, *, wanted: str | None = None, progress: Progress = QUIET) -> LocalServer:
-        """Make, start or adopt what lies in `folder`, with the extension in `wanted` (None: the current one).
+        """Create, start or adopt the memory in `folder`, with version `wanted` of the extension (None: the
+        current version).
 
-        An older extension is updated after a dump beside it. Raises UsageError or DatabaseError.
+        An older extension is updated after a dump beside it. Raise UsageError or DatabaseError.
         """
         check_folders()
         place, version = claim(folder), version_number(wanted)
@@ -49,7 +50,7 @@ class LocalServer:
 
     @property
     def conninfo(self) -> Mapping[str, str]:
-        """How to log in, as the ordinary role that owns the database and the extension."""
+        """Return the login parameters of the ordinary role that owns the database and the extension."""
         return self._cluster.address()
 
     def ensure(self) -> None:
@@ -77,7 +78,7 @@ class LocalServer:
 
 
 def _found(place: Folder, progress: Progress) -> Cluster:
-    """Return the cluster of a folder, made if there is none."""
+    """Return the cluster of a folder, created if it is missing."""
     binaries, data = newest(), place.data()
     cluster = Cluster(place, data or place.path / f"pg{binaries.major}", binaries)
     if data is None:

@@ -1,7 +1,7 @@
-"""Processes of a folder's server: which there are, and which their server has left behind.
+"""The processes of a folder's server, and the processes that a dead server has left.
 
-A process is ended only if it surely is ours: it runs as the server's user in our PID namespace and on this
-folder, and the process that started it is dead.
+A process is ended only if it surely belongs to the folder: it runs as the server's user in this PID namespace
+and on this folder, and the process that started it is dead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def processes(folder: Folder) -> list[psutil.Process]:
 
 
 def orphans(folder: Folder, data: Path) -> list[psutil.Process]:
-    """Return the processes whose server is dead; never the server of `data` itself."""
+    """Return the processes of dead servers on the folder; never the server of `data` itself."""
     found = processes(folder)
     known = {process.pid for process in found}
     ended = []
@@ -35,12 +35,14 @@ def orphans(folder: Folder, data: Path) -> list[psutil.Process]:
 
 
 def serves_elsewhere(folder: Folder) -> bool:
-    """Return whether a server of this folder runs in a PID namespace below ours, as in a container."""
+    """Return whether a server of this folder runs in a PID namespace below this one, as in a container."""
     return any(not inside for _, inside in _named(folder))
 
 
 def is_used(folder: Folder) -> bool:
-    """Return whether a process of ours names the folder, such as pg_upgrade: the lock may be its own."""
+    """Return whether a process in this namespace names the folder, such as pg_upgrade: the lock may be its
+    own.
+    """
     place = f"{folder.path}/"
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -51,7 +53,7 @@ def is_used(folder: Folder) -> bool:
 
 
 def _named(folder: Folder) -> Iterator[tuple[psutil.Process, bool]]:
-    """Yield each process of the server's user that names the folder, and whether it is in our namespace."""
+    """Yield each process of the server's user that names the folder, and whether it is in this namespace."""
     title, place, owner = f"postgres: {folder.name}: ", f"{folder.path}/", server_owner()
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
@@ -63,7 +65,7 @@ def _named(folder: Folder) -> Iterator[tuple[psutil.Process, bool]]:
 
 
 def _is_inside(process: psutil.Process) -> bool:
-    """Return whether a process is in our PID namespace: one below ours gives it a further number."""
+    """Return whether a process is in this PID namespace: a namespace below it gives a further number."""
     status = Path(f"/proc/{process.pid}/status")
     if not status.exists():  # no Linux
         return True
@@ -72,7 +74,7 @@ def _is_inside(process: psutil.Process) -> bool:
 
 
 def _works_on(process: psutil.Process, folder: Folder) -> bool:
-    """Return whether a server's process works in a folder of this one, as far as we may look."""
+    """Return whether a server's process works in a subfolder of this folder, as far as it can be read."""
     try:
         there = os.stat(f"/proc/{process.pid}/cwd")
     except OSError:  # no Linux, or another user's in a container

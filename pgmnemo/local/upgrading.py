@@ -33,10 +33,11 @@ REPAIR = "SELECT pgmnemo.repair(%s)"
 
 
 def upgrade(folder: Path, progress: Progress = QUIET) -> None:
-    """Bring the data in `folder` to the newest PostgreSQL, while nobody uses it, and update the extension.
+    """Upgrade the data in `folder` to the newest PostgreSQL, while it is not in use, and update the
+    extension.
 
-    What `check` then finds wrong in a tenant, such as words that another PostgreSQL has cut, is repaired. The
-    old data is kept. A killed upgrade can be run again. Raises UsageError or DatabaseError.
+    Faults that `check` then finds in a tenant, such as words that another PostgreSQL has cut, are repaired.
+    The old data is kept. A killed upgrade can be run again. Raise UsageError or DatabaseError.
     """
     _upgrade_server(folder, progress)
     with closing(LocalServer.open(folder, progress=progress)) as server:
@@ -47,7 +48,7 @@ def upgrade(folder: Path, progress: Progress = QUIET) -> None:
 
 
 def _repair(memory: Session, tenant: UUID, progress: Progress) -> None:
-    """Make anew what a tenant's lessons are found by, where anything is wrong in it."""
+    """Rebuild the search data of a tenant's lessons if `check` finds a fault."""
     if not value(memory, SOUND, tenant):
         progress.say(f"repairing what the lessons of the tenant {tenant} are found by")
         memory.execute(REPAIR, (tenant,))
@@ -76,7 +77,7 @@ def _upgrade(place: Folder, progress: Progress) -> None:
     old = Cluster(place, data, of_major(major))
     new = Cluster(place, place.path / f"pg{binaries.major}", binaries)
     progress.say(f"upgrading {place.path} from PostgreSQL {major} to {binaries.major}")
-    session(old).close()  # so that what a kill left is recovered
+    session(old).close()  # start it once, to recover from a kill
     old.stop()
     _move(place, old, new)
     renew(new)
@@ -88,7 +89,7 @@ def _upgrade(place: Folder, progress: Progress) -> None:
 
 
 def _move(place: Folder, old: Cluster, new: Cluster) -> None:
-    """A new cluster with what is in the old one."""
+    """Create a new cluster with the contents of the old one."""
     with place.partial("upgrade") as partial:
         summed = _has_checksums(old)
         new.make_in(partial, *([] if summed or new.binaries.major < 18 else ["--no-data-checksums"]))
@@ -104,7 +105,7 @@ def _has_checksums(cluster: Cluster) -> bool:
 
 
 def _run_upgrade(place: Folder, old: Cluster, new: Cluster, partial: Path) -> None:
-    """pg_upgrade, whose servers hold the lock of a server: a killed upgrade's are waited for."""
+    """Run pg_upgrade with the lock of a server: a next upgrade waits for the servers of a killed one."""
     lock = place.still()
     if lock is None:
         raise DatabaseError(f"the old server of {place.path} does not end; {place.log} tells more")
@@ -122,7 +123,7 @@ def _run_upgrade(place: Folder, old: Cluster, new: Cluster, partial: Path) -> No
 def _run(
     cluster: Cluster, program: str, *arguments: str, cwd: Path = Path("/"), lock: int | None = None
 ) -> str:
-    """Return what a program of the server's user prints."""
+    """Return the output of a program run as the server's user."""
     done: subprocess.CompletedProcess[str] = subprocess.run(
         [str(cluster.home() / "bin" / program), *arguments], pass_fds=[] if lock is None else [lock],
         capture_output=True, text=True, errors="replace", check=False, **{**identity(), "cwd": cwd},

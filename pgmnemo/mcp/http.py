@@ -35,11 +35,11 @@ async def application(
     hosts: Sequence[str] = (),
     limits: Limits | None = None,
 ) -> AsyncIterator[Guard]:
-    """An ASGI application that answers POST /mcp, while its memory is open.
+    """Yield an ASGI application that answers POST /mcp, while its memory is open.
 
-    tokens: whom it serves; None: `holder` alone, and only calls from this machine. hosts: by which names it
-    is called, beside the loopback interface's; a request that names another one, or comes from a web page of
-    another one or of another local port, is refused.
+    tokens: the accepted tokens; None: only `holder`, and only calls from this machine.
+    hosts: the server's names, besides those of the loopback interface; a request for another name, or from a
+    web page of another name or another local port, is refused.
     """
     names = [*LOOPBACK, *hosts]
     pages = [one for one in names if tokens is None or not is_loopback(one.strip("[]"))]
@@ -54,12 +54,14 @@ async def application(
     try:
         async with opening.running(), manager.run():
             yield Guard(app, tokens, limits, holder=holder, public=())
-    except BaseExceptionGroup as group:  # the manager's tasks wrap what the caller's block raises
+    except BaseExceptionGroup as group:  # the manager's tasks wrap the error of the caller's block
         raise _only(group) from None
 
 
 class Wellformed:
-    """An application that is asked well-formed messages alone; a malformed one is answered as over stdio."""
+    """An application that receives only well-formed messages; a malformed message is answered as over
+    stdio.
+    """
 
     def __init__(self, app: Any) -> None:
         self.app = app

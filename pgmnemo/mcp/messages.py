@@ -1,7 +1,7 @@
-"""Malformed messages of JSON-RPC, and the error that answers each, with its id where that can be read.
+"""Malformed messages of JSON-RPC, and the error that answers each, with its id if that can be read.
 
-The SDK takes a request with a bad id for a notification, and answers nothing on standard output to what it
-cannot read: a client would wait for ever.
+The SDK takes a request with a bad id for a notification, and sends no answer on standard output to an
+unreadable message: a client would wait for ever.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the tools take and give: records whose fields say to a language model what they are.
+"""Requests and results of the tools: records with fields described for a language model.
 
-A record is a JSON schema (`schema`) and a check (`taken`) at once. Times carry their zone; a date alone is
-its midnight in UTC.
+A record is a JSON schema (`schema`) and a check (`taken`) at once. Times carry their zone; a date without a
+time is its midnight in UTC.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from msgspec import Meta, Struct
 
 from pgmnemo.errors import UsageError
 
-LONGEST = 4_000  # characters of a lesson that are told
-WHOLE = 100_000  # characters that are taken, or told of a lesson that is asked for by its key
+LONGEST = 4_000  # characters of a lesson in a result
+WHOLE = 100_000  # characters of an argument, or of a lesson requested by key
 DATED = len("2026-05-01")
 Given = TypeVar("Given", bound=Struct)
 
 
 def says(description: str, **limits: Any) -> Meta:
-    """Return what a field is, and its limits."""
+    """Return the metadata of a field: its description and its limits."""
     return Meta(description=description, **limits)
 
 
@@ -262,18 +262,16 @@ class Stated(Struct):
 
 
 def schema(kind: type[Struct], without: Container[str] = ()) -> dict[str, Any]:
-    """Return the JSON schema of a record: one object, whose fields want a value or are left out, never
-    null.
-    """
+    """Return the JSON schema of a record: one object; a field has a value or is left out, never null."""
     _, parts = msgspec.json.schema_components((kind,), schema_hook=_shape, ref_template="{name}")
     made: dict[str, Any] = _plain(parts[kind.__name__], parts)
-    fields = sorted(made["properties"].items(), key=lambda field: field[0] == "project")  # the last one
+    fields = sorted(made["properties"].items(), key=lambda field: field[0] == "project")  # project last
     return {**made, "properties": {name: told for name, told in fields if name not in without}}
 
 
 def taken(given: Mapping[str, Any], kind: type[Given], tool: str) -> Given:
-    """Return the arguments of a tool; UsageError, which names the field, for what its schema does not
-    allow.
+    """Return the arguments of a tool as a record; raise UsageError that names the field if they do not fit
+    the schema.
     """
     told = {name: value for name, value in given.items() if value is not None}
     try:
@@ -286,7 +284,9 @@ def taken(given: Mapping[str, Any], kind: type[Given], tool: str) -> Given:
 def shown(
     record: Any, kind: type[Given], *, text: str | None = None, most: int = LONGEST, **more: Any
 ) -> Given:
-    """Of a record of the client, what a tool tells: of a long text, or of `text`, its part, the start."""
+    """Return a client's record as a tool's record, with `text`, or the record's own text, cut to `most`
+    characters.
+    """
     told = {name: getattr(record, name) for name in kind.__struct_fields__ if hasattr(record, name)}
     start = (text or record.text)[:most]
     return kind(**{**told, **more, "text": start, "cut": start != record.text})

@@ -1,4 +1,4 @@
-"""The server over standard input and output, of which only the protocol sees anything."""
+"""The server over standard input and output, which carry only the protocol."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ LOOK = 0.05
 
 
 async def serve(server: Server[Any], opening: Opening) -> None:
-    """Serve until standard input ends, or SIGTERM or SIGINT comes; then the memory is closed, whatever signal
-    comes meanwhile."""
+    """Serve until standard input ends, or SIGTERM or SIGINT comes; then close the memory, regardless of
+    further signals.
+    """
     stdin = Lines(_private_stdin())
     server.middleware.append(stdin.counted)
     try:
@@ -43,7 +44,7 @@ async def serve(server: Server[Any], opening: Opening) -> None:
                     with suppress(asyncio.CancelledError):
                         await serving
     except* (BrokenPipeError, BrokenResourceError):
-        pass  # nobody reads any more
+        pass  # the client has closed the pipe
 
 
 def _stop(serving: asyncio.Task[None], stdin: Lines) -> None:
@@ -52,9 +53,9 @@ def _stop(serving: asyncio.Task[None], stdin: Lines) -> None:
 
 
 class Lines:
-    """Lines of a file descriptor. A thread reads them, which nobody waits for when the server ends.
+    """Lines of a file descriptor, read by a daemon thread, which does not delay the server's end.
 
-    A malformed message is answered here, by the stream that `answers` will be.
+    A malformed message is answered here, through the stream in the future `answers`.
     """
 
     def __init__(self, source: int) -> None:
@@ -73,7 +74,7 @@ class Lines:
         await self._answered()
 
     def end(self) -> None:
-        """As if the input ended here."""
+        """End the input here."""
         while not self._lines.empty():
             self._lines.get_nowait()
         self._lines.put_nowait(None)
@@ -125,7 +126,7 @@ class Lines:
 
 
 def _private_stdin() -> int:
-    """Standard input under another number, so that no child process reads from it."""
+    """Return standard input under another descriptor, so that no child process reads from it."""
     source, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)

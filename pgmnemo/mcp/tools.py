@@ -1,4 +1,4 @@
-"""The nine tools: what each does with a scope, and what a language model is told of it.
+"""The nine tools: each tool's work on a scope, and its answer to a language model.
 
 The docstring of a tool is its description, its annotations are its schemas. A tool answers with a record and
 with a short text that says the same.
@@ -23,7 +23,7 @@ from pgmnemo.escaping import plain
 from pgmnemo.mcp import schemas as of
 from pgmnemo.mcp.schemas import WHOLE, schema, shown
 
-MOST_TOKENS = 20_000  # of what recall hands out
+MOST_TOKENS = 20_000  # of recall's answer
 
 
 Answer = tuple[Struct, str]
@@ -51,7 +51,7 @@ class Tool:
         return kind
 
     def described(self, fixed: bool) -> Described:
-        """As a client lists it; `fixed`: all of it is in one project."""
+        """Return the tool's description for a client; `fixed`: the server has one fixed project."""
         title = self.name.capitalize()
         return Described(
             name=self.name,
@@ -69,7 +69,7 @@ class Tool:
         )
 
     async def called(self, scope: AsyncScope, asked: of.Asked) -> CallToolResult:
-        """Its answer."""
+        """Return the tool's answer."""
         answer, text = await self.run(scope, asked)
         record = msgspec.to_builtins(answer)
         told = TextContent(type="text", text=text or plain(msgspec.json.encode(record).decode()))
@@ -125,7 +125,7 @@ async def remember(scope: AsyncScope, asked: of.Remember) -> Answer:
 
 
 def _seen(query: str | None) -> str | None:
-    """Return a question; UsageError for a blank one, as for an empty one."""
+    """Return a question; raise UsageError if it is blank or empty."""
     if query is not None and is_blank(query):
         raise UsageError("the question is blank; ask with words")
     return query
@@ -245,20 +245,20 @@ async def list_(scope: AsyncScope, asked: of.Listing) -> Answer:
 
 
 def tool_of(name: str) -> Tool:
-    """Return the tool of a name; UsageError where there is none."""
+    """Return the tool with a name; raise UsageError if it is unknown."""
     if (tool := TOOLS.get(name)) is None:
         raise UsageError(f"there is no tool {name[:100]!r}; there are {', '.join(TOOLS)}")
     return tool
 
 
 def _among(asked: of.Among) -> dict[str, Any]:
-    """Return the filter of what is named."""
+    """Return the filter for the given fields."""
     named = {name: getattr(asked, name) for name in ("topic", "role", "since", "until")}
     return {name: value for name, value in named.items() if value is not None}
 
 
 def _query(asked: of.Query) -> dict[str, Any]:
-    """Keywords of a recall."""
+    """Return the keywords of a recall."""
     names = ("role", "since", "until", "valid_at", "known_at", "floor", "duplicates")
     told = {name: getattr(asked, name) for name in names}
     return {**told, "filter": None if asked.topic is None else {"topic": asked.topic}}

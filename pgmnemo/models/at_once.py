@@ -1,4 +1,4 @@
-"""Calls side by side: at most so many at once, their answers in order, and how many of them may fail."""
+"""Concurrent calls with a limit, their answers in order, and a limit on failures."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ R = TypeVar("R")
 
 
 def at_once(jobs: int, call: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
-    """Yield each item with what `call` makes of it, in order; at most `jobs` calls are made at once.
+    """Yield each item with the result of `call`, in order, with at most `jobs` calls at once.
 
-    The first error of a call ends it: what was not begun by then is not called.
+    The first error of a call ends it: calls that have not begun are dropped.
     """
     waiting = iter(items)
     if jobs == 1:
@@ -51,7 +51,7 @@ class Failures:
         self._lock = threading.Lock()
 
     def count(self, reason: str) -> None:
-        """One more, because of `reason`."""
+        """Count a failure, because of `reason`; raise ModelError above the limit."""
         with self._lock:
             self._count += 1
             if self._count > self._limit:

@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible `/chat/completions` endpoint: one question to a language model, one whole answer."""
+"""An OpenAI-compatible `/chat/completions` endpoint: one question to a language model, one whole answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SAID = 120  # characters of an answer that an error repeats
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said. `refused`: why it said nothing, where it declined; tokens as counted there."""
+    """A model's answer. `refused` is the reason of a refusal, else empty; token counts are the service's."""
 
     text: str
     refused: str = ""
@@ -24,7 +24,7 @@ class Reply:
     completion_tokens: int = 0
 
     def demanded(self, who: str) -> str:
-        """Return the text; ModelError where the model of `who` refused."""
+        """Return the text; raise ModelError if the model of `who` refused."""
         if self.refused:
             raise ModelError(f"{who}: the model refused ({begun(self.refused)})")
         return self.text
@@ -40,12 +40,12 @@ class Chat:
 
     @property
     def revision(self) -> str:
-        """What can be said of its weights."""
+        """Return the revision of the weights: unknown, as served by an address."""
         return f"unknown, as served by {self.service.where}"
 
     def ask(self, prompt: str, most: int) -> Reply:
-        """Return the whole answer of at most `most` tokens; ModelError where there is none in the published
-        form.
+        """Return the whole answer of at most `most` tokens; raise ModelError for an answer not in the
+        published form.
         """
         body = {
             "model": self.model,
@@ -59,14 +59,14 @@ class Chat:
 
 
 def chat_of(url: str, model: str, *, timeout: float, variable: str = KEY_VARIABLE) -> Chat:
-    """Return a model at a base address, with or without `/chat/completions`; UsageError for what is no
+    """Return a model at a base address, with or without `/chat/completions`; raise UsageError for an invalid
     address.
     """
     return Chat(Service(service_url(url, ENDING, variable), variable, timeout), model)
 
 
 def prompt_sha256(template: str) -> str:
-    """SHA-256 of the words that a model is asked with, before anything is filled in."""
+    """Return the SHA-256 of a prompt template, before any value is filled in."""
     return sha256(template.encode()).hexdigest()
 
 

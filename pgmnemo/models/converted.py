@@ -16,10 +16,10 @@ DIGESTS = "sha256.json"  # of the other files of the folder; written last
 
 
 def converted(folder: Path, make: Callable[[Path], None]) -> Path:
-    """Return `folder` with the files that `make` writes into the folder that it is given.
+    """Return `folder` with the files that `make` writes into its argument, a folder.
 
-    Where a file is missing or has another hash than after the last call, `make` runs again. Another process
-    sees the complete folder or no folder. OutputError if the folder cannot be written.
+    If a file is missing or its hash has changed since the last call, `make` runs again. Another process sees
+    the complete folder or no folder. Raise OutputError if the folder cannot be written.
     """
     if _whole(folder):
         return folder

@@ -23,7 +23,9 @@ PIECE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One address. `variable` of the environment holds the key; `timeout`: seconds of an answer."""
+    """The address of a service. The environment variable `variable` contains the key; `timeout` is in seconds
+    per answer.
+    """
 
     url: str
     variable: str
@@ -32,15 +34,15 @@ class Service:
 
     @property
     def where(self) -> str:
-        """The address without its query, which may hold a secret."""
+        """Return the address without its query, which may contain a secret."""
         return urlsplit(self.url)._replace(query="", fragment="").geturl()
 
     def post(self, body: Any) -> Any:
-        """POST `body` as JSON with the key as bearer; the answer's JSON.
+        """Post `body` as JSON with the key as bearer, and return the answer's JSON.
 
         429, 5xx, connection faults, and answers that break off or come too slowly are tried five times in
         all, after 1, 2, 4, 8 seconds or as long as `Retry-After` says (at most 60 s). A redirect is refused,
-        for it would carry the key to another host. ModelError says what the server said.
+        because it would carry the key to another host. Raise ModelError with the server's answer.
         """
         for attempt in range(TRIES):
             wait: float = 2**attempt
@@ -62,7 +64,9 @@ class Service:
         )
 
     def _asked(self, body: Any) -> tuple[urllib3.BaseHTTPResponse, bytes]:
-        """One answer and all of its content; TimeoutError where it drips in for longer than it may take."""
+        """Return an answer and its whole content; raise TimeoutError if it takes longer than the timeout in
+        total.
+        """
         headers = {"Accept": "application/json", "User-Agent": "pgmnemo-bench"}
         if key := os.environ.get(self.variable, "").strip():
             headers["Authorization"] = f"Bearer {key}"
@@ -93,10 +97,9 @@ class Service:
 
 
 def service_url(url: str, ending: str, variable: str) -> str:
-    """Return the address with `ending` (such as `/embeddings`) behind it, which a user may have written
-    already.
+    """Return the address with `ending` (such as `/embeddings`), appended unless it is there.
 
-    UsageError for what is no address, and for one that holds a password.
+    Raise UsageError for an invalid address, or one with a password.
     """
     parts = http_parts(
         url,
@@ -108,13 +111,13 @@ def service_url(url: str, ending: str, variable: str) -> str:
 
 
 def http_parts(url: str, no_address: str, holds_password: str) -> SplitResult:
-    """Return the parts of an address; UsageError with the one sentence or the other where it cannot be
-    asked.
+    """Return the parts of an address; raise UsageError with the given sentence if it is invalid or has a
+    password.
     """
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # brackets that are not closed, or a port that is none
+    except ValueError:  # unclosed brackets, or an invalid port
         usable = False
     if not usable:
         raise UsageError(no_address)
@@ -124,7 +127,7 @@ def http_parts(url: str, no_address: str, holds_password: str) -> SplitResult:
 
 
 def _pool(url: str) -> urllib3.PoolManager:
-    """Connections to an address, through the proxy that the environment names for it."""
+    """Return connections to an address, through the proxy that the environment names for it."""
     parts = urlsplit(url)
     proxy = getproxies().get(parts.scheme)
     if not proxy or proxy_bypass(parts.netloc):
@@ -134,7 +137,7 @@ def _pool(url: str) -> urllib3.PoolManager:
 
 
 def _refusal(answer: urllib3.BaseHTTPResponse, content: bytes) -> str:
-    """Status and the first 200 characters of what the server said, on one line."""
+    """Return the status and the first 200 characters of the server's answer, on one line."""
     said = " ".join(content[:2000].decode("utf-8", "replace").split())[:200]
     status = f"{answer.status} {answer.reason}"
     return f"{status}: {said}" if said else status

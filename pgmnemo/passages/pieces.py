@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from pgmnemo.embedders import TokenSpan
 
 MOST = 1_000  # passages that the extension takes of one lesson
-BYTES = 20_000_000  # of all passages of a lesson
-FEW = 900  # pieces that are aimed at where there would be more: the last characters need some more
-LONG = 1_000_000  # characters from which on nobody counts tokens
-AIM = 32  # tokens of a piece that is put together: a fact among more of them is not found by its meaning
-USUAL = 256  # tokens of a piece, by estimate, for an embedder that cannot tell
+BYTES = 20_000_000  # most bytes of a lesson's passages
+FEW = 900  # target number of pieces in place of more than MOST: the last characters need some more
+LONG = 1_000_000  # characters above which tokens are not counted
+AIM = 32  # most tokens of a combined piece: a fact in a longer piece is not found by its meaning
+USUAL = 256  # tokens of a piece, by estimate, for an embedder without a known limit
 SPECIAL = 2  # tokens that an embedder sets around a text
-LEAST = 16  # tokens of a piece, however little an embedder reads
-PART = 20_000  # characters whose tokens are in memory together
+LEAST = 16  # least tokens of a piece, for any embedder
+PART = 20_000  # characters per batch of the tokenizer
 
 Spans = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """What an embedder reads of a text: `limit` tokens, where `spans` gives first character and end of each.
+    """An embedder's limits on a text: `limit` tokens; `spans` gives the first character and the end of each
+    token.
 
-    `characters`: a further limit, None where there is none. Of short parts as many go together as have at
-    most `aim` tokens.
+    `characters` is a further limit, None without one. Short parts are combined up to `aim` tokens.
     """
 
     spans: Callable[[Sequence[str]], list[Spans]]
@@ -72,7 +72,7 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a turn: its text, what of it is embedded, and how many tokens that has."""
+    """A part of a turn: its text, its words to embed, and the number of their tokens."""
 
     text: str
     words: str
@@ -80,7 +80,7 @@ class _Part:
 
 
 def passages_within(lines: Sequence[Line], meter: Meter) -> tuple[Passage, ...]:
-    """Return the passages of a text's turns, in order, each of which `meter` reads to its end."""
+    """Return the passages of a text's turns, in order, each within the limits of `meter`."""
     long = sum(len(line.line) for line in lines) > LONG
     found = () if long else tuple(islice(_within(lines, meter), MOST + 1))
     if long or len(found) > MOST or _bytes(found) > BYTES:
@@ -97,7 +97,7 @@ def pieces(text: str, meter: Meter) -> list[str]:
 
 
 def _within(lines: Sequence[Line], meter: Meter) -> Iterator[Passage]:
-    """Windows that fit, and the pieces of those that do not; a piece of two windows once."""
+    """Yield windows that fit, and the pieces of windows that do not; a piece of two windows only once."""
     some = list(windows(lines, WINDOWS))
     said = ["\n".join(line.words for line in window) for window in some]
     cut: dict[Line, list[_Part]] = {}
@@ -117,7 +117,7 @@ def _within(lines: Sequence[Line], meter: Meter) -> Iterator[Passage]:
 
 
 def _cut(text: str, words: str, meter: Meter) -> list[_Part]:
-    """Parts of `words` that fit; what `text` has before them goes with the first."""
+    """Return parts of `words` that fit; the text before `words` in `text` goes into the first part."""
     said = sentences(words)
     parts: list[tuple[str, int]] = []
     for sentence, size in zip(said, meter.sizes(said), strict=True):
@@ -159,7 +159,7 @@ def _blank(spans: Spans, at: int) -> bool:
 
 
 def _packed(parts: Sequence[_Part], meter: Meter) -> Iterator[Passage]:
-    """Consecutive parts together as far as they fit."""
+    """Yield passages of consecutive parts, as many as fit."""
     most, kept, size, long = min(meter.limit, meter.aim), list[_Part](), 0, 0
     for part in parts:
         wide = long + len(part.words) > (meter.characters or PART) + 1
@@ -179,7 +179,7 @@ def _passage(parts: Sequence[_Part]) -> Iterator[Passage]:
 
 
 def _few(lines: Sequence[Line]) -> Iterator[Passage]:
-    """At most MOST pieces of like size, cut after sentences where some are."""
+    """Return at most MOST pieces of similar size, cut after sentences if possible."""
     said = [line for line in lines if line.person] or list(lines[:1])
     size = -(-sum(len(line.line) + 1 for line in said) // FEW)
     sized = Meter(lambda texts: [[(0, 0)] * len(text) for text in texts], size, aim=size)

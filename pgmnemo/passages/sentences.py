@@ -1,7 +1,7 @@
-"""Where a text may be cut: after sentences of any script, at blanks, and nowhere inside a character.
+"""Places to cut a text: after sentences of any script, at blanks, and never inside a character.
 
-The marks are those that Unicode 16 lists as Sentence_Terminal, with the Tibetan shad. Those of Latin end a
-sentence before a blank alone: `3.5` and `a.b` hold one.
+The marks are those that Unicode 16 lists as Sentence_Terminal, with the Tibetan shad. Latin marks end a
+sentence only before a blank: `3.5` and `a.b` contain one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MARKS = (
 )
 CLOSING = "\"'\u201d\u2019\u00bb\u203a\uff09)\\]\uff63\u300d\u300f\u3011\u3009\u300b"
 SENTENCE = re.compile(rf"(?:(?<![.!?…])[.!?…]++[{CLOSING}]*+(?=\s)|[{MARKS}]++[{CLOSING}]*+)\s*+")
-BLANKS = re.compile(r"\s++|[\u0e46\u0e2f\u200b]++")  # of Thai, too: maiyamok, paiyannoi
+BLANKS = re.compile(r"\s++|[\u0e46\u0e2f\u200b]++")  # including Thai: maiyamok, paiyannoi
 ZWJ = "\u200d"
 
 
@@ -35,7 +35,7 @@ def words(text: str) -> list[str]:
 
 
 def chunks(text: str, size: int) -> list[str]:
-    """Cut a text into parts of about `size` characters, never between a character and what belongs to it."""
+    """Cut a text into parts of about `size` characters, never between a character and its combining marks."""
     return _cut(text, [whole_character(text, at) for at in range(size, len(text), size)])
 
 

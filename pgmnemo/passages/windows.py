@@ -1,12 +1,12 @@
-"""How a text is cut into passages: by turns (PROTOCOL.md §2.6), or by characters; for every corpus alike.
+"""Rules to cut a text into passages: by turns (PROTOCOL.md §2.6), or by characters; for every corpus alike.
 
-Where nobody says what the turns of a lesson's text are, they are read off it:
+Without given turns, the turns of a lesson's text are parsed from it:
 
-1. A first line that is nothing but brackets, as `[8 May 2023]`, is a date and stands in no passage.
-2. Where a line begins with `user:` or `assistant:`, the text is a talk with an assistant: such a line begins
-   a turn, which goes on to the next one. The assistant's turns stand in no passage; of the user's, the words
-   without `user:` are embedded, the first 700 characters of a passage. Turns without a word are left out.
-   A memory cuts longer passages further instead, so that all of them is embedded (`pieces`).
+1. A first line that consists of brackets, as `[8 May 2023]`, is a date and is in no passage.
+2. A line that begins with `user:` or `assistant:` makes the text a talk with an assistant: such a line begins
+   a turn, which goes on to the next one. The assistant's turns are in no passage; of the user's turns, the
+   words without `user:` are embedded, the first 700 characters of a passage. Turns without a word are left
+   out. A memory cuts longer passages further instead, so that all of them is embedded (`pieces`).
 3. In any other text each line with a word is a turn, as `Ana: I sold the kite.`, and all of a passage is
    embedded.
 """
@@ -40,7 +40,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The rule of PROTOCOL.md §2.6, which the product follows, too."""
+    """The rule of PROTOCOL.md §2.6, which the product also follows."""
 
     turns: int = 4
     step: int = 2
@@ -49,7 +49,7 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One turn as it stands in the lesson, its `words` that are embedded, and whether a person says it."""
+    """A turn of a lesson: its line in the text, the `words` to embed, and whether a person says it."""
 
     line: str
     words: str
@@ -58,7 +58,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """Passages of `size` characters, each of which begins with the last `overlap` of the one before."""
+    """A rule for passages of `size` characters; each begins with the last `overlap` of the passage before."""
 
     size: int
     overlap: int
@@ -72,7 +72,7 @@ class Characters:
 
 
 def characters(given: str) -> Characters:
-    """`1200/200`: size and overlap; UsageError where it is no such pair."""
+    """Return the rule of a text such as `1200/200`, size and overlap; raise UsageError for another form."""
     match = WINDOW.fullmatch(given)
     size, overlap = (int(match[1]), int(match[2])) if match else (0, 0)
     if overlap >= size:
@@ -96,9 +96,9 @@ def cut(turns: Sequence[Line], pins: Rule, characters: int | None = None) -> tup
 
 
 def windows(turns: Sequence[Line], pins: Rule) -> Iterator[Sequence[Line]]:
-    """Windows of consecutive turns of people, the last one of each stretch ending at its last turn.
+    """Yield windows of consecutive turns of people; the last window of each stretch ends at its last turn.
 
-    An assistant's turn stands in none and ends a stretch. Where nobody else speaks: the first turn.
+    An assistant's turn is in no window and ends a stretch. If only an assistant speaks, yield the first turn.
     """
     stretches = [list(group) for person, group in groupby(turns, lambda turn: turn.person) if person]
     for stretch in stretches or ([list(turns[:1])] if turns else []):
@@ -130,7 +130,7 @@ def turns_of(content: str) -> tuple[list[Line], bool]:
 
 
 def _messages(lines: list[str]) -> list[Line]:
-    """Turns of a talk with an assistant; what stands before the first one is a turn by itself."""
+    """Return the turns of a talk with an assistant; the text before the first message is a turn by itself."""
     messages: list[list[str]] = []
     for line in lines:
         if not messages or ROLE.match(line):

@@ -1,7 +1,7 @@
-"""A PostgreSQL with the extension at one version, whichever way it is reached.
+"""A PostgreSQL with the extension at one version, by any access path.
 
-`open_database` gives it to a run; `plain.open_plain` gives systems
-that others build a database without the extension. `fingerprint` tells builds of the extension apart.
+`open_database` provides it to a run; `plain.open_plain` provides external systems a database without the
+extension. `fingerprint` distinguishes builds of the extension.
 """
 
 from pgmnemo.server.connections import Database, database_errors

@@ -1,4 +1,4 @@
-"""One database per version of the extension: found and checked, or made; never altered, never dropped."""
+"""A database per version of the extension: found and checked, or created; never altered, never dropped."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from pgmnemo.server.server_checks import (
     value,
 )
 
-# Which characters are letters decides how text is cut into words; collation decides nothing here. The
+# The character classes decide how text is cut into words; the collation has no effect here. The
 # first that the server knows is taken: GNU C libraries know C.UTF-8, macOS en_US.UTF-8.
 CTYPES = ("C.UTF-8", "en_US.UTF-8", "C")
 
 
 def database_name(version: str) -> str:
-    """Such as `pgmnemo_bench_0_2_1`."""
+    """Return the database's name, such as `pgmnemo_bench_0_2_1`."""
     return "pgmnemo_bench_" + "".join(character if character.isalnum() else "_" for character in version)
 
 
@@ -69,7 +69,7 @@ def prepared(server: Server, version: str, release: str | None, files: Path) -> 
 
 
 def checked(server: Server, version: str, release: str | None, files: Path) -> Database:
-    """As `prepared`, but leaves no trace: nothing is made, and the handle's connections are read-only."""
+    """Return the database as `prepared`, without any change: the handle's connections are read-only."""
     name, where = database_name(version), str(server)
     with connect(server.conninfo) as login:
         check_server(login, where)
@@ -112,7 +112,7 @@ def create(login: Session, name: str, where: str) -> bool:
     )
     for ctype in CTYPES:
         try:
-            # Wrong object type is what the server says of a locale that its machine does not know.
+            # The server reports a wrong object type for a locale that its machine lacks.
             with suppress(errors.WrongObjectType):
                 login.execute(statement.format(sql.Identifier(name), sql.Literal(ctype)))
                 return True
@@ -133,7 +133,7 @@ def _open(server: Server, name: str, version: str, release: str | None, files: P
                 found = install(session, version)
             except errors.InsufficientPrivilege as error:
                 raise not_allowed(error, name, where, value(session, "SELECT current_user")) from None
-        if server.origin != "embedded":  # the embedded one is made from the checkout, which a gate judges
+        if server.origin != "embedded":  # an embedded server runs the checkout, which a gate checks
             check_installed(found, version, release, name, where)
         return found
 

@@ -20,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.records import DatabaseFacts
 
-# What libpq reports of a failed connection: the words to look for, and how to mend it.
+# libpq's messages for a failed connection, each with its remedy.
 REFUSALS = (
     ("password authentication failed", "the password is wrong for user {user!r}; correct it in the DSN"),
     ("no password supplied", "it wants a password for user {user!r}; add it to the DSN or set PGPASSWORD"),
@@ -35,17 +35,16 @@ REFUSALS = (
 )
 
 SERVICE = "PGSERVICE"
-HIDDEN: list[str] = []  # what the variable says, once for each block that hides it
+HIDDEN: list[str] = []  # the variable's value, once per block that hides it
 HIDING = Lock()
 CONNECT_LIMIT = "10"  # seconds, unless the DSN says otherwise
 READABLE = {"client_encoding": "UTF8"}  # of a server in SQL_ASCII psycopg gives bytes in place of texts
 
 
 def read_dsn(dsn: str, told: str = "the DSN", otherwise: str = "") -> dict[str, Any]:
-    """Return a DSN as psycopg's parameters; UsageError, without the password in it, for one that cannot be
-    read.
+    """Return a DSN as psycopg's parameters; raise UsageError without the password if it cannot be read.
 
-    The sentence calls the DSN what is `told`, and may end with what to do `otherwise`.
+    `told` is the message's name for the DSN, and `otherwise` a further remedy at its end.
     """
     try:
         return {"connect_timeout": CONNECT_LIMIT, **conninfo_to_dict(dsn)}
@@ -56,7 +55,7 @@ def read_dsn(dsn: str, told: str = "the DSN", otherwise: str = "") -> dict[str, 
 
 
 def place(conninfo: Mapping[str, Any]) -> str:
-    """`host:port/database`, without user and password."""
+    """Return `host:port/database`, without user and password."""
     host = conninfo.get("host") or conninfo.get("hostaddr") or "the local socket"
     return f"{host}:{conninfo.get('port') or 5432}/{conninfo.get('dbname') or conninfo.get('user') or ''}"
 
@@ -65,9 +64,7 @@ MEND = "start it, correct the DSN, or leave --dsn and PGMNEMO_DSN out to use the
 
 
 def refusal(error: psycopg.Error, conninfo: Mapping[str, Any], mend: str = MEND) -> DatabaseError:
-    """Return the sentence for a connection that could not be made; `mend`: what to do where nobody
-    answers.
-    """
+    """Return the error for a failed connection; `mend` is the remedy if no server answers."""
     text = str(error)
     names = {"user": conninfo.get("user") or "(the login name)", "dbname": conninfo.get("dbname") or ""}
     for words, remedy in REFUSALS:
@@ -99,7 +96,7 @@ def connect(conninfo: Mapping[str, Any], *settings: str, mend: str = MEND) -> ps
 
 @contextmanager
 def database_errors(where: str) -> Iterator[None]:
-    """Inside the block, what psycopg raises becomes a DatabaseError that names `where`."""
+    """Convert psycopg's errors in the block into a DatabaseError that names `where`."""
     try:
         yield
     except errors.DiskFull:
@@ -117,14 +114,14 @@ def database_errors(where: str) -> Iterator[None]:
 
 
 def _primary(error: psycopg.Error) -> str:
-    """Return the error's first line, without the statement it stands in."""
+    """Return the error's first line, without the statement around it."""
     told = (error.diag.message_primary or str(error)).strip()
     return (told.splitlines() or [type(error).__name__])[0]
 
 
 ROLE = "pgmnemo_runner"
 
-# What would make two runs differ, or a time mean something else, on a server that somebody else configured.
+# Settings that keep runs and time zones the same on a server with another configuration.
 SESSION = ("timezone=UTC", "jit=off", "max_parallel_workers_per_gather=0")
 READ_ONLY = "default_transaction_read_only=on"
 
@@ -136,11 +133,13 @@ class Connectable:
     conninfo: Mapping[str, Any]
 
     def connect(self) -> psycopg.Connection[Any]:
-        """As the ordinary role `pgmnemo_runner`, for which every policy acts."""
+        """Return a connection as the ordinary role `pgmnemo_runner`, which is subject to every policy."""
         return self._open(f"role={ROLE}")
 
     def admin(self) -> psycopg.Connection[Any]:
-        """As the role that logged in, which owns the database and the extension, or is a superuser."""
+        """Return a connection as the login role, which owns the database and the extension, or is a
+        superuser.
+        """
         return self._open()
 
     def _open(self, *settings: str) -> psycopg.Connection[Any]:
@@ -151,10 +150,10 @@ class Connectable:
 
 @dataclass(frozen=True, kw_only=True)
 class Database(Connectable):
-    """One database with the extension.
+    """A database with the extension.
 
-    `exists` is False only in a dry run on a server where the database, or the extension in it, is yet to be
-    made; there is nothing to connect to then. In a dry run on a given server all connections are read-only.
+    `exists` is False only in a dry run on a server without the database, or without the extension in it; then
+    there is nothing to connect to. In a dry run on a given server all connections are read-only.
     """
 
     facts: DatabaseFacts
@@ -171,8 +170,9 @@ class Database(Connectable):
 
 @contextmanager
 def without_service() -> Iterator[None]:
-    """Hide PGSERVICE from libpq in the block: the address of a folder is whole without a service, and libpq
-    refuses every address where the variable names a service that is not defined."""
+    """Hide PGSERVICE from libpq in the block: a folder's address needs no service, and libpq refuses every
+    address if the variable names an undefined service.
+    """
     with HIDING:
         HIDDEN.append(os.environ.pop(SERVICE, "") or "".join(HIDDEN[-1:]))
     try:

@@ -1,4 +1,4 @@
-"""Which server a run uses: --dsn, PGMNEMO_DSN, the compose service if it is ours, and none (embedded)."""
+"""The choice of a run's server: --dsn, PGMNEMO_DSN, the project's compose service, else none (embedded)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pgmnemo.places import CHECKOUT
 from pgmnemo.progress import Progress
 from pgmnemo.server.connections import connect, place, read_dsn
 
-# The compose service: docker-compose.yml and sql/Dockerfile say the same; a test holds them together.
+# The compose service: docker-compose.yml and sql/Dockerfile have the same values, which a test compares.
 COMPOSE_HOST = "127.0.0.1"
 COMPOSE_PORT = "54329"
 COMPOSE_USER = "pgmnemo"
@@ -25,7 +25,7 @@ ENV_FILE = CHECKOUT / ".env"
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server to use: where it was found, and how to log in to it. `str` shows no password."""
+    """A server to use: its origin, and its login parameters. `str` shows no password."""
 
     origin: str  # "--dsn", "PGMNEMO_DSN", "compose", "embedded"
     conninfo: Mapping[str, Any]
@@ -35,7 +35,7 @@ class Server:
 
     @property
     def where(self) -> str:
-        """Its name in a sentence about a database in it."""
+        """Return the server's name, for a sentence about a database in it."""
         return "the embedded PostgreSQL" if self.origin == "embedded" else str(self)
 
 
@@ -58,7 +58,7 @@ def find_server(
 
 
 def given_server(dsn: str | None, environ: Mapping[str, str]) -> Server | None:
-    """Return the server that --dsn names, or else PGMNEMO_DSN; UsageError for a DSN that cannot be read."""
+    """Return the server that --dsn names, or else PGMNEMO_DSN; raise UsageError for an unreadable DSN."""
     for origin, value in (("--dsn", dsn), ("PGMNEMO_DSN", environ.get("PGMNEMO_DSN"))):
         if value:
             return Server(origin, read_dsn(value, f"the DSN given by {origin}"))
@@ -66,7 +66,7 @@ def given_server(dsn: str | None, environ: Mapping[str, str]) -> Server | None:
 
 
 def _compose(environ: Mapping[str, str], env_file: Path) -> tuple[Server | None, str]:
-    """Return the compose service, if it answers and bears our marker; otherwise why not."""
+    """Return the compose service, if it answers and has the project's marker; otherwise the reason."""
     port = environ.get("PGMNEMO_PORT") or COMPOSE_PORT
     no_dsn = f"no --dsn, no PGMNEMO_DSN, and on {COMPOSE_HOST}:{port} "
     try:
@@ -91,7 +91,7 @@ def _compose(environ: Mapping[str, str], env_file: Path) -> tuple[Server | None,
 
 
 def _from_file(env_file: Path) -> str | None:
-    """PGMNEMO_PASSWORD as the `.env` file beside docker-compose.yml gives it."""
+    """Return PGMNEMO_PASSWORD from the `.env` file beside docker-compose.yml."""
     try:
         lines = env_file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

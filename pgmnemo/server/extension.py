@@ -1,6 +1,6 @@
 """The extension inside one database: install it, recognise it, and try it out without a trace.
 
-One hash over what the installed functions do tells our extension from another and from a patched copy.
+A hash over the installed functions distinguishes this extension from another and from a patched copy.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from psycopg import Connection, errors, sql
 from pgmnemo.errors import DatabaseError
 from pgmnemo.server.server_checks import Session, check_pgvector, make_role, value
 
-# Types by name alone, so that it does not matter into which schema pgvector was installed. Defaults by their
-# number: how a server prints an expression is its own affair.
+# Types without their schema, because pgvector can be in any schema. Defaults by their
+# number, because servers print expressions differently.
 FUNCTIONS = """
 SELECT p.proname, p.prokind::text,
        ARRAY(SELECT t.typname::text FROM unnest(coalesce(p.proallargtypes, p.proargtypes::oid[]))
@@ -41,13 +41,12 @@ OF_VECTOR = r"(?<![\w.\"]){}\.(?=vector|halfvec|subvector|l2_norm|[<=|])"  # a n
 
 
 def fingerprint(connection: Connection[Any]) -> str:
-    """SHA-256 (64 hex digits) over the functions of schema `pgmnemo`; "" if it has none.
+    """Return the SHA-256 (64 hex digits) over the functions of schema `pgmnemo`; "" without functions.
 
-    Covers name, kind, arguments (types, modes, names, number of defaults), result, language, body,
-    volatility, parallel safety, strictness, security, leakproofness and settings; the same on PostgreSQL 16,
-    17 and 18.
-    Bodies must be strings: a body in SQL-standard form is stored parsed, which this does not see. They name
-    the schema that pgvector is in, which counts as `public`.
+    It covers name, kind, arguments (types, modes, names, number of defaults), result, language, body,
+    volatility, parallel safety, strictness, security, leakproofness and settings; it is the same on
+    PostgreSQL 16, 17 and 18. Bodies must be strings: a body in SQL-standard form is stored parsed, and is not
+    covered. They name the schema that pgvector is in, which counts as `public`.
     """
     schema = re.escape(value(connection, VECTOR_SCHEMA) or "public")
     named = re.compile(OF_VECTOR.format(schema))
@@ -65,7 +64,7 @@ LOCK = 0x706E656D6F  # "pnemo": one maker at a time
 OWNER = "pgmnemo_owner"  # of the extension, where a superuser makes it: policies bind this role
 SUPERUSER = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
 
-# No schema but the usual ones, and in `public` neither relation nor function but those of an extension.
+# Only the standard schemas, and in `public` only the relations and functions of extensions.
 NOTHING_OF_ANYBODYS = r"""
 SELECT NOT EXISTS (
     SELECT FROM pg_namespace WHERE nspname NOT IN ('public', 'information_schema') AND nspname !~ '^pg_')
@@ -88,7 +87,7 @@ class Installed:
 
 
 def installed(connection: Session) -> Installed:
-    """Return what the connected database holds."""
+    """Return the versions of both extensions in the connected database, and the fingerprint."""
     versions: dict[str, str] = dict(
         connection.execute("SELECT extname, extversion FROM pg_extension").fetchall()
     )
@@ -113,7 +112,7 @@ def install(connection: Session, version: str, owner: str = OWNER) -> Installed:
 
 
 def become_owner(connection: Session, owner: str = OWNER) -> None:
-    """Go on as the ordinary role that shall own the extension, which is made if it is missing."""
+    """Set the role to the ordinary role that owns the extension, created if it is missing."""
     make_role(connection, owner)
     database, role = sql.Identifier(connection.info.dbname), sql.Identifier(owner)
     connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, role))
@@ -121,9 +120,9 @@ def become_owner(connection: Session, owner: str = OWNER) -> None:
 
 
 def rehearse(connection: Session, version: str) -> Installed | None:
-    """Return what `install` would give in the connected database, found in a transaction that is rolled back.
+    """Return the result of `install` in the connected database, from a transaction that is rolled back.
 
-    None where that cannot be told: the rights are missing there, or something is in the way.
+    Return None if the installation fails: without the rights, or with another object in the way.
     """
     found = installed(connection)
     if found.pgmnemo == version:
@@ -156,7 +155,9 @@ def check_installed(found: Installed, version: str, release: str | None, databas
 
 
 def is_empty(connection: Session) -> bool:
-    """Return whether the connected database holds nothing of anybody's: what an interrupted making leaves."""
+    """Return whether the connected database has only system objects and extensions, as after an interrupted
+    creation.
+    """
     return bool(value(connection, NOTHING_OF_ANYBODYS))
 
 

@@ -1,7 +1,7 @@
-"""Temporary folders that outlive no run: leased under a file lock, swept once nobody holds the lock.
+"""Temporary folders that no run leaves behind: leased under a file lock, deleted once the lock is free.
 
-A lock tells a living run from a dead one more surely than a process id, which is used again and means
-nothing in another container; the id stands in the name for a human reader.
+A lock distinguishes a living run from a dead run better than a process id, which is reused and has no meaning
+in another container; the id in the name is for a human reader.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ until rm -rf "$@" || [ $tries -ge 300 ]; do tries=$((tries + 1)); sleep 0.2; don
 
 
 def candidates() -> list[Path]:
-    """Folders for temporary files, best first; `TMPDIR` and its like come before the usual places."""
+    """Return folders for temporary files, best first; `TMPDIR` and similar variables come before the usual
+    places.
+    """
     places = ["/tmp", "/var/tmp"]
     with suppress(FileNotFoundError):
         places.insert(0, tempfile.gettempdir())
@@ -55,15 +57,15 @@ def open_to_others(path: Path) -> bool:
 
 
 def reachable(path: Path) -> bool:
-    """Return whether a stranger can walk to `path`, whatever it is, or to as much of the way as there is."""
+    """Return whether other users can traverse the existing parents of `path`."""
     return all(parent.stat().st_mode & 0o001 for parent in path.parents if parent.exists())
 
 
 @contextmanager
 def leased(base: Path, mode: int = 0o700) -> Iterator[Path]:
-    """A new folder under `base` that is ours until the end of the block, and is deleted then.
+    """Yield a new folder under `base`, which is deleted at the end of the block.
 
-    A server whose data lie in it is stopped before where we are killed; see `_watched`.
+    If this process is killed, `_watched` stops a server with data in the folder first.
     """
     end = token_hex(4)
     made, folder = base / f"pgmnemo-new-{end}", base / f"{PREFIX}-{os.getuid()}-{os.getpid()}-{end}"
@@ -75,7 +77,7 @@ def leased(base: Path, mode: int = 0o700) -> Iterator[Path]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             made.chmod(mode)
-            # Only now does it bear a name that a sweep looks for: no sweep ever sees it without its lock.
+            # A sweep looks for this name only: it never finds the folder without its lock.
             made.rename(folder)
             yield folder
         finally:
@@ -86,9 +88,10 @@ def leased(base: Path, mode: int = 0o700) -> Iterator[Path]:
 
 @contextmanager
 def _watched(*folders: Path) -> Iterator[None]:
-    """A shell that outlives a killed runner just long enough to delete its folders.
+    """Run a shell in the block that outlives a killed runner just long enough to delete its folders.
 
-    It is there before they are made and until they are gone, so that no moment of a kill leaves one.
+    It starts before the folders exist and ends after they are deleted, so that a kill at any moment leaves no
+    folder.
     """
     shell = shutil.which("sh") or "/bin/sh"
     watchdog = subprocess.Popen(
@@ -115,7 +118,7 @@ def sweep(base: Path) -> int:
 
 
 def _reclaim(folder: Path) -> bool:
-    """Delete `folder` if it is ours and its lock is free."""
+    """Delete `folder` if it belongs to this user and its lock is free."""
     try:
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             return False

@@ -99,10 +99,10 @@ def _folders(stack: ExitStack) -> tuple[Path, Path]:
 def stage(
     original: Path, sql: Path, folder: Path, postgres: int, bundle: Bundle
 ) -> tuple[Path, dict[str, str]]:
-    """Put the extension where the server finds it: the server's installation, and settings it needs.
+    """Install the extension for a server; return the server's installation and its required settings.
 
-    PostgreSQL 18 reads any folder (`extension_control_path`); 16 reads its own alone, so it runs from a
-    copy. A copy also serves where the server's user cannot read the installation.
+    PostgreSQL 18 reads any folder (`extension_control_path`); 16 reads only its own, so it runs from a copy.
+    A copy also serves if the server's user cannot read the installation.
     """
     if serves_in_place(original, postgres, bundle):
         stage_extension(sql, folder / "extension")
@@ -130,12 +130,12 @@ def open_database(
     settings: Mapping[str, str] | None = None,
     fresh: bool = False,
 ) -> Iterator[Database]:
-    """A database with pgvector and pgmnemo `version` (such as "0.2.1"), for the length of the block.
+    """Yield a database with pgvector and pgmnemo `version` (such as "0.2.1").
 
-    Looks at --dsn, PGMNEMO_DSN and the compose service, in this order, and starts an embedded PostgreSQL
-    `postgres` (16 or 18) from the files in `sql` if there is none, with `settings` besides its own; a `fresh`
-    server is always one of these. With `check_only` a given server keeps no trace. Raises DatabaseError (exit
-    code 3) with one sentence, UsageError for a DSN that cannot be read.
+    Try --dsn, PGMNEMO_DSN and the compose service, in this order; else start an embedded PostgreSQL
+    `postgres` (16 or 18) from the files in `sql`, with `settings` besides its own. A `fresh` server is always
+    embedded. With `check_only` a given server is not changed. Raise DatabaseError (exit code 3) with one
+    sentence, UsageError for a DSN that cannot be read.
     """
     release = release_fingerprint(sql, version)
     given = None if fresh else find_server(dsn, environ, progress)
@@ -148,7 +148,7 @@ def open_database(
 
 @contextmanager
 def open_server(given: Server | None, sql: Path, version: str | None, **options: Any) -> Iterator[Server]:
-    """The server that was given, else an embedded one for the length of the block; see `embedded_server`."""
+    """Yield the given server, else an embedded server for the block; see `embedded_server`."""
     if given:
         yield given
         return

@@ -1,4 +1,4 @@
-"""A database with pgvector and nothing of pgmnemo, for what others build in the same PostgreSQL."""
+"""A database with pgvector but without pgmnemo, for external systems in the same PostgreSQL."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ VECTOR = ("vector",)
 
 @dataclass(frozen=True, kw_only=True)
 class Plain(Connectable):
-    """A database with pgvector. `kept`: the server outlives the run.
+    """A database with pgvector. `kept` means that the server outlives the run.
 
-    `extensions` are the versions of what is installed in it besides PostgreSQL's own.
+    `extensions` are the versions of the installed extensions besides PostgreSQL's own.
     """
 
     postgresql: str
@@ -47,11 +47,10 @@ def open_plain(
     bundle: Bundle = PIXELTABLE,
     extensions: Sequence[str] = VECTOR,
 ) -> Iterator[Plain]:
-    """A database of our own with `extensions` on the server that a run would use, for the length of the
-    block.
+    """Yield an own database with `extensions` on the server that a run would use.
 
-    On a given server it stays, empty but for what its users leave; a `fresh` server is always an
-    embedded one, from `bundle`. DatabaseError as `open_database`.
+    On a given server it stays, empty but for its users' data; a `fresh` server is always embedded, from
+    `bundle`. Raise DatabaseError as `open_database`.
     """
     given = None if fresh else find_server(dsn, environ, progress)
     with open_server(given, sql, None, settings=settings, bundle=bundle) as server:

@@ -1,6 +1,6 @@
-"""Releases of the extension: the current one, and what is known of the frozen ones (sql/releases.toml).
+"""Releases of the extension: the current release, and the facts on the frozen releases (sql/releases.toml).
 
-PostgreSQL installs a version by its own script, or by an older one's and updates from there.
+PostgreSQL installs a version by its own script, or by an older script and updates from there.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pgmnemo.places import CONTROL, DEFAULT, SQL_FOLDER
 
 
 class Release(msgspec.Struct, frozen=True):
-    """One release: the fingerprint of its functions, and hashes of its scripts (by the version updated from).
+    """A release: the fingerprint of its functions, and hashes of its scripts (by the version updated from).
 
-    One without `install_sha256` has no script of its own: PostgreSQL installs an older one and updates it.
-    One without hashes of scripts is known by its fingerprint alone.
-    `objects_sha256` is of all that it installs, as tests/sql lists it. `tuned_on` says by suite on which of
-    its items the defaults of the version were chosen, `edition` which one was in force when it was frozen.
+    A release without `install_sha256` has no script of its own: PostgreSQL installs an older release and
+    updates it. A release without hashes of scripts has only its fingerprint. `objects_sha256` covers all
+    objects of the release, as tests/sql lists them. `tuned_on` names for each suite the items that the
+    version's defaults were chosen on, `edition` the edition in force at the freeze.
     """
 
     fingerprint: str | None = None
@@ -41,9 +41,9 @@ class Release(msgspec.Struct, frozen=True):
 
 
 def default_version(sql: Path = SQL_FOLDER) -> str:
-    """Return the current release, such as `0.3.1`: what the control file in `sql` gives where none is named.
+    """Return the current release, such as `0.3.1`: the default version in the control file of `sql`.
 
-    It stands nowhere else. Raises DatabaseError.
+    No other file has it. Raise DatabaseError.
     """
     path = sql / CONTROL
     with os_errors(f"{path} cannot be read ({{why}}): run from a checkout of the repository", DatabaseError):
@@ -59,7 +59,7 @@ def version_number(version: str | None) -> str:
 
 
 def _listed(path: Path, kind: type[L]) -> dict[str, L]:
-    """Return what a file lists by version; nothing where there is no file."""
+    """Return the entries of a release list by version; empty if there is no file."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, kind])  # type: ignore[valid-type]
     except FileNotFoundError:
@@ -79,7 +79,7 @@ def release_of(sql: Path, version: str) -> Release | None:
 
 
 def release_fingerprints(sql: Path) -> dict[str, str]:
-    """By version the fingerprint of each release that has one."""
+    """Return a mapping from version to fingerprint, for each release that has a fingerprint."""
     return {version: one.fingerprint for version, one in _releases(sql).items() if one.fingerprint}
 
 
@@ -100,7 +100,7 @@ def release_fingerprint(sql: Path, version: str) -> str | None:
 
 NAME = re.compile(r"pgmnemo--(?:(?P<source>[^-]+)--)?(?P<target>[^-]+)\.sql")
 L = TypeVar("L")
-Step = tuple[str | None, str]  # a script's source and target; one that installs has no source
+Step = tuple[str | None, str]  # a script's source and target; an install script has no source
 
 
 def scripts(sql: Path, version: str) -> list[Path]:
@@ -110,7 +110,7 @@ def scripts(sql: Path, version: str) -> list[Path]:
     As PostgreSQL chooses (find_install_path): the fewest scripts, then the newest that installs by its name.
     """
     steps = _steps(sql)
-    routes: list[tuple[str, ...]] = [(version,)]  # back to an older one, a step longer in each turn
+    routes: list[tuple[str, ...]] = [(version,)]  # backwards to older versions, a step longer in each turn
     while routes:
         if whole := [route for route in routes if (None, route[-1]) in steps]:
             start = max(route[-1] for route in whole)
@@ -141,7 +141,7 @@ def _longer(routes: list[tuple[str, ...]], steps: set[Step]) -> list[tuple[str, 
 
 
 def versions(sql: Path) -> list[str]:
-    """Return those that the scripts in `sql` lead to."""
+    """Return the versions that the scripts in `sql` can install."""
     return sorted(target for target in {target for _, target in _steps(sql)} if scripts(sql, target))
 
 
@@ -161,9 +161,9 @@ def missing(sql: Path, version: str) -> str | None:
 
 
 def changed(sql: Path, version: str) -> str | None:
-    """What is wrong with a script by which `version` is installed, in one sentence; None if nothing is.
+    """Return the fault of a script that installs `version`, in one sentence; None without a fault.
 
-    Of a version that is not released, nothing can be. Raises DatabaseError for a list that cannot be read.
+    A version that is not released has no fault. Raise DatabaseError for a list that cannot be read.
     """
     for path in scripts(sql, version):
         source, target = _step(path)

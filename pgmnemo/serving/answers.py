@@ -1,4 +1,4 @@
-"""What is answered where something is wrong: a sentence as JSON, with the status of its class."""
+"""Responses to errors: a sentence as JSON, with the status of its class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGAIN = {429: "1", 503: "1"}  # Retry-After, in seconds
 
 @dataclass(frozen=True)
 class Refusal:
-    """An answer in the place of the one that was asked for."""
+    """An error response in place of the answer."""
 
     status: int
     kind: str
@@ -26,19 +26,19 @@ class Refusal:
 
     @property
     def body(self) -> bytes:
-        """As a line of JSON; what no UTF-8 can hold is written out."""
+        """Return the response as a line of JSON; characters that UTF-8 cannot encode are escaped."""
         message = self.message.encode("utf-8", "backslashreplace").decode()
         return msgspec.json.encode({"error": {"kind": self.kind, "message": message}}) + b"\n"
 
     @property
     def fields(self) -> dict[str, str]:
-        """The headers of the answer."""
+        """Return the headers of the response."""
         again = {"retry-after": AGAIN[self.status]} if self.status in AGAIN else {}
         return {"content-type": "application/json", **again, **self.headers}
 
     @property
     def raw(self) -> bytes:
-        """The whole answer as HTTP/1.1, after which the connection ends."""
+        """Return the whole response as HTTP/1.1, with the connection closed after it."""
         fields = {**self.fields, "content-length": str(len(self.body)), "connection": "close"}
         lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"]
         lines += [f"{name}: {value}" for name, value in fields.items()]
@@ -53,7 +53,7 @@ class Refusal:
 
 
 class Refused(Exception):
-    """What ends the work of a request with a refusal."""
+    """An exception that ends a request with a refusal."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.message)
@@ -65,5 +65,5 @@ FAULT = Refusal(500, "fault", "this is a fault of the server, whose log says whe
 
 
 def refusal(error: PgmnemoError) -> Refusal:
-    """Return what a client is told of an error of the package."""
+    """Return the response to an error of the package."""
     return Refusal(error.status, error.kind, "; ".join([str(error), *getattr(error, "__notes__", ())]))

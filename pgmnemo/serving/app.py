@@ -31,9 +31,9 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def application(memory: AsyncMemory, *routes: Route) -> Starlette:
-    """Return an application over a memory, which stays the caller's; `routes` are what else it has.
+    """Return an application over a memory, which the caller closes; `routes` are added to it.
 
-    Whose rows a request reaches is `request.state.holder`, which a Guard before it has to set.
+    A Guard before it must set `request.state.holder`, the holder whose rows a request can access.
     """
     return made(
         [
@@ -46,7 +46,7 @@ def application(memory: AsyncMemory, *routes: Route) -> Starlette:
 
 
 def made(routes: list[Route]) -> Starlette:
-    """Return an application whose every error is a sentence of JSON."""
+    """Return an application that answers every error with a sentence of JSON."""
     handlers: Any = {
         HTTPException: _no_route, Refused: _refused, PgmnemoError: _wrong, msgspec.ValidationError: _invalid,
         msgspec.DecodeError: _malformed, UnicodeDecodeError: _malformed, RecursionError: _malformed,
@@ -58,7 +58,7 @@ def made(routes: list[Route]) -> Starlette:
 
 
 def endpoint(memory: AsyncMemory, verb: Verb) -> Endpoint:
-    """Return what answers a verb."""
+    """Return the handler of a verb."""
 
     exporting: set[str] = set()
 
@@ -119,7 +119,7 @@ async def _exported(scope: Any, given: dict[str, Any], exporting: set[str], whos
     exporting.add(whose)
     file = TemporaryFile()  # noqa: SIM115
     try:
-        ANSWER_BYTES.set(None)  # what is written to a file need not fit into an answer
+        ANSWER_BYTES.set(None)  # a file may be larger than an answer
         await scope.export(file, **given)
         await asyncio.to_thread(file.seek, 0)
     except BaseException:
@@ -135,7 +135,7 @@ async def _parts(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _begun(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the same parts; what goes wrong before the first is raised now, and told by a status."""
+    """Return the same parts, with the first part read now, so that an error before it still has a status."""
     first = await anext(parts)
 
     async def rest() -> AsyncIterator[bytes]:
@@ -147,14 +147,14 @@ async def _begun(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 class Health:
-    """Whether the database answers, asked once a second at most."""
+    """The state of the database, checked at most once a second."""
 
     def __init__(self, memory: AsyncMemory) -> None:
         self._memory, self._asking = memory, asyncio.Lock()
         self._well, self._until = False, 0.0
 
     async def answer(self, request: Request) -> Response:
-        """200, or 503 where the database does not answer."""
+        """Return 200, or 503 if the database does not answer."""
         async with self._asking:
             if time.monotonic() >= self._until:
                 self._well, self._until = await self._asked(), time.monotonic() + SECOND

@@ -24,7 +24,7 @@ NOBODY = "default"
 
 
 class Belief(msgspec.Struct, kw_only=True):
-    """What is added."""
+    """A belief to add."""
 
     text: str
     user_id: str = NOBODY
@@ -33,7 +33,7 @@ class Belief(msgspec.Struct, kw_only=True):
 
     @property
     def key(self) -> str:
-        """Its id; a new one where it has none."""
+        """Return the id of a belief; a new id if it has none."""
         found = self.metadata.get("beliefId")
         if found is not None and not isinstance(found, str | int):
             raise UsageError("beliefId is a text")
@@ -41,7 +41,7 @@ class Belief(msgspec.Struct, kw_only=True):
 
 
 class Update(Belief, kw_only=True):
-    """What takes the place of a belief's text."""
+    """A new text for a belief."""
 
     beliefId: str
 

@@ -1,4 +1,4 @@
-"""Connections of clients: how many may be open, in all and of one address, and which heads are taken."""
+"""Connections of clients: limits in all and per address, and checks of request heads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST = 16
 
 
 class Client(Protocol):
-    """A connection of a client; `is_idle` where no request of it is under way, and `drop` ends it."""
+    """A connection of a client; `is_idle` means that it has no request in progress, and `drop` ends it."""
 
     @property
     def is_idle(self) -> bool: ...
@@ -23,8 +23,9 @@ class Client(Protocol):
 
 
 class Connections:
-    """Those that are open. Where there are too many, the oldest that asks nothing makes room for a new one:
-    heads that never become whole keep nobody out."""
+    """The open connections. Over the limit, a new connection replaces the oldest idle one: clients that never
+    complete a request head block no other client.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -48,7 +49,7 @@ class Connections:
         return True
 
     def leave(self, client: Client) -> None:
-        """Forget a connection that has ended; one that is not known is none."""
+        """Forget a connection that has ended; ignore an unknown connection."""
         if (address := self._open.pop(client, None)) is not None:
             self._of[address] -= 1
             if not self._of[address]:
@@ -67,7 +68,8 @@ def raise_descriptors() -> int:
 
 class StrictConnection(h11.Connection):
     """A connection that refuses heads and trailers that a proxy before it may read otherwise (RFC 9112):
-    lines that end in LF or CR alone, and two lengths of one body."""
+    lines that end in only LF or CR, and two lengths of one body.
+    """
 
     def next_event(self) -> Any:
         before = self.trailing_data[0]
@@ -83,7 +85,7 @@ class StrictConnection(h11.Connection):
 
 
 def _check_lines(read: bytes) -> None:
-    """h11.RemoteProtocolError where a line of a head or a trailer ends in LF or CR alone."""
+    """Raise h11.RemoteProtocolError for a line of a head or a trailer that ends in only LF or CR."""
     head, _, _ = read.partition(b"\r\n\r\n")
     ends = head.count(b"\r\n")
     if head.count(b"\n") != ends or head.removesuffix(b"\r").count(b"\r") != ends:
@@ -91,7 +93,7 @@ def _check_lines(read: bytes) -> None:
 
 
 def _check_length(head: h11.Request) -> None:
-    """h11.RemoteProtocolError where a body has a length and chunks, or chunks of HTTP/1.0."""
+    """Raise h11.RemoteProtocolError for a body with both a length and chunks, or with chunks in HTTP/1.0."""
     names = {name for name, _ in head.headers}
     if b"transfer-encoding" in names and (b"content-length" in names or head.http_version < b"1.1"):
         raise h11.RemoteProtocolError("the length of the body is given twice", error_status_hint=400)

@@ -1,9 +1,9 @@
-"""The wall before an application: who may ask, how much, how often and how long.
+"""The guard of an application: access by token, and limits of rate, size and time.
 
     app = Guard(app, Tokens("tokens.json"), Limits())
 
-Pure ASGI. `scope["state"]["holder"]` is whose token it was. Whatever is wrong is answered by one sentence of
-JSON; once an answer has begun, the connection is cut instead.
+Pure ASGI. `scope["state"]["holder"]` is the holder of the request's token. An error is answered with one
+sentence of JSON; once an answer has begun, the connection is cut instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pgmnemo.serving.origin import is_json, is_own, values
 from pgmnemo.serving.tokens import Holder, Tokens
 
 PUBLIC = frozenset({"/", "/healthz", "/openapi.json"})
-LOOK = 0.2  # seconds after which a request whose token was revoked is cut, at most
+LOOK = 0.2  # seconds until a request with a revoked token is cut, at most
 BURST = 2  # times `rate` requests that may come at once
 BEARER = {"www-authenticate": 'Bearer realm="mnemo"'}
 CLOSE = {"connection": "close"}
@@ -42,18 +42,19 @@ NO_JSON = Refusal(415, "wrong use", "the body is taken as JSON alone: send Conte
 UNREADABLE = Refusal(
     503, "error", "the tokens of this server cannot be read; whoever runs it has to mend that"
 )
-GONE = Refusal(499, "gone", "the client left before the answer")  # for the log: nobody reads it
+GONE = Refusal(499, "gone", "the client left before the answer")  # only for the log: the client has left
 SHARE = Refusal(429, "busy", "this token has half of all requests under way that are served at once; wait")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`body`: bytes of a request. `seconds`: until an answer begins, and between two parts of it.
+    """Limits of a server. `body`: bytes of a request. `seconds`: until an answer begins, and between two
+    parts of it.
 
-    `rate`: requests a second of one token, and twice as many at once; of what costs more (`charge`), fewer.
-    `answer`: bytes of the lessons in an answer that is made at once. `concurrent`: requests at once of all,
-    of one token half of it. `at_work`: those of one token that are answered at once, by half the connections
-    of a memory; the others wait.
+    `rate`: requests a second of one token, with bursts of twice as many; expensive requests (`charge`) count
+    more. `answer`: bytes of the lessons in an answer that is sent whole. `concurrent`: simultaneous requests
+    of all tokens; one token may have half of them. `at_work`: requests of one token that run at the same
+    time, on half the connections of a memory; the others wait.
     """
 
     body: int = 1 << 20
@@ -65,11 +66,11 @@ class Limits:
 
 
 class Guard:
-    """Lets through to `app` what may pass. `public` paths may be read (GET) by anybody.
+    """A middleware that passes permitted requests to `app`. Every client may read (GET) `public` paths.
 
-    Without `tokens` every request is `holder`'s, and must be of this machine: its Host names the loopback
-    interface, and its Origin, if it has one, is this server's own, so that no other web page gets in by a
-    browser. A body is declared as JSON, which no page can do without asking first.
+    Without `tokens` every request belongs to `holder`, and must come from this machine: its Host names the
+    loopback interface, and its Origin, if it has one, is this server's own, so that no other web page gets in
+    by a browser. A body is declared as JSON, which no page can send without a preflight.
     """
 
     def __init__(
@@ -85,7 +86,9 @@ class Guard:
             raise TypeError("a guard has tokens, or one holder")
         self.app, self.tokens, self.limits = app, tokens, limits or Limits()
         self._holder, self._public = holder, frozenset(public)
-        self._buckets: dict[str, tuple[float, float]] = {}  # by token: what is left, and since when
+        self._buckets: dict[
+            str, tuple[float, float]
+        ] = {}  # by token: the rest of its budget, and the time of its last change
         self._under_way: Counter[str | None] = Counter()  # by token
         self._at_work: dict[str | None, asyncio.Semaphore] = {}  # by token
 
@@ -114,7 +117,7 @@ class Guard:
                 self._at_work.pop(whose, None)
 
     def _who(self, scope: Any) -> tuple[str | None, Holder | Refusal | None]:
-        """Return the token and its holder, None for what anybody may read; or why it may not pass."""
+        """Return the token and its holder, None for a public path; or the refusal."""
         if self.tokens is None and not is_own(scope):
             return None, FOREIGN
         if scope["path"] in self._public and scope["method"] in ("GET", "HEAD"):
@@ -146,20 +149,20 @@ class Guard:
         return None if fits else self.too_long
 
     def share(self, holder: Holder | None) -> AbstractAsyncContextManager[Any]:
-        """Return what a request of a token waits for before it is answered: a place among its own."""
+        """Return the semaphore of a token's concurrent requests; a null context without tokens."""
         if self.tokens is None or holder is None:
             return nullcontext()
         return self._at_work.setdefault(holder.id, asyncio.Semaphore(self.limits.at_work))
 
     def _charge(self, holder: Holder | None, cost: float = 1.0) -> None:
-        """Take what a request costs of its token's rate; Refused where so much is not left."""
+        """Charge the cost of a request to its token's rate; raise Refused if too little is left."""
         if holder is not None and (wait := self._wait(holder.id, cost)) > 0:
             told = f"{self.limits.rate:g} requests a second are served of one token, and fewer that ask for "
             told += "much or bring much; try again, or ask for less at a time"
             raise Refused(Refusal(429, "busy", told, {"retry-after": str(int(wait) + 1)}))
 
     def _wait(self, id: str, cost: float) -> float:
-        """Return seconds until there is so much in somebody's bucket; 0 where there was, which is taken."""
+        """Return seconds until a token's bucket covers the cost; 0 if it does now, and the cost is taken."""
         now, rate = time.monotonic(), self.limits.rate
         most = max(1.0, rate * BURST)
         left, since = self._buckets.get(id, (most, now))
@@ -169,12 +172,12 @@ class Guard:
 
     @property
     def too_long(self) -> Refusal:
-        """A body that is not read."""
+        """Return the refusal of a body over the limit."""
         told = f"the body is longer than {self.limits.body:,} bytes; send less at a time"
         return Refusal(413, "too long", told, CLOSE)
 
     def is_revoked(self, token: str | None) -> bool:
-        """Return whether a token that was let in is none any more."""
+        """Return whether a token that was accepted is no longer valid."""
         try:
             return token is not None and self.tokens is not None and self.tokens.holder(token) is None
         except PgmnemoError:
@@ -182,7 +185,7 @@ class Guard:
 
 
 class _Passage:
-    """One request on its way. It is cut by its deadline, which comes at once where there is a `why`."""
+    """A request in progress. Its deadline cuts it; a `why` moves the deadline to now."""
 
     def __init__(self, guard: Guard, token: str | None, receive: Any, send: Send) -> None:
         self._guard, self._token, self._receive, self._send = guard, token, receive, send
@@ -210,9 +213,7 @@ class _Passage:
                 self._watching.cancel()
 
     async def receive(self) -> Any:
-        """Return the next part of the body, of which no more is read than may come, or that the client has
-        left.
-        """
+        """Return the next part of the body, up to the size limit, or the client's disconnect."""
         if self._watching is not None:
             await asyncio.shield(self._watching)
             return {"type": "http.disconnect"}
@@ -231,13 +232,15 @@ class _Passage:
         return message
 
     async def _watch(self) -> None:
-        """End the request when its client leaves: what nobody reads is not computed."""
+        """End the request when its client leaves, to save its computation."""
         while (await self._receive())["type"] != "http.disconnect":
             await asyncio.sleep(LOOK)
         self._end(GONE)
 
     async def send(self, message: Any) -> None:
-        """Send a part of the answer, if the token still is one; then there is time for the next."""
+        """Send a part of the answer, if the token is still valid; then restart the deadline for the next
+        part.
+        """
         if self._why is not None or self._guard.is_revoked(self._token):
             await self._cut(BAD_TOKEN)
         self._begun = True
@@ -246,7 +249,7 @@ class _Passage:
             self._deadline.reschedule(self._loop.time() + self._guard.limits.seconds)
 
     async def _cut(self, why: Refusal) -> None:
-        if self._deadline.expired():  # what the application still says when it is being ended
+        if self._deadline.expired():  # the application sends while it is being cancelled
             raise asyncio.CancelledError
         self._end(why)
         await self._loop.create_future()  # which the deadline ends

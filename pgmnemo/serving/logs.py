@@ -1,6 +1,7 @@
-"""A line of JSON for each request on standard error: what was asked, by whose token, and how it went.
+"""A line of JSON for each request on standard error: the path, the token's id, and the result.
 
-No text, question, key, path of a client's own or token is in it; a fault is told by its class and its place.
+It has no text, question, key, token or unknown path of a client; a fault is logged by its class and its
+place.
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ KINDS = 1000  # different words that are kept in mind
 
 
 def tell(event: str, level: str = "info", **more: Any) -> None:
-    """One line."""
+    """Print a line of the log."""
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
     line = msgspec.json.encode({"at": at, "level": level, "event": event, **more}).decode()
     print(line, file=sys.stderr, flush=True)
 
 
 class Lines(logging.Handler):
-    """Records of a library, by its own words alone: what it was given stays out. The same words are a line
-    once a second, with how often they were said since."""
+    """A handler for a library's log records that writes the format string without its arguments. Equal
+    records are one line per second, with the number of repetitions.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +41,7 @@ class Lines(logging.Handler):
         self._since: Counter[str] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line, where the last with the same words was written a second ago."""
+        """Write a line, unless the same words were written less than a second ago."""
         words, now = str(record.msg).strip().partition("\n")[0], time.monotonic()
         self._since[words] += 1
         if now - self._told.get(words, -SECOND) < SECOND:
@@ -54,16 +56,16 @@ class Lines(logging.Handler):
 
 
 def report(loop: Any, context: dict[str, Any]) -> None:
-    """Write what asyncio reports of an event loop, without what it was given."""
+    """Log an error that asyncio reports of an event loop, without the arguments."""
     fault = context.get("exception")
     told = (type(fault), fault, fault.__traceback__) if isinstance(fault, BaseException) else None
     logging.getLogger("asyncio").error(str(context["message"]), exc_info=told)
 
 
 class Logged:
-    """An application whose every request is a line; `paths` are told by name, others are `other`.
+    """An application with a log line per request; `paths` are logged by name, others as `other`.
 
-    What it raises is a fault, which a client sees as one sentence.
+    An exception of the application is a fault, which a client sees as one sentence.
     """
 
     def __init__(self, app: Any, paths: Collection[str]) -> None:
@@ -93,7 +95,7 @@ class Logged:
 
 
 class _Seen:
-    """What an application has answered so far."""
+    """The part of an answer that an application has sent."""
 
     def __init__(self, send: Send) -> None:
         self._send, self.status, self.bytes, self.whole = send, None, 0, False
@@ -108,7 +110,7 @@ class _Seen:
 
 
 def place(error: BaseException) -> str:
-    """Return the class of an error and where it was raised."""
+    """Return the class of an error and the place where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}"

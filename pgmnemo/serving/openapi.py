@@ -31,7 +31,7 @@ HEADERS = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retr
 
 
 class Told(msgspec.Struct):
-    """What is wrong: `kind` in a word, `message` as a sentence."""
+    """An error: `kind` in a word, `message` as a sentence."""
 
     kind: str
     message: str

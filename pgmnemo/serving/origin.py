@@ -1,7 +1,7 @@
-"""Which requests a web page of somebody else could have sent: by their Host, Origin and Content-Type.
+"""Detection of requests from a foreign web page: by their Host, Origin and Content-Type.
 
-A browser sends a page's request to any address, and asks nobody first where its body is plain text or a form.
-So a server without tokens trusts no Origin but its own, whatever machine the page came from.
+A browser sends a page's request to any address, without a preflight if its body is plain text or a form. So a
+server without tokens trusts only its own Origin, for pages of any machine.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _own_origin(scope: Any, host: str) -> str | None:
 
 
 def _address(given: str, usual: int) -> tuple[str, int]:
-    """Return the host and the port of `host:port`; an empty host where that is none."""
+    """Return the host and the port of `host:port`; an empty host if the text is not an address."""
     try:
         parts = urlsplit(f"//{given}")
         if "@" in given or parts.netloc != given:

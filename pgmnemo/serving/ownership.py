@@ -1,4 +1,6 @@
-"""Whether others could change a file: by owner and mode, also of the folders above it, as ssh asks."""
+"""A check that other users cannot change a file: by owner and mode, also of the folders above it, as ssh
+does.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def check_ownership(path: Path) -> None:
-    """UsageError where anybody but this user and root could change a file, or put another in its place.
+    """Raise UsageError if a user other than this one and root could change a file, or replace it.
 
-    A file that is not there is judged by its folders. Of a link both its own folders and those of the file
-    that it leads to count. A folder with the sticky bit, such as /tmp, keeps what is in it to its owners.
+    A missing file is judged by its folders. A link is judged by its own folders and those of its target. A
+    folder with the sticky bit, such as /tmp, keeps its files to their owners.
     """
     named, real = Path(os.path.abspath(path)), Path(os.path.realpath(path))
     if real.exists():

@@ -1,4 +1,4 @@
-"""A server of an application: a signal stops it, what is under way ends first, and it says what it does."""
+"""A server of an application: a signal stops it after the current requests, and it reports its state."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from pgmnemo.serving.logs import Lines, report, tell
 from pgmnemo.serving.origin import is_loopback
 
 WAITING = 2048  # connections that are not taken yet
-AT_ONCE = 64  # of them that are taken before others make room for them
+AT_ONCE = 64  # accepted in one go, before older connections are closed for them
 HEAD = 32 << 10  # bytes of the lines before a body
 PATIENCE = 30.0  # seconds in which a client reads the last of an answer
-HEAD_PATIENCE = 5.0  # seconds in which a client sends the head of a request, the first one or the next
+HEAD_PATIENCE = 5.0  # seconds in which a client sends the head of each request
 LINGER = 1.0  # seconds in which a client that still sends can read a refusal
 DISCARDED = 8 << 20  # bytes of a refused body that are read so that its client comes to the answer
 
 
 async def serve(app: Any, host: str, port: int, seconds: float) -> None:
-    """Serve until SIGTERM or SIGINT; then what is under way has `seconds` to end.
+    """Serve until SIGTERM or SIGINT; then requests in progress have `seconds` to end.
 
-    `port` 0 is a free one. UsageError where the address cannot be had.
+    `port` 0 selects a free port. Raise UsageError if the address is not available.
     """
     with bound(host, port) as listening:
         for name in ("uvicorn", "asyncio"):
@@ -57,7 +57,7 @@ async def serve(app: Any, host: str, port: int, seconds: float) -> None:
 
 @contextmanager
 def bound(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that listens there."""
+    """Yield a socket that listens on the address."""
     told = f"{host}, port {port}, cannot be served ({{why}}); name another --host or --port"
     if not 0 <= port < 1 << 16:
         raise UsageError(told.format(why="ports go up to 65,535"))
@@ -69,7 +69,7 @@ def bound(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def check_open(host: str, tokens: object) -> None:
-    """UsageError where anybody could reach a memory without a token."""
+    """Raise UsageError if other machines could reach a memory without a token."""
     if tokens is None and not is_loopback(host):
         raise UsageError(
             f"{host} is reached from other machines, and without tokens anybody could read and write; give "
@@ -79,14 +79,16 @@ def check_open(host: str, tokens: object) -> None:
 
 class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen; asyncio would take as many connections in one go as may wait."""
+        """Listen with the backlog WAITING: asyncio would accept as many connections in one go as its
+        backlog.
+        """
         await super().startup(sockets)
         for one in sockets or ():
             one.listen(WAITING)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Both signals ask to stop; being stopped so is no failure."""
+        """Stop on SIGTERM and SIGINT; such a stop is not a failure."""
         loop, both = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
         for one in both:
             loop.add_signal_handler(one, self.handle_exit, one, None)
@@ -98,7 +100,7 @@ class _Server(uvicorn.Server):
 
 
 class _Prompt(H11Protocol):
-    """Ends a connection whose client neither asks anything nor reads the rest of an answer for a while."""
+    """A protocol that ends a connection if its client is idle or does not read an answer for a while."""
 
     clients = Connections(MOST)  # of the server that runs
     _seen: Any = None
@@ -190,6 +192,6 @@ class _Lingering:
         self._protocol.loop.call_later(LINGER, self._transport.abort)
 
     def discards(self, length: int) -> bool:
-        """Return whether the next part of the body is to be read too."""
+        """Return whether to read and discard the next part of the body."""
         self._discarded += length
         return self._discarded < DISCARDED

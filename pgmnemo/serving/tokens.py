@@ -1,8 +1,8 @@
-"""Tokens for tenants: made, listed and revoked in one file, which holds none of them.
+"""Tokens for tenants: made, listed and revoked in one file, which contains only their hashes.
 
-A token is `mnemo_`, its id and 256 random bits. The file keeps the SHA-256 of the whole. That is enough:
-nobody can guess 256 random bits, however fast the hash is; slow hashes are for passwords, which people
-choose. A token is found by its id, which is no secret, and its hash is compared in constant time.
+A token is `mnemo_`, its id and 256 random bits. The file keeps the SHA-256 of the whole. A fast hash is
+enough: 256 random bits cannot be guessed; slow hashes are for passwords, which people choose. A token is
+found by its id, which is not secret, and its hash is compared in constant time.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pgmnemo.serving.wire import TIME
 
 PREFIX = "mnemo_"
 SECRET = 32  # bytes
-NOBODY = "0" * 64  # what no token hashes to
+NOBODY = "0" * 64  # not the hash of a token
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose a token is: a tenant's, or one `project`'s of it. Ids are there where no names were given."""
+    """The holder of a token: a tenant, or one `project` of a tenant. Ids are set if no names were given."""
 
     id: str
     tenant: str
@@ -45,7 +45,7 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, tenant: str | UUID, project: str | UUID | None = None, **more: Any) -> Self:
-        """One who holds from now on, with `more` fields; UsageError for what names no tenant or project."""
+        """Return a holder made now, with `more` fields; raise UsageError for an invalid tenant or project."""
         whose = tenant_id(tenant)
         if project is not None:
             project_id(whose, project)
@@ -56,8 +56,9 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
         )  # fmt: skip
 
     def scope(self, memory: Any, project: str | None = None) -> Any:
-        """Return what the holder may reach of a Memory or AsyncMemory: all of a tenant, or a project of it,
-        by its name or uuid. GrantError for another project than the token's, UsageError for no name.
+        """Return the part of a Memory or AsyncMemory that the holder can access: all of a tenant, or a
+        project of it, by its name or uuid. Raise GrantError for another project than the token's, UsageError
+        for an invalid name.
         """
         whole = memory.tenant(self.tenant_id or self.tenant)
         own = None if self.project is None else whole.project(self.project_id or self.project)
@@ -81,7 +82,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Tokens:
-    """Those of a file, which is read again when it has changed. No file is a file without tokens."""
+    """The tokens of a file, which is read again after a change. A missing file has no tokens."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -89,10 +90,10 @@ class Tokens:
         self._kept: dict[str, _Kept] = {}
 
     def made(self, tenant: str | UUID, project: str | UUID | None = None, name: str = "") -> str:
-        """Return a new token for a tenant, or for one project of it; only this call ever tells it.
+        """Return a new token for a tenant, or for one project of it; it cannot be shown again.
 
-        A tenant may have several, so that a new one is given out before the old one is revoked. UsageError
-        for what names no tenant or project.
+        A tenant may have several, so that a new token is distributed before the old one is revoked. Raise
+        UsageError for an invalid tenant or project.
         """
         number = secrets.token_hex(8)
         token = f"{PREFIX}{number}_{secrets.token_urlsafe(SECRET)}"
@@ -107,11 +108,11 @@ class Tokens:
             return kept.pop(id, None) is not None
 
     def listed(self) -> list[Holder]:
-        """Return who holds one, oldest first."""
+        """Return the holders of tokens, oldest first."""
         return sorted((one.holder for one in self._read().values()), key=lambda one: one.made_at)
 
     def holder(self, token: str) -> Holder | None:
-        """Whose a token is; None for one that is none, or was revoked."""
+        """Return the holder of a token; None for an unknown or revoked token."""
         number = token.removeprefix(PREFIX).partition("_")[0]
         kept = self._read().get(number)
         same = hmac.compare_digest(_hashed(token), kept.sha256 if kept else NOBODY)
@@ -135,9 +136,9 @@ class Tokens:
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, _Kept]]:
-        """The tokens, to be changed; one process at a time, and who reads sees all of a change or nothing."""
+        """Yield the tokens for a change, by one process at a time; readers see all of a change or nothing."""
         with os_errors(f"{self.path} cannot be written ({{why}}); name another file", UsageError):
-            home = Path(os.path.realpath(self.path))  # what a link leads to: others read that
+            home = Path(os.path.realpath(self.path))  # the target of a link: readers follow it
             folder = os.open(home.parent, os.O_RDONLY)
             try:
                 check_ownership(self.path)
@@ -153,7 +154,7 @@ def _write(home: Path, kept: dict[str, _Kept]) -> None:
     told = msgspec.json.format(msgspec.json.encode(_File(tuple(kept.values()))), indent=1)
     with NamedTemporaryFile(dir=home.parent, prefix=f".{home.name}.", delete=False) as file:
         try:
-            file.write(told + b"\n")  # such a file is its owner's alone, 0600
+            file.write(told + b"\n")  # the file's mode is 0600
             file.flush()
             os.fsync(file.fileno())
             Path(file.name).replace(home)

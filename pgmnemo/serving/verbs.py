@@ -1,4 +1,4 @@
-"""The verbs that are served, one line each: `POST /v1/<name>` is that verb of a scope."""
+"""The verbs of the HTTP interface, one line each: `POST /v1/<name>` is the verb of a scope."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ Told = Callable[[Any, Mapping[str, Any]], Any]
 
 @dataclass(frozen=True)
 class Verb:
-    """`answer` is the type of what is told, `told` makes it of what the verb answered and was asked.
+    """A verb of the HTTP interface. `answer` is the type of the response; the function `told` makes it from
+    the verb's result and arguments.
 
-    `example` is a body; `lines`: an answer of JSON lines, which is sent bit by bit. `most`: bounds of
-    whole numbers from 1 on.
+    `example` is a body; `lines` marks a response of JSON lines, which is sent in parts. `most` bounds whole
+    numbers, from 1 up.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Verb:
     most: Mapping[str, int] = field(default_factory=dict)
 
     def cost(self, given: Mapping[str, Any]) -> float:
-        """Return what a request costs of its token's rate, beyond the 1 of any: by its texts and by `k`."""
+        """Return the cost of a request in its token's rate, beyond the base of 1: by its texts and by `k`."""
         return float(len(given.get("items", ())) / TEXTS + given.get("k", 0) / HITS)
 
     @property
@@ -58,30 +59,30 @@ class Verb:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The verb of a scope."""
+        """Return the verb of a scope."""
         found: Callable[..., Any] = getattr(AsyncScope, self.name)
         return found
 
     @cached_property
     def body(self) -> type[msgspec.Struct]:
-        """What it takes."""
+        """Return the type of the request body."""
         name = "".join(part.title() for part in self.name.split("_"))
         return asked(f"{name}Request", self.function, self.most)
 
     @property
     def about(self) -> str:
-        """What it does: the docstring of the verb."""
+        """Return the docstring of the verb."""
         return inspect.getdoc(self.function) or ""
 
     def read(self, body: bytes) -> tuple[dict[str, Any], str | None]:
-        """Return the keywords of the verb, and the project; msgspec's errors for what is none."""
+        """Return the verb's keywords, and the project; raise msgspec's errors for an invalid body."""
         given = msgspec.json.decode(body or b"{}", type=self.body)
         keywords = {name: native(value) for name, value in members(given)}
         return keywords, keywords.pop("project")
 
 
 def _why(hit: Hit) -> dict[str, Any]:
-    """Return a hit with what each part adds to its score, and why in words."""
+    """Return a hit with the share of each cause in its score, and the reason in words."""
     return {**builtin(hit), "shares": hit.shares(), "why": hit.why()}
 
 

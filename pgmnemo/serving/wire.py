@@ -1,4 +1,6 @@
-"""Records of the library as JSON: what a verb takes and answers, derived so that neither can drift."""
+"""Records of the library as JSON: the requests and responses of verbs, derived from the code so that they
+cannot drift.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ TIME = Annotated[datetime, Meta(tz=True)]
 
 
 def asked(name: str, verb: Callable[..., Any], most: Mapping[str, int]) -> type[msgspec.Struct]:
-    """Return what a verb takes as a body: its parameters, but those that are no JSON, and the project.
+    """Return the type of a verb's body: its parameters, except those without a JSON form, and the project.
 
-    most: of whole numbers from 1 on, by their names.
+    most: bounds of whole numbers, from 1 up, by parameter name.
     """
     hints = get_type_hints(verb)
     hints |= {each: Annotated[int, Meta(ge=1, le=bound)] for each, bound in most.items()}
@@ -36,8 +38,8 @@ def asked(name: str, verb: Callable[..., Any], most: Mapping[str, int]) -> type[
 
 @cache
 def answered(kind: type, **more: Any) -> type[msgspec.Struct]:
-    """Return a record as it is answered, for the schema: what `mnemo --json` prints, with `more` or other
-    fields.
+    """Return the response type of a record, for the schema: the output of `mnemo --json`, with `more` or
+    other fields.
     """
     hints = get_type_hints(kind)
     names = [one.name for one in fields(kind) if one.compare and one.name not in more]
@@ -89,12 +91,12 @@ def _wire(hint: Any) -> Any:
 
 
 def native(value: Any) -> Any:
-    """Return what was read as the library takes it."""
+    """Return a decoded value in the type that the library takes."""
     if isinstance(value, msgspec.Struct):
         return RECORDS[type(value)](**{name: native(one) for name, one in members(value)})
     return [native(one) for one in value] if isinstance(value, list) else value
 
 
 def members(value: msgspec.Struct) -> list[tuple[str, Any]]:
-    """Return the fields of a struct with what they hold."""
+    """Return the fields of a struct with their values."""
     return [(name, getattr(value, name)) for name in value.__struct_fields__]

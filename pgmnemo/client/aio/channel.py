@@ -30,7 +30,7 @@ NOT_WRITTEN = (
 
 
 class AsyncOurs(AsyncCursor[tuple[Any, ...]]):
-    """A cursor that reads and writes as we do, over a connection whose owner may want other types."""
+    """A cursor that uses this client's type adapters in place of the connection's own."""
 
     @property
     def adapters(self) -> AdaptersMap:
@@ -38,10 +38,11 @@ class AsyncOurs(AsyncCursor[tuple[Any, ...]]):
 
 
 class AsyncChannel:
-    """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again.
+    """A channel to the database. `settings` of pgmnemo apply to each call; retries take at most `patience`
+    seconds.
 
-    `where` is what a sentence calls the database, `mend` what to do where it is not reached. Without `ours`
-    values go by the types that the connection knows, as those of NumPy and pgvector.
+    Messages call the database `where`; `mend` is the remedy if it cannot be reached. Without `ours` values
+    use the connection's own types, such as those of NumPy and pgvector.
     """
 
     def __init__(
@@ -69,9 +70,9 @@ class AsyncChannel:
     async def unit(
         self, work: Callable[[AsyncConnection[Any]], Any], *, repeatable: bool = True, snapshot: bool = False
     ) -> Any:
-        """Return what `work` answers, which sends several calls in one transaction under the settings.
+        """Return the result of `work`, which sends several calls in one transaction under the settings.
 
-        With `snapshot` all of them see one moment.
+        With `snapshot` all calls see the same moment.
         """
 
         async def under(connection: AsyncConnection[Any]) -> Any:
@@ -163,7 +164,7 @@ def commits(connection: AsyncConnection[Any]) -> bool:
 
 
 def cursor_of(connection: AsyncConnection[Any], ours: bool) -> AsyncCursor[tuple[Any, ...]]:
-    """Return a cursor of our types, or of the connection's."""
+    """Return a cursor with this client's types, or with the connection's."""
     return (AsyncOurs if ours else AsyncCursor)(connection, row_factory=tuple_row)
 
 

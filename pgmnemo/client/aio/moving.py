@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pgmnemo.client.aio.scope import AsyncScope
 
 BATCH = 500
-AUTO = "auto"  # the language of a tenant that was given none
+AUTO = "auto"  # the language of a tenant without a setting
 
 
 async def write(scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
@@ -77,7 +77,7 @@ async def _written(
 
 
 async def read(scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> Moved:
-    """Store what the lines of an export hold; a second time nothing changes."""
+    """Store the lessons, links and supersessions of an export; a second import changes nothing."""
     header: Header = next(lines)
     reading = _Reading(scope, header, transferring.source(header, scope._memory._embedding), dry_run)
     try:
@@ -104,7 +104,7 @@ class _Reading:
         self._forgotten: set[tuple[UUID | None, str]] = set()  # by an earlier import
 
     async def take(self, batch: list[Any]) -> None:
-        """Lessons first, project by project, then what is between them."""
+        """Store a batch: lessons first, project by project, then the links and supersessions between them."""
         lessons = [line for line in batch if isinstance(line, LessonLine)]
         some = transferring.by_project(lessons, self.scope.project_id, self.origins)
         for project, lines in some.items():
@@ -116,7 +116,7 @@ class _Reading:
                 await self.supersede(line)
 
     async def store(self, inside: AsyncScope, lines: list[LessonLine]) -> None:
-        """Lessons of one project; those that are forgotten are stored only where they are not there."""
+        """Store lessons of one project; a forgotten lesson is stored only if it does not exist."""
         held = {line.key: await inside.get(line.key) for line in lines if not line.active}
         rest = [line for line in lines if line.active or transferring.is_other(line, held.get(line.key))]
         again = {line.key for line in lines} - {line.key for line in rest}
@@ -158,7 +158,7 @@ class _Reading:
             await self.scope._call(call)
 
     async def link(self, line: LinkLine) -> None:
-        """A link, across projects where the line says so."""
+        """Store a link, across projects if the line names another project."""
         self.links += 1
         if not self.dry_run:
             project: UUID = self.scope.project_id or line.project
@@ -170,6 +170,6 @@ class _Reading:
             await self.scope._call(call)
 
     async def forget(self) -> None:
-        """At the end."""
+        """Forget the imported lessons that were forgotten in the export; call it last."""
         for inside, key in self._to_forget:
             await inside.forget(key)

@@ -1,4 +1,4 @@
-"""A tenant's vectors made anew by another embedder, batch by batch, while the old ones serve."""
+"""Re-embed a tenant's texts with another embedder, batch by batch, while the old vectors serve."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Ask = Callable[[Call[Any]], Any]
 
 
 async def reembed(scope: AsyncScope, embedding: Embedding | None, batch: int, progress: Progress) -> int:
-    """Change a tenant's embedder, or go on with it; how many texts were embedded."""
+    """Change a tenant's embedder, or continue a change; return the number of embedded texts."""
     memory, tenant = scope._memory, scope.tenant_id
     if embedding is None:
         raise UsageError("reembed takes an embedder, and None is none; name one")
@@ -78,7 +78,7 @@ class _Change:
         self.done = 0
 
     async def carry_out(self) -> None:
-        """Pass over what is due until little is; then the rest, while nobody stores vectors."""
+        """Embed the due texts in passes until few are left, then the rest under a lock against writers."""
         memory = self.scope._memory
         for left in reversed(range(PASSES)):
             after: int | None = None
@@ -90,7 +90,9 @@ class _Change:
                 return
 
     async def _end(self, left: int, connection: AsyncConnection[Any]) -> bool:
-        """Within a transaction: embed what became due meanwhile and switch, unless that is much."""
+        """Embed the texts that became due meanwhile and switch the embedder, in a transaction, unless too
+        many are due.
+        """
         ask = partial(self.scope._memory._channel.sent, connection)
         while rows := await ask(calls.reembedding_due(self.tenant, most=self.batch, hold=True)):
             if left and len(rows) >= self.batch:
@@ -118,12 +120,12 @@ class _Change:
                 pass
 
     async def _texts(self, rows: Rows, ask: Ask) -> list[str]:
-        """What is embedded of a lesson's texts: of passages as the rule cuts them, what it says."""
+        """Return the text to embed for each row: of passages cut by the rule, only the words of the turn."""
         lesson, number, content, _ = rows[0]
         if number > 0:  # the whole has its vector already
             given = {"after": lesson - 1, "most": 1, "everything": True, "columns": ("content",)}
             content = (await ask(calls.list_page(self.tenant, **given)) or [[content]])[0][0]
         turns, chat = turns_of(content) if rows[-1][1] > 0 else ([], False)
         said: dict[str, Any] = {passage.text: passage.embedded for passage in cut(turns, WINDOWS)}
-        head = ROLE.pattern if chat else "(?!)"  # who says it, at the head of a piece
+        head = ROLE.pattern if chat else "(?!)"  # the speaker at the head of a piece
         return [row[2] if row[1] == 0 else said.get(row[2]) or re.sub(f"^{head}", "", row[2]) for row in rows]

@@ -187,7 +187,9 @@ class AsyncScope:
     async def _stage(
         self, project: UUID, items: Sequence[Item], now: datetime | None, maker: Remembered | None = None
     ) -> dict[str, int]:
-        """One batch through the staging table, in one transaction; `maker`: whose vectors the items have."""
+        """Store one batch through the staging table, in one transaction; `maker` is the embedder of given
+        vectors.
+        """
         staging.check(items)
         told = [replace(item, at=item.at or now) for item in items]
         rows = [
@@ -340,7 +342,9 @@ class AsyncScope:
     async def _recall(self, query: str | None, vector: Sequence[float] | None, asked: Asked) -> list[Hit]:
         with self._span("search_memory") as span:
             row = await self._question(query, vector, asked.mode)
-            words = "" if query is None and row is None else query  # then what is new and important is first
+            words = (
+                "" if query is None and row is None else query
+            )  # then new and important lessons come first
             weights = await self._memory._in_force()
             call = requests.recall(self.tenant_id, self.project_id, words, row, asked, weights)
             hits = await self._call(call)
@@ -720,13 +724,15 @@ class AsyncScope:
             return await self._memory._call(self.tenant_id, call)
 
     async def _fit(self, own: Remembered, *, writing: bool) -> None:
-        """UsageError where the tenant's vectors are another embedder's; the first to write is remembered."""
+        """Raise UsageError if the tenant's vectors come from another embedder; the first writer's embedder is
+        remembered.
+        """
         with self._named_errors():
             await self._memory._fit(self.tenant_id, self._name, own, writing=writing)
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:
-        """Inside the block, an error calls tenant and project as the caller does."""
+        """Rewrite errors in the block to the caller's names of tenant and project."""
         try:
             yield
         except StateError as error:
@@ -740,9 +746,11 @@ class AsyncScope:
         return self._memory._tracing.span(operation, self.tenant_id, key)
 
     async def _echo(self, item: Item) -> str | None:
-        """Return the key of the lesson of this project that a text repeats, which this memory had handed out
-        and which still holds; "" for a block alone. What a user says or what has a key of its own is no
-        echo."""
+        """Return the key of this project's current lesson that a text repeats, if this memory has handed out
+        that lesson; "" for a text that consists of context blocks.
+
+        Return None for a user's text or a text with its own key: neither is an echo.
+        """
         if not isinstance(item.text, str) or len(item.text) > LONGEST:
             return None
         if only_blocks(item.text):
@@ -754,7 +762,7 @@ class AsyncScope:
         return key if echoes.repeats(self.tenant_id, item.text, await self.get(key)) else None
 
     def _new(self, items: Sequence[Item]) -> list[Item]:
-        """Items without the blocks in them, and without those that are blocks alone."""
+        """Return the items without their context blocks, and drop the items that consist only of blocks."""
         kept = [item for item in items if not (isinstance(item.text, str) and only_blocks(item.text))]
         return [replace(item, text=self._without_blocks(item.text)) for item in kept]
 
@@ -763,7 +771,7 @@ class AsyncScope:
             return without_blocks(text)
         return [_outside(turn) for turn in text] if isinstance(text, list | tuple) else text
 
-    # Last, for in what follows `list` is this one
+    # Last, because it hides the builtin `list` in the rest of the class
 
     async def list(
         self,
@@ -793,7 +801,7 @@ class AsyncScope:
     async def _lessons(
         self, ask: Callable[[Call[Any]], Any], most: int | None = None, **given: Any
     ) -> AsyncIterator[Lesson]:
-        """Page by page what `ask` answers, without what the tenant remembers of itself."""
+        """Yield lessons page by page through `ask`."""
         after, left, size = None, most, requests.PAGE
         while left is None or left > 0:
             wanted = size if left is None else min(left + 1, size)

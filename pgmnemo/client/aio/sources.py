@@ -1,7 +1,7 @@
-"""Where connections come from: one that the caller owns, a pool of the caller's, or connections of our own.
+"""Sources of connections: a connection of the caller, a pool of the caller, or own connections.
 
-Our own are made when they are needed, kept while they are idle, and closed with the memory; there is no
-thread or task behind them.
+Own connections are made on demand, kept while they are idle, and closed with the memory; there is no
+background thread or task.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Unreached(Exception):
 
 
 class AsyncOwned:
-    """A connection of the caller's, used by one task at a time and never closed or made anew."""
+    """A connection of the caller, used by one task at a time; it is never closed or replaced."""
 
     renewed = False
 
@@ -45,7 +45,7 @@ class AsyncOwned:
             yield self._connection
 
     async def close(self) -> None:
-        """Nothing: it is the caller's."""
+        """Do nothing: the caller closes the connection."""
 
 
 class AsyncPooled:
@@ -68,7 +68,7 @@ class AsyncPooled:
             await self._pool.putconn(connection)
 
     async def close(self) -> None:
-        """Nothing: it is the caller's."""
+        """Do nothing: the caller closes the pool."""
 
 
 class AsyncOwn:
@@ -103,15 +103,16 @@ class AsyncOwn:
                 await self._put(connection)
 
     def prepare(self, backend: int) -> None:
-        """Prepare what is sent often from now on, if the server's process that answered is that of the
-        connection itself: then no pooler is between, which might send the next statement to another."""
+        """Enable prepared statements if the connection's process is the server's own: otherwise a pooler is
+        in between, and could send the next statement to another process.
+        """
         for connection in self._idle:
             if connection.pgconn.backend_pid == backend:
                 self._prepare = connection.prepare_threshold = OFTEN
 
     async def connect(self) -> AsyncConnection[Any]:
-        """Return a new connection; Unreached where there is none. An embedded server that died is started
-        again.
+        """Return a new connection, after a restart of an embedded server that died; raise Unreached on
+        failure.
         """
         try:
             try:
@@ -132,7 +133,7 @@ class AsyncOwn:
             )
 
     async def _put(self, connection: AsyncConnection[Any]) -> None:
-        """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""
+        """Keep the connection if it is idle and open; a broken connection also closes the idle ones."""
         if connection.closed:
             await self._drop()
         elif self._open and connection.pgconn.transaction_status == TransactionStatus.IDLE:
@@ -141,7 +142,9 @@ class AsyncOwn:
             await connection.close()
 
     async def _taken(self) -> AsyncConnection[Any] | None:
-        """Return an idle one on which the server has said nothing: unasked it says that it goes."""
+        """Return an idle connection that the server has not closed; an idle socket is readable only if it
+        closes.
+        """
         while (connection := self._kept()) is not None:
             if not is_readable(connection.fileno()):
                 return connection
@@ -149,7 +152,7 @@ class AsyncOwn:
         return None
 
     def _kept(self) -> AsyncConnection[Any] | None:
-        """Return an idle one; another thread may take it between a look and a grasp."""
+        """Return an idle connection; pop it at once, because another thread may take it after a check."""
         try:
             return self._idle.pop()
         except IndexError:
@@ -161,9 +164,10 @@ class AsyncOwn:
                 await connection.close()
 
     async def close(self) -> None:
-        """Close what is idle, and let the embedded server go; what is in use is closed when it comes back.
+        """Close idle connections, and release the embedded server; a connection in use is closed on its
+        return.
 
-        A fork has nothing to close.
+        A forked process has nothing to close.
         """
         self._open = False
         if self._process == os.getpid():

@@ -1,5 +1,4 @@
-"""From a place to a channel whose database was looked at: the one thing that a memory does before its
-verbs."""
+"""Open the channel to a memory's database and check the database, before the first verb."""
 
 from __future__ import annotations
 
@@ -23,8 +22,9 @@ GATE = {"gate_strict": "off"}  # in a folder the role has it so
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A channel, what its database is, where that lies, and the role for which a folder's tenants are granted
-    (empty: nothing is granted)."""
+    """A channel, the facts about its database, its location, and the role that a folder's tenants are granted
+    to (empty: no grants).
+    """
 
     channel: AsyncChannel
     opened: Opened
@@ -35,7 +35,7 @@ class Started:
 async def start(
     given: object, settings: Mapping[str, str], connections: int, patience: float, progress: Progress
 ) -> Started:
-    """Open what `resolve` made of a place; a server that was started stops again where it will not do."""
+    """Open a resolved place; stop a server that this started if its database cannot be used."""
     if not 1 <= connections <= 1000:
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
@@ -67,7 +67,7 @@ async def _started(
     first = AsyncChannel(source, {}, waits, where, mend="start it, or correct the DSN")
     try:
         opened = await first.call(opening(where, default_version()))
-    except BaseException:  # a task that is cancelled, too
+    except BaseException:  # including a task's cancellation
         await source.close()
         raise
     if isinstance(source, AsyncOwn):

@@ -38,7 +38,7 @@ ANSWER_BYTES: ContextVar[int | None] = ContextVar("ANSWER_BYTES", default=None)
 
 
 async def rows_of(cursor: AsyncCursor[Any], statement: bytes, parameters: Any) -> list[Any]:
-    """Return the rows that a statement answers; TooLargeError where they have too many bytes."""
+    """Return the rows that a statement answers; raise TooLargeError where they have too many bytes."""
     if (most := ANSWER_BYTES.get()) is None:
         await cursor.execute(statement, parameters, binary=True)
         return await cursor.fetchall()
@@ -65,7 +65,7 @@ def is_pool(given: object) -> bool:
 
 
 async def run(function: Callable[..., Any], *given: Any, undo: Callable[[Any], object] | None = None) -> Any:
-    """Return what a blocking function answers, in a thread; `undo` takes it back from a task that is
+    """Return the result of a blocking function, run in a thread; `undo` reverts it if the task is
     cancelled.
     """
     if undo is None:
@@ -80,8 +80,9 @@ async def run(function: Callable[..., Any], *given: Any, undo: Callable[[Any], o
 
 
 class Turns:
-    """Who may ask an embedder: a question at once, a batch of documents where few others are asked for and,
-    for a second at most, where no question is."""
+    """A queue for the embedder. Questions run at once; a batch of documents waits up to a second while
+    questions run, and at most half as many batches as cores run at the same time.
+    """
 
     def __init__(self) -> None:
         self._questions, self._documents = 0, Semaphore(max(1, (os.cpu_count() or 1) // 2))
@@ -104,6 +105,6 @@ class Turns:
 
 
 async def ask(embed: Callable[..., Any], texts: list[str], asynchronous: bool) -> Any:
-    """Return what an embedder answers: awaited where it is asynchronous, else in a thread."""
+    """Return an embedder's answer: awaited if the function is asynchronous, else from a thread."""
     answer = await embed(texts) if asynchronous else await asyncio.to_thread(embed, texts)
     return await answer if inspect.isawaitable(answer) else answer

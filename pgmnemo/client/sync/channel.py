@@ -31,7 +31,7 @@ NOT_WRITTEN = (
 
 
 class Ours(Cursor[tuple[Any, ...]]):
-    """A cursor that reads and writes as we do, over a connection whose owner may want other types."""
+    """A cursor that uses this client's type adapters in place of the connection's own."""
 
     @property
     def adapters(self) -> AdaptersMap:
@@ -39,10 +39,11 @@ class Ours(Cursor[tuple[Any, ...]]):
 
 
 class Channel:
-    """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again.
+    """A channel to the database. `settings` of pgmnemo apply to each call; retries take at most `patience`
+    seconds.
 
-    `where` is what a sentence calls the database, `mend` what to do where it is not reached. Without `ours`
-    values go by the types that the connection knows, as those of NumPy and pgvector.
+    Messages call the database `where`; `mend` is the remedy if it cannot be reached. Without `ours` values
+    use the connection's own types, such as those of NumPy and pgvector.
     """
 
     def __init__(
@@ -70,9 +71,9 @@ class Channel:
     def unit(
         self, work: Callable[[Connection[Any]], Any], *, repeatable: bool = True, snapshot: bool = False
     ) -> Any:
-        """Return what `work` answers, which sends several calls in one transaction under the settings.
+        """Return the result of `work`, which sends several calls in one transaction under the settings.
 
-        With `snapshot` all of them see one moment.
+        With `snapshot` all calls see the same moment.
         """
 
         def under(connection: Connection[Any]) -> Any:
@@ -162,7 +163,7 @@ def commits(connection: Connection[Any]) -> bool:
 
 
 def cursor_of(connection: Connection[Any], ours: bool) -> Cursor[tuple[Any, ...]]:
-    """Return a cursor of our types, or of the connection's."""
+    """Return a cursor with this client's types, or with the connection's."""
     return (Ours if ours else Cursor)(connection, row_factory=tuple_row)
 
 

@@ -1,8 +1,8 @@
 # Made of ../aio/files.py by `make sync`: edit that one.
-"""The lessons of a project as files: a key is a path, the text of the lesson what is in it.
+"""The lessons of a project as files: the key is the path, the lesson's text is the file's text.
 
-Folders are there by the files in them. A file is changed only if it still is what its writer has read, and
-several move at once or not at all; plain writers of the same lessons wait meanwhile.
+A folder exists if it contains files. A file is changed only if its text is still the text that the writer has
+read, and a move of several files is atomic; other writers of the same lessons wait meanwhile.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 SIZE = ("external_id", "pg_catalog.octet_length(content)", "nullif(metadata, '{}')", "id")
 PAGE = 10_000
-EMPTY = "(empty file)"  # no lesson is empty, so one with this text stands for a file without a word,
-BLANK = "blank"  # and this of its metadata is what is in it
+EMPTY = "(empty file)"  # no lesson is empty, so this text marks the lesson of a blank file,
+BLANK = "blank"  # and this key of its metadata holds the file's text
 Ask = Callable[[Call[Any]], Any]
 Made = tuple[Item, Any, staging.OfLesson]
 
@@ -42,14 +42,14 @@ class Files:
         return self._sizes(self._scope._call)
 
     def read(self, path: str) -> str | None:
-        """What is in a file; None where there is none."""
+        """Return the text of a file, or None if there is no file."""
         return _text(self._scope.get(path)) if path.startswith(self._under) else None
 
     def write(self, path: str, text: str, was: str | None = None) -> bool:
-        """Write a file that still is what it `was`, or a new one whose place is free; else nothing, and
-        False.
+        """Write a file if its text is still `was`, or a new file at a free path; else return False.
 
-        UsageError for a text that no lesson may have (NUL, too long), or a path of more than 1,000 bytes.
+        Raise UsageError for a text that no lesson can have (NUL, too long), or a path of more than 1,000
+        bytes.
         """
         [made] = self._made([Item(text, path)])
 
@@ -64,10 +64,10 @@ class Files:
             return bool(self._alone(work))
 
     def move(self, old: str, new: str) -> bool:
-        """Give a file, or all of a folder, another path that is free; False, and nothing is done, where it is
-        not, or somebody changes them meanwhile.
+        """Give a file, or every file of a folder, a new path; return False and change nothing if the path is
+        taken or another session changes the files meanwhile.
 
-        Role, metadata and times come along, links do not.
+        Role, metadata and times are kept, links are not.
         """
         paths = [path for path in self.sizes() if is_in(path, old)]
         lessons = [lesson for path in paths if (lesson := self._scope.get(path)) is not None]
@@ -115,7 +115,7 @@ class Files:
             after = page[-1][-1]
 
     def _made(self, files: Iterable[Item]) -> list[Made]:
-        """Return files with their vectors, which are made before anybody has to wait."""
+        """Return files with their vectors, which are made before the lock is taken."""
         items = [_kept(item) for item in files]
         for item in items:
             staging.checked_key(str(item.key))
@@ -123,7 +123,7 @@ class Files:
         return [(item, *vectors) for item, vectors in zip(items, embedded, strict=True)]
 
     def _put(self, ask: Ask, made: Made, held: Lesson | None) -> None:
-        """Store a file over what is `held` under its key; over what is no file any longer, anew."""
+        """Store a file over the lesson `held`; delete a lesson that is not a file first."""
         tenant, scope = self._scope.tenant_id, self._scope
         item, whole, vectors = made
         given = {**requests.fields(item, item.at), **staging.sent(whole, vectors, scope._oid, scope._width)}
@@ -137,7 +137,9 @@ class Files:
             raise _Taken
 
     def _alone(self, work: Callable[[Ask], Any]) -> Any:
-        """Return what `work` answers in a transaction in which nobody else changes lessons of the tenant."""
+        """Return the result of `work`, run in a transaction that locks the tenant's lessons against other
+        writers.
+        """
         memory, tenant = self._scope._memory, self._scope.tenant_id
         memory._enter(tenant)
 
@@ -159,7 +161,7 @@ class _Taken(Exception):
 
 
 def is_in(path: str, folder: str) -> bool:
-    """Return whether a file is that one, or in that folder."""
+    """Return whether a path is the folder itself or inside it."""
     return path == folder or path.startswith(f"{folder}/")
 
 
@@ -169,7 +171,7 @@ def is_free(path: str, files: Mapping[str, int]) -> bool:
 
 
 def _text(lesson: Lesson | None) -> str | None:
-    """What is in the file that a lesson is; None where it is none."""
+    """Return the text of the file in a lesson; None if the lesson is missing or not current."""
     if lesson is None or not lesson.holds():
         return None
     return str(lesson.metadata.get(BLANK, EMPTY)) if lesson.text == EMPTY else lesson.text

@@ -26,9 +26,9 @@ from pgmnemo.progress import QUIET, Progress
 
 @checked
 class Memory:
-    """A memory that is open: of a folder, whose PostgreSQL it starts and stops, or of a database.
+    """An open memory, in a folder (the memory starts and stops its PostgreSQL) or in a database.
 
-    Made by `open`. Threads may share it; an asynchronous one, tasks.
+    `open` makes it. Threads can share a synchronous memory, tasks an asynchronous one.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class Memory:
         self._place, self._role, self._tracing = place, role, tracing
         self._weights: dict[str, float] | None = None
         self._remembered: dict[UUID, Remembered] = {}
-        self._noted: set[UUID] = set()  # tenants of which this memory knows that they remember one
+        self._noted: set[UUID] = set()  # tenants known to remember an embedder
         self._kept: dict[UUID, int] = {}  # numbers of each vector of a tenant
         self._let_in: set[UUID] = set()
-        self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
+        self._unread: set[UUID] = set()  # tenants with a warning about a text without a vector
         self._turns: Any = None
         self._echoes = Echoes()
 
@@ -127,8 +127,8 @@ class Memory:
         return self._channel.call(call, self._maker(tenant))  # type: ignore[no-any-return]
 
     def _maker(self, tenant: UUID) -> dict[str, str]:
-        """Return the setting that tells the extension whose vectors these are, should others change a
-        tenant's.
+        """Return the setting that names the embedder of a tenant's vectors to the extension, in case another
+        session changes it.
         """
         held = self._remembered.get(tenant)
         return {} if held is None else {"embedder": staging.name_of(held, self._kept.get(tenant))}
@@ -138,7 +138,9 @@ class Memory:
         return {} if item.language is None else {"language": item.language}
 
     def _enter(self, tenant: UUID) -> None:
-        """In a folder, whoever opens it may work for every tenant; the grant is made when it is needed."""
+        """Grant the tenant to a folder's role before its first use: a folder's user may work for every
+        tenant.
+        """
         if self._role and tenant not in self._let_in:
             self.grant(tenant, self._role)
             self._let_in.add(tenant)
@@ -153,10 +155,10 @@ class Memory:
         by: Embedding | None = None,
         wholes: Collection[str] = (),
     ) -> dict[str, Any]:
-        """Return the vector of each text, by an embedder or by the memory's own; empty without one.
+        """Return the vector of each text, by the given embedder or the memory's; empty without an embedder.
 
-        None is that of a text whose script the embedder does not know. Of `wholes` the beginning is embedded,
-        of any other text all of it.
+        A text in a script unknown to the embedder has None. Texts in `wholes` are embedded by their
+        beginning, all other texts in full.
         """
         if (own := by or self._embedding) is None or not texts:
             return {}
@@ -184,7 +186,9 @@ class Memory:
             measuring.warn(self._embedding.name, name)
 
     def _fit(self, tenant: UUID, name: str, own: Remembered, *, writing: bool) -> None:
-        """UsageError where a tenant's vectors are another embedder's; the first to write is remembered."""
+        """Raise UsageError if a tenant's vectors come from another embedder; the first writer's embedder is
+        remembered.
+        """
         if writing and tenant not in self._noted:
             self._note(tenant, own)
             self._noted.add(tenant)
@@ -193,7 +197,7 @@ class Memory:
         embedders.check(held, own, name)
 
     def _held(self, tenant: UUID, ask: Callable[[Call[Any]], Any] | None = None) -> Remembered | None:
-        """Return what a tenant remembers of its embedder, by whatever asks."""
+        """Return the embedder that a tenant remembers, read through `ask` or by a call of its own."""
         ask = ask or partial(self._call, tenant)
         space = ask(staging.space(tenant))
         self._kept[tenant] = space.kept if space else 0
@@ -208,7 +212,7 @@ class Memory:
             self._call(tenant, calls.set_embedder(tenant, staging.name_of(own), own.dimensions))
 
     def _width(self, tenant: UUID) -> int:
-        """To how many numbers a tenant's vectors are filled up with zeros."""
+        """Return the width to which a tenant's vectors are padded with zeros."""
         return self._kept.get(tenant, 0)
 
     def _in_force(self) -> Mapping[str, float]:

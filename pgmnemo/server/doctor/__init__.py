@@ -1,4 +1,4 @@
-"""What is well and what is not with a database that holds pgmnemo."""
+"""Diagnosis of a database that has pgmnemo."""
 
 from pgmnemo.server.doctor.diagnosing import diagnose
 from pgmnemo.server.doctor.finding import FAULT, OK, WARNING, Finding, fault

@@ -1,4 +1,4 @@
-"""Roles, grants and settings: who reaches whose memory, and how."""
+"""Checks of roles, grants and settings: access to tenants' memories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DROPPED = "SELECT tenant_id, grantee FROM pgmnemo.list_grants() WHERE grantee ~ 
 
 
 def reached(examined: Examined, role: str) -> set[UUID]:
-    """Return the tenants that a role reaches; who is not the owner sees those that he reaches himself."""
+    """Return the tenants that a role has access to; a login other than the owner sees only its own access."""
     return {row[0] for row in examined.target.session.execute(REACHED, (role,))}
 
 

@@ -1,4 +1,4 @@
-"""Server, pooler, clock, pgvector and pgmnemo: what everything else rests on."""
+"""Checks of the basis: server, pooler, clock, pgvector and pgmnemo."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SELECT p.prosrc FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
  WHERE n.nspname = 'pgmnemo' AND p.prosrc ~ '[.]l2_norm' ORDER BY p.proname LIMIT 1
 """
 SCHEMA = re.compile(r'("(?:[^"]|"")+"|\w+)\.l2_norm')  # of pgvector, as a function's body names it
-APART = timedelta(seconds=2)  # by which two clocks may differ
+APART = timedelta(seconds=2)  # accepted difference of two clocks
 
 
 def server(examined: Examined) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def server(examined: Examined) -> Iterator[Finding]:
 
 
 def encoding(examined: Examined) -> Iterator[Finding]:
-    """Name what a database in another encoding than UTF8 cannot do."""
+    """Yield a warning with the limits of a database in another encoding than UTF8."""
     name = examined.target.ask("SELECT getdatabaseencoding()::text")
     if name == "SQL_ASCII":
         told = "the encoding is SQL_ASCII: words with letters beyond ASCII are found by their vectors alone"
@@ -46,7 +46,7 @@ def encoding(examined: Examined) -> Iterator[Finding]:
 
 
 def pooler(examined: Examined) -> Iterator[Finding]:
-    """A pooler makes up the number of the process that it stands for; its mode it tells nobody."""
+    """Yield a finding if a pooler is in between: it invents the process id, and hides its mode."""
     session = examined.target.session
     if examined.target.ask("SELECT pg_backend_pid()") != session.info.backend_pid:
         told = "a pooler is between, perhaps in transaction mode: the client prepares no statements"
@@ -60,7 +60,7 @@ def clock(examined: Examined) -> Iterator[Finding]:
 
 
 def compared(before: datetime, there: datetime, after: datetime) -> Finding:
-    """Return the server's clock, which was read between two looks at our own."""
+    """Return the server's clock, read between two reads of the local clock."""
     apart = max(before - there, there - after, timedelta())
     if apart <= APART:
         return Finding("clock", OK, "the clocks of server and client agree")
@@ -81,7 +81,7 @@ def pgvector(examined: Examined) -> Iterator[Finding]:
 
 
 def _reached(target: Target) -> Finding:
-    """Tell whether pgvector lies in the schema that our functions name."""
+    """Return a finding on whether pgvector is in the schema that the extension's functions name."""
     here, body = target.vector_schema, target.ask(NAMING)
     named = SCHEMA.search(body or "")
     if named is None or named[1] == here:
@@ -104,7 +104,7 @@ def pgmnemo(examined: Examined) -> Iterator[Finding]:
 
 
 def functions(examined: Examined) -> Iterator[Finding]:
-    """Yield whether what is installed does what a release does."""
+    """Yield a finding on whether the installed functions are those of a release."""
     version = examined.target.seen().version or ""
     known, found = release_fingerprints(SQL_FOLDER), fingerprint(examined.target.session)
     if version == examined.target.version and version not in known:

@@ -1,4 +1,4 @@
-"""Every check in turn, each in a read-only transaction of its own, so that one can fail alone."""
+"""Run every check, each in its own read-only transaction, so that a failure affects only that check."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ CHECKS: Mapping[str, Check] = {
     "index": upkeep.index, "postings": upkeep.postings, "vectors": upkeep.vectors, "meaning": upkeep.meaning,
     "language": upkeep.language, "tables": upkeep.tables,
 }  # fmt: skip
-# A fault there leaves the others nothing to look at.
+# After a fault in one of these, the other checks cannot run.
 FIRST = ("server", "pgvector", "pgmnemo", "role", "settings")
 
 
 def diagnose(
     conninfo: Mapping[str, Any], *, tenant: UUID | None = None, role: str | None = None
 ) -> list[Finding]:
-    """Return what can be told of a database, for `role` (the login) and for a tenant if one is named.
+    """Return the findings on a database, for `role` (default: the login) and for a tenant if given.
 
-    Reads alone. What stands in the way is a finding, too: no error is raised for what a user can cause.
+    The checks only read. A fault that a user can cause is a finding; it raises no error.
     """
     where = f"the database at {place(conninfo)}"
     try:

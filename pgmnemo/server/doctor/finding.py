@@ -1,4 +1,4 @@
-"""What a check looks at, and what it tells."""
+"""The input and the result of a check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ OK, WARNING, FAULT = "ok", "warning", "fault"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`what` was looked at, its state (OK, WARNING or FAULT), what is told of it, and what mends it."""
+    """The result of a check: `what` it checks, the state (OK, WARNING or FAULT), a sentence, and the
+    remedy.
+    """
 
     what: str
     state: str
@@ -23,14 +25,14 @@ class Finding:
 
 
 def fault(what: str, error: PgmnemoError) -> Finding:
-    """Return the sentence of an error: what is wrong, and after its semicolon how to mend it."""
+    """Return an error as a finding: its sentence up to the semicolon, and the remedy after it."""
     told, _, mend = str(error).partition("; ")
     return Finding(what, FAULT, told, mend)
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The database, and whose memory in it: that of `tenant`, for `role`."""
+    """The database under diagnosis, a `tenant` in it, and the `role` to check for."""
 
     target: Target
     tenant: UUID | None

@@ -1,4 +1,4 @@
-"""A tenant's index, and what makes its recall slower than it could be."""
+"""Checks of a tenant's index, and of causes of a slow recall."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SELECT count(*) FROM pgmnemo.list_lessons(%s) l
  WHERE l.active AND EXISTS (SELECT FROM pgmnemo.list_vectors(%s))
    AND l.id NOT IN (SELECT v.lesson_id FROM pgmnemo.list_vectors(%s) v)
 """
-CUT = 2_000  # lessons of which it is looked at how they are cut into words
+CUT = 2_000  # lessons whose words are checked
 OTHERWISE = """
 SELECT r.changed, c.lessons, pgmnemo.language(%s)
   FROM pgmnemo.count(%s, everything => true) c, pgmnemo.recut(%s, most => %s, dry_run => true) r
@@ -63,7 +63,7 @@ def index(examined: Examined) -> Iterator[Finding]:
 
 @of_a_tenant
 def postings(examined: Examined) -> Iterator[Finding]:
-    """Blocks that single writes left small."""
+    """Yield a warning if single writes left too many small blocks of postings."""
     surplus, small = examined.target.session.execute(BLOCKS, (examined.tenant,)).fetchall()[0]
     if surplus > SURPLUS and 2 * surplus > small:
         mend = f"SELECT pgmnemo.compact('{examined.tenant}'), then VACUUM pgmnemo.posting as its owner"
@@ -72,7 +72,7 @@ def postings(examined: Examined) -> Iterator[Finding]:
 
 @of_a_tenant
 def vectors(examined: Examined) -> Iterator[Finding]:
-    """Yield those of a large tenant that are in no HNSW index."""
+    """Yield a warning if many vectors of a large tenant are in no HNSW index."""
     target, tenant = examined.target, examined.tenant
     outside = target.ask(OUTSIDE, tenant)
     if outside > TAIL:
@@ -82,7 +82,7 @@ def vectors(examined: Examined) -> Iterator[Finding]:
 
 @of_a_tenant
 def meaning(examined: Examined) -> Iterator[Finding]:
-    """Yield lessons without a vector in a tenant whose other lessons have some."""
+    """Yield a warning if some lessons of a tenant have vectors and others do not."""
     target, tenant = examined.target, examined.tenant
     without = target.ask(WITHOUT, tenant, tenant, tenant)
     if without:
@@ -96,7 +96,7 @@ def meaning(examined: Examined) -> Iterator[Finding]:
 
 @of_a_tenant
 def language(examined: Examined) -> Iterator[Finding]:
-    """Yield lessons that are cut into words by another language than if they were written now without one."""
+    """Yield a warning for lessons whose words were cut by another language than a new text's."""
     target, tenant = examined.target, examined.tenant
     given = (tenant, tenant, tenant, CUT)
     [(otherwise, lessons, usual)] = target.session.execute(OTHERWISE, given).fetchall()

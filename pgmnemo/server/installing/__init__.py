@@ -1,4 +1,4 @@
-"""pgmnemo into a database that somebody has: in the way that its server permits, beside what is there."""
+"""Install pgmnemo into an existing database, in the way that its server permits, next to other objects."""
 
 from pgmnemo.server.installing.installing import InstalledHow, install_into
 from pgmnemo.server.installing.ways import PG_TLE, WAYS

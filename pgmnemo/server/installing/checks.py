@@ -1,4 +1,4 @@
-"""What is in the way of an installation, each in one sentence with how to mend it; nothing is moved aside."""
+"""Obstacles to an installation, each in one sentence with its remedy; existing objects are not moved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VECTOR_USABLE = (
 
 
 def check_may_create(target: Target, seen: Seen) -> None:
-    """Raise where another extension has the name, or the login may make no schema."""
+    """Raise if another extension has the name, or the login may not create a schema."""
     if seen.extension is not None:
         raise DatabaseError(
             f"{target.where} has another extension named pgmnemo ({seen.extension}), which stays as it is; "
@@ -38,7 +38,7 @@ def check_may_create(target: Target, seen: Seen) -> None:
 
 
 def ensure_vector(target: Target) -> None:
-    """pgvector, made where it is missing; raises where it is too old or cannot be made."""
+    """Create pgvector if it is missing; raise if it is too old or cannot be created."""
     there = target.ask("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
     version = there or target.ask("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
     if version is None:
@@ -81,7 +81,7 @@ def check_place(target: Target, seen: Seen) -> None:
 
 
 def check_owner(target: Target, former: str) -> None:
-    """Raise unless the role may update what is there."""
+    """Raise unless the role may update the installed extension."""
     if not target.ask("SELECT pg_has_role(current_user, %s, 'SET')", target.owner):
         raise DatabaseError(
             f"role {target.role} may not update pgmnemo {former} in {target.where}; "
@@ -90,7 +90,7 @@ def check_owner(target: Target, former: str) -> None:
 
 
 def check_release(target: Target, version: str) -> None:
-    """Raise unless the functions that are there now are those of the release."""
+    """Raise unless the installed functions are those of the release."""
     wanted = release_fingerprint(SQL_FOLDER, version)
     if wanted is not None and fingerprint(target.session) != wanted:
         raise DatabaseError(

@@ -35,9 +35,10 @@ SELECT tenant_id FROM pgmnemo.list_grants() WHERE %(role)s = current_user OR gra
 
 @dataclass(frozen=True, slots=True)
 class InstalledHow:
-    """What a database holds now, `way` one of WAYS; `former`: what it held before, None or maybe the same.
+    """The state of a database after an installation: `way` is a value of WAYS; `former` the version before
+    it, or None.
 
-    `role` reaches the tenants `granted`. `gate` is what gate_strict is for the login.
+    `role` has access to the tenants `granted`. `gate` is the login's value of gate_strict.
     """
 
     way: str
@@ -64,8 +65,8 @@ def install_into(
 ) -> InstalledHow:
     """Install the package's pgmnemo, update an older one, or find it; grant `tenants` to `role` (the login).
 
-    All or nothing, but for the grants, which come last. `way` is one of WAYS; without it, the first that the
-    server permits. Raises DatabaseError for what stands in the way, UsageError for a way that is none.
+    One transaction does everything but the grants, which come last. `way` is a value of WAYS, by default the
+    first that the server permits. Raise DatabaseError for an obstacle, UsageError for an unknown way.
     """
     if way not in (None, *ways.WAYS):
         raise UsageError(f"there is no way {way!r} to install pgmnemo; choose one of: {', '.join(ways.WAYS)}")
@@ -89,7 +90,9 @@ def install_into(
 
 
 def _ensure(target: Target, seen: Seen, way: str | None, progress: Progress) -> str:
-    """Install, update or leave alone; how it is installed. A patch newer than the package's does no harm."""
+    """Install, update or keep the extension; return the way of its installation. A newer patch release is
+    kept.
+    """
     version = seen.version
     if version is None:
         return _install(target, seen, way, progress)
@@ -100,7 +103,9 @@ def _ensure(target: Target, seen: Seen, way: str | None, progress: Progress) -> 
 
 
 def _install(target: Target, seen: Seen, way: str | None, progress: Progress) -> str:
-    """As an ordinary role, whom policies bind, even for a superuser."""
+    """Install the extension as an ordinary role, which is subject to policies, even for a superuser; return
+    the way.
+    """
     check_may_create(target, seen)
     ensure_vector(target)
     chosen = ways.chosen(target, way)
@@ -117,7 +122,7 @@ def _install(target: Target, seen: Seen, way: str | None, progress: Progress) ->
 
 
 def _update(target: Target, seen: Seen, former: str, progress: Progress) -> str:
-    """As the owner."""
+    """Update the extension as its owner; return the way."""
     way = ways.way_of(target, seen)
     if way == EXTENSION and (refused := ways.not_offered(target)):
         raise DatabaseError(refused)
@@ -132,7 +137,9 @@ def _update(target: Target, seen: Seen, former: str, progress: Progress) -> str:
 
 
 def _grant(target: Target, tenants: Sequence[UUID], role: str) -> None:
-    """As the owner; who may not is content with the grants that are there."""
+    """Grant the tenants as the owner; a login without that right raises DatabaseError unless they are
+    granted.
+    """
     if not tenants:
         return
     if target.ask("SELECT has_function_privilege('pgmnemo.grant_tenant(uuid, name)', 'EXECUTE')"):

@@ -1,19 +1,19 @@
-"""The extension's scripts as statements, for servers whose files of extensions nobody can reach.
+"""The extension's scripts as statements, for servers without access to their extension files.
 
-For pg_tle (https://github.com/aws/pg_tle), and as plain SQL where there is no extension at all. Needs Python
-alone, and nothing of this package: sql/assemble.py reads this file by its path.
+For pg_tle (https://github.com/aws/pg_tle), and as plain SQL without an extension. It needs only Python and no
+other module of this package: sql/assemble.py reads this file by its path.
 """
 
 from __future__ import annotations
 
 import re
 
-VECTOR = "@extschema:vector@"  # which CREATE EXTENSION alone knows, and pg_tle does not
+VECTOR = "@extschema:vector@"  # known to CREATE EXTENSION, but not to pg_tle
 BODY = "$pgmnemo$"
 DUMPED = re.compile(r"^SELECT pg_catalog\.pg_extension_config_dump\(.*?\);\n", re.MULTILINE | re.DOTALL)
 MEMBERS = re.compile(r"^ALTER EXTENSION pgmnemo (?:ADD|DROP) .*;\n", re.MULTILINE)
-# What CREATE EXTENSION sets for the script that it runs: functions name others that come later. An update
-# takes the role of the extension's owner and at the end its caller's; here the owner is who runs it.
+# CREATE EXTENSION sets these for its script, because functions call later functions. An update
+# runs as the extension's owner and then returns to its caller's role; here the owner is the current role.
 AS_A_SCRIPT = """\
 SET LOCAL check_function_bodies = off;
 SET LOCAL client_min_messages = warning;
@@ -48,19 +48,19 @@ def read(script: str, schema: str) -> str:
 
 
 def managed(script: str, version: str, schema: str, comment: str) -> str:
-    """Return what hands the full script of `version` to pg_tle."""
+    """Return the statement that registers the full script of `version` with pg_tle."""
     return MANAGED.format(version=version, schema=schema, comment=comment, script=read(script, schema))
 
 
 def managed_update(script: str, former: str, version: str, schema: str) -> str:
-    """Return what hands it the script from `former` to `version`."""
+    """Return the statement that registers the script from `former` to `version` with pg_tle."""
     return MANAGED_UPDATE.format(former=former, version=version, schema=schema, script=read(script, schema))
 
 
 def plain(script: str, schema: str) -> str:
-    """Return a script as statements for one transaction, without what only an extension can have: members,
-    and its part in dumps.
+    """Return a script as statements for one transaction, without the parts that only an extension can have:
+    members, and its part in dumps.
 
-    The schema pgmnemo is there and belongs to the role that runs it.
+    The schema pgmnemo must exist and belong to the role that runs the script.
     """
     return AS_A_SCRIPT + MEMBERS.sub("", DUMPED.sub("", read(script, schema)))

@@ -16,7 +16,7 @@ from pgmnemo.server.server_checks import Session, value
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`where` names it in a sentence; `version` is what it is to hold."""
+    """A database to install into; messages call it `where`, and `version` is the version to install."""
 
     session: Session
     where: str
@@ -24,7 +24,9 @@ class Target:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """In which nothing that somebody planted in a schema runs in place of what pg_catalog has."""
+        """Open a transaction with a search path that keeps planted objects from shadowing those of
+        pg_catalog.
+        """
         with self.session.transaction():
             self.run("SET LOCAL search_path = pg_catalog, pg_temp")
             yield
@@ -34,7 +36,7 @@ class Target:
         return value(self.session, query, *parameters)
 
     def run(self, statement: str, *names: str) -> None:
-        """Statements; each of `names` goes into a pair of braces, quoted."""
+        """Run statements; each of `names` goes into a pair of braces, quoted."""
         if not names:
             self.session.execute(statement.encode())
             return
@@ -46,14 +48,14 @@ class Target:
 
     @property
     def owner(self) -> str:
-        """Of the schema pgmnemo."""
+        """Return the owner of the schema pgmnemo."""
         return str(
             self.ask("SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = 'pgmnemo'")
         )
 
     @property
     def vector_schema(self) -> str:
-        """Where pgvector is, quoted if it must be."""
+        """Return pgvector's schema, quoted if needed."""
         return str(self.ask(VECTOR_SCHEMA))
 
     def seen(self) -> Seen:

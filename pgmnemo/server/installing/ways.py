@@ -35,7 +35,7 @@ def way_of(target: Target, seen: Seen) -> str:
 
 
 def chosen(target: Target, way: str | None) -> str:
-    """Return the way that was asked for, if the server permits it, or else the first that it permits."""
+    """Return the requested way, if the server permits it, else raise; by default the first permitted way."""
     if way is None:
         return next(name for name in WAYS if REFUSALS[name](target) is None)
     if refused := REFUSALS[way](target):
@@ -71,7 +71,7 @@ REFUSALS: dict[str, Callable[[Target], str | None]] = {
 
 
 def register(target: Target) -> None:
-    """Hand pg_tle the scripts that it lacks."""
+    """Register the extension's missing scripts with pg_tle."""
     known, schema = _registered(target), target.vector_schema
     if target.version in known:
         return
@@ -94,7 +94,7 @@ def _comment() -> str:
 
 
 def create(target: Target, way: str) -> None:
-    """The version that is wanted, in the schema pgmnemo, which is there and empty."""
+    """Create the wanted version in the schema pgmnemo, which exists and is empty."""
     if way != PLAIN:
         target.run(f"CREATE EXTENSION pgmnemo SCHEMA pgmnemo VERSION '{target.version}'")
         return
@@ -103,7 +103,7 @@ def create(target: Target, way: str) -> None:
 
 
 def update(target: Target, way: str, former: str) -> None:
-    """From a former version to the one that is wanted."""
+    """Update from a former version to the wanted version."""
     if way != PLAIN:
         target.run(f"ALTER EXTENSION pgmnemo UPDATE TO '{target.version}'")
         return

@@ -1,4 +1,4 @@
-"""The page of `mnemo serve`: one answer, under a policy that runs its script alone."""
+"""The page of `mnemo serve`: one answer, under a policy that runs only its own script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POLICY = (
 
 
 def route(tokens: bool = True) -> Route:
-    """`GET /`, for an application; `tokens`: whether one is wanted."""
+    """Return the route `GET /`; `tokens` says whether the page asks for a token."""
 
     async def answer(request: Request) -> Response:
         body, headers = page(tokens)
