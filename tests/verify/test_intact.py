@@ -22,7 +22,7 @@ def test_a_run_is_intact_as_its_runner_left_it(copy: Callable[[], Any]) -> None:
     assert verification.intact
     assert verification.verdict == "deviation"
     not_asked = {answer.check for answer in verification.answers if answer.found is Found.NOT_ASKED}
-    assert not_asked == CORPUS_CHECKS | {"commit", "signature", "reranks", "rewrites", "rerun", "reruns"}
+    assert not_asked == CORPUS_CHECKS | {"commit", "signature", "reranks", "rewrites", "rerun"}
     assert [answer.check for answer in verification.answers] == list(CHECKS)
 
 

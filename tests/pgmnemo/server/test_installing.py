@@ -79,7 +79,7 @@ def test_plain_sql_makes_what_the_extension_makes_new_or_updated(
     for name, way in (("one", None), ("two", PLAIN)):
         memory.create(name)
         told = into(memory, name, way=way, tenants=[A], role="alice")
-        assert told == InstalledHow(way or EXTENSION, OURS, None, "keeper", "alice", (A,), "enforce")
+        assert told == InstalledHow(way or EXTENSION, OURS, None, "keeper", "alice", (A,), "off")
         again = into(memory, name, tenants=[A], role="alice")
         assert (again.way, again.former, again.changed) == (way or EXTENSION, OURS, False)
     former(memory, "three")
