@@ -129,12 +129,21 @@ def upgrade(outline: Path, former: str) -> Iterator[str]:
 
 
 def changed(former: str) -> Iterator[str]:
-    """Functions and procedures with what belongs to them, where the former script does not have just that."""
+    """Yield functions and procedures with what belongs to them, unless the former script has the same.
+
+    Comments before and between statements do not count.
+    """
+    known = bare(former)
     for path in files():
         text = source(path)
-        if re.search(r"^CREATE (FUNCTION|PROCEDURE) ", text, re.MULTILINE) and text not in former:
+        if re.search(r"^CREATE (FUNCTION|PROCEDURE) ", text, re.MULTILINE) and bare(text) not in known:
             begins = r"^CREATE (FUNCTION|PROCEDURE|TRIGGER) "
             yield re.sub(begins, r"CREATE OR REPLACE \1 ", text, flags=re.MULTILINE)
+
+
+def bare(script: str) -> str:
+    """Return a script without its comment lines outside of function bodies, which are indented."""
+    return "".join(line for line in script.splitlines(keepends=True) if not line.startswith("--"))
 
 
 def statements(beginning: str) -> Iterator[str]:
