@@ -20,7 +20,7 @@ def start() -> int:
         os.environ["PYTHONHASHSEED"] = SEED
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # one that has no → or § is told of it in letters that it has
+        if isinstance(stream, TextIOWrapper):  # a stream without → or § gets them escaped
             stream.reconfigure(errors="backslashreplace")
     try:
         from runner.cli import main

@@ -63,9 +63,8 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> int:
     """Run one command; the exit code: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130 interrupted.
 
-    `verify` alone ends with 4 where not all was asked that a headline stands on, and a run with 5 where every
-    answer of a system was empty.
-    `sql` is the folder with the extension's files and the list of its releases.
+    Only `verify` returns 4, if a check that a headline needs was not asked, and a run returns 5 if every
+    answer of a system was empty. `sql` is the folder with the extension's files and the list of its releases.
     """
     tokens = _filled(sys.argv[1:] if arguments is None else arguments)
     return ended(lambda: _carry_out(tokens, sql))
@@ -91,7 +90,7 @@ def app(sql: Path = SQL_FOLDER) -> App:
 
 
 def _version(sql: Path) -> str:
-    """Return what pip installed, and what of the extension and of the protocol stands in this checkout."""
+    """Return the installed version, and the versions of extension and protocol in this checkout."""
     try:
         extension = default_version(sql)
     except DatabaseError:  # an installation without the repository
@@ -101,7 +100,7 @@ def _version(sql: Path) -> str:
 
 
 def _filled(tokens: Sequence[str]) -> list[str]:
-    """Return the tokens, with the usual number behind an option that stands without one."""
+    """Return the tokens, with the usual number behind an option without a value."""
     found: list[str] = []
     for token, following in zip_longest(tokens, tokens[1:], fillvalue=""):
         found += [token, USUAL_NUMBERS[token]] if _bare(token, following) else [token]

@@ -20,7 +20,7 @@ class GateError(PgmnemoError):
 
 
 class RefusedError(GateError):
-    """What is asked of a finished run may not be done with it: it is blocked, unverified or was changed."""
+    """A finished run may not be used as asked: it is blocked, unverified or was changed."""
 
     kind = "refused"
 
@@ -32,7 +32,7 @@ class CorpusError(PgmnemoError):
 
 
 class RankingsError(PgmnemoError):
-    """Rankings of somebody else that cannot be read, or that are no rankings of the corpus at hand."""
+    """Rankings of another author that cannot be read, or that are no rankings of the corpus at hand."""
 
     code = 3
 
@@ -44,7 +44,7 @@ class SystemFault(PgmnemoError):
 
 
 class EmptyAnswersError(PgmnemoError):
-    """A system whose every answer was empty; the run is written all the same."""
+    """A system gave only empty answers; the run is still written."""
 
     code = 5
 

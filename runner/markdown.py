@@ -1,4 +1,4 @@
-"""Markdown, the one form of every table for people: written once, printed on a terminal as a terminal can.
+"""Markdown, the one form of every table for people, adapted to a terminal when printed on it.
 
 The columns of a table are aligned in the text itself, so that it reads well in a file, a pipe and a log.
 """

@@ -25,7 +25,7 @@ SHARED = Parameter(negative=(), negative_iterable=(), show_env_var=False, show_d
 
 
 def names(text: str) -> tuple[str, ...]:
-    """`a, b` as two names; empty ones are left out."""
+    """Return `a, b` as two names, without empty names."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 

@@ -18,12 +18,12 @@ from pgmnemo.records import EmbedderIdentity, Matrix, Passage
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One text that is stored as one lesson: a dialog session, or a turn at turn granularity.
+    """A text that is stored as one lesson: a dialog session, or a turn at turn granularity.
 
-    `id` is the corpus's own id (unique within `project`); it stands in artefacts and is never indexed.
-    `passages` are what an engine that takes passages is given besides (PROTOCOL.md §2.6). `role` is who says
-    it and `position` its place in the order of its project's conversation, where a lesson is one turn (§2.9):
-    those that follow one another in one session differ by 1, those of two sessions by 2 at the least.
+    `id` is the corpus's own id (unique within `project`); it is written to artefacts and never indexed.
+    `passages` are additional input for an engine that takes passages (PROTOCOL.md §2.6). `role` is its
+    speaker and `position` its place in the order of its project's conversation, if a lesson is one turn
+    (§2.9): consecutive turns of one session differ by 1, those of two sessions by at least 2.
     """
 
     project: str
@@ -73,7 +73,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One evidence id as the corpus cites it, and the segment it resolves to (None: to none)."""
+    """An evidence id as the corpus cites it, and the segment it resolves to, or None."""
 
     cited: str
     segment: str | None
@@ -81,7 +81,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question. `key` is unique in the corpus; `project` is its haystack or conversation."""
+    """A question. `key` is unique in the corpus; `project` is its haystack or conversation."""
 
     key: str
     project: str
@@ -114,7 +114,7 @@ ALL = "all"  # the view of all questions, and the row of all types
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A subset of the questions, as data, so that artefacts can say what it was: all but those named here."""
+    """A subset of the questions, as data, so that artefacts can describe it: all but those named here."""
 
     name: str
     without_types: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class RerankerIdentity:
-    """What a new order depends on besides question and candidates; the cache key and the artefacts hold it.
+    """The inputs of a new order besides question and candidates; part of the cache key and the artefacts.
 
     `depth` candidates of a system are reordered, of each text the first `characters` are read (0: all).
     `revision` is a hub commit, a sha256 of the model's files, or says that it is unknown; `prompt_sha256` is
@@ -180,7 +180,7 @@ class RerankerIdentity:
 
 @dataclass(frozen=True, slots=True)
 class RewriterIdentity:
-    """What the words that are asked depend on besides the question; cache key and artefacts hold it.
+    """The inputs of rewritten words besides the question; part of the cache key and the artefacts.
 
     `revision` is of the rule that is followed, or says that a service's weights are unknown; `prompt_sha256`
     is of the words that a language model is asked with.
@@ -212,7 +212,7 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked segment. `components` in the order in which run.json names them, or empty."""
+    """A ranked segment. `components` in the order in which run.json names them, or empty."""
 
     id: str
     score: float | None = None
@@ -236,7 +236,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One row of `metrics.json["results"]`."""
+    """A row of `metrics.json["results"]`."""
 
     arm: str
     scope: str
@@ -247,12 +247,12 @@ class Score:
     ci95_low: float
     ci95_high: float
     n: int
-    trivial: int = 0  # questions whose scope holds no more than k segments
+    trivial: int = 0  # questions with at most k segments in scope
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One row of `metrics.json["differences"]`: arm minus baseline, paired by question."""
+    """A row of `metrics.json["differences"]`: arm minus baseline, paired by question."""
 
     arm: str
     baseline: str
@@ -266,7 +266,7 @@ class Difference:
 
 
 class Status(StrEnum):
-    """What one gate found."""
+    """The finding of one gate."""
 
     PASSED = "passed"
     DEVIATION = "deviation"  # intact, but a labelled departure from the protocol
@@ -277,7 +277,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What a gate expected, what it found and where, and how to mend it."""
+    """The expectation of a gate, its finding and the place of it, and the remedy."""
 
     gate: str
     status: Status

@@ -1,4 +1,4 @@
-"""What a run measures: the system under test, its legs, the controls, and the systems beside it."""
+"""The arms of a run: the system under test, its legs, the controls, and the other systems."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def measure_under_test(
 
 
 def answers_in_all(work: Work, system: System) -> int:
-    """Return how many answers a run asks for, the timed ones among them."""
+    """Return the number of answers that a run asks for, including the timed answers."""
     every, timed = len(work.asked), len(spread(work.asked, work.run.edition.retrieval.timed))
     scopes = len(work.run.scopes)
     aside = len(work.beside) * len(work.run.scopes_beside)
@@ -113,7 +113,7 @@ def measure_beside(
     timings: Lines[Timing] | None,
     reranks: Reranking | None = None,
 ) -> None:
-    """Each other system, one after the other, alone on the machine; one that fails says so in its row."""
+    """Measure the other systems one at a time; a system that fails gets a row with its error."""
     for name in names:
         try:
             arms = _measured(work, name, material, raw, timings, reranks)
@@ -158,9 +158,9 @@ def _measured(
 def remarked(
     arms: Sequence[Arm], rows: Sequence[Retrieval], depth: int, joined: Collection[str] = ()
 ) -> tuple[Arm, ...]:
-    """Return the arms, and of each system how many of its answers fell short of what there is to be found.
+    """Return the arms with a remark on each system that gave fewer answers than there are lessons to find.
 
-    In a scope of `joined`, copies of one lesson are one hit: how many were answered cannot be seen there.
+    A scope of `joined` is skipped: copies of one lesson are one hit there, so the answers cannot be counted.
     """
     whole = [row for row in rows if row.scope not in joined]
     asked = Counter(row.arm for row in whole)

@@ -1,4 +1,4 @@
-"""`python -m runner SUITE`: a run, or with --dry-run its gates alone."""
+"""`python -m runner SUITE`: a run, or only its gates with --dry-run."""
 
 from __future__ import annotations
 

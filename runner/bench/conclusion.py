@@ -88,7 +88,7 @@ def publish(work: Work, folder: RunFolder, metrics: Json, rows: Sequence[Retriev
 
 
 def log(work: Work, outcome: Outcome) -> Outcome:
-    """Append the entry of a run that is kept, with its manifest's hash, to HISTORY.md; where it stands then.
+    """Append the entry of a kept run, with its manifest's hash, to HISTORY.md; return its final outcome.
 
     A run that is not kept leaves no entry. OutputError when the entry, or the move to the kept runs, fails.
     """

@@ -28,7 +28,7 @@ def heading(
     hash_seed: str | None,
     started: datetime,
 ) -> Run:
-    """What is known before a system is opened; gates, arms and the rest are filled in later."""
+    """Return the record of a run before a system is opened; gates, arms and the rest are filled in later."""
     edition, suite = request.edition, request.suite_parts
     return Run(
         name="",
@@ -86,7 +86,7 @@ def arm_of(
     name: str, request: Request, sql: Path, system: System | None = None,
     loaded: Mapping[str, float] | None = None, *, words: str = "", failed: str = "",
 ) -> Arm:  # fmt: skip
-    """Return a system of the run as its row: what it is, and what was found of it, as far as it came."""
+    """Return a system of the run as its row: its kind and version, and its facts as far as it was opened."""
     kind, own = kind_of(name), Name.of(name)
     facts, said = (dict(system.facts()), system.words()) if system else ({}, "")
     version = str(facts.pop("version", own.version or (request.number if kind.versions else "")))
@@ -146,7 +146,7 @@ REASONS = frozenset({
 
 
 def component_states(names: Iterable[str], mode: str, corpus: Corpus) -> dict[str, str]:
-    """By component of the engine: `active`, or `inactive: ` and why it acts on nothing."""
+    """Return the state of each engine component: `active`, or `inactive: ` and the reason."""
     no_vector = NO_VECTOR if mode == "keyword" else ""
     no_words = NO_WORDS if mode == "vector" else ""
     no_passage = "" if any(s.passages for s in corpus.segments) else NO_PASSAGES

@@ -20,7 +20,7 @@ from runner.systems.system import Lesson, Lessons, Link, Match, Query
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question and its position in `Corpus.questions`, where its vector stands too."""
+    """A question and its position in `Corpus.questions`, which is also the position of its vector."""
 
     position: int
     question: Question
@@ -30,7 +30,9 @@ NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
 
 
 def label_of(sha256: str, level: str, written: Sequence[str], identity: EmbedderIdentity | None) -> str:
-    """Of whose lessons rows are: the corpus, how it was cut and `written`, what its vectors depend on."""
+    """Return the label of a set of lessons: the corpus, its granularity, `written`, and the embedder's
+    identity.
+    """
     return " ".join((sha256, level, *written, repr(identity) if identity else "none"))
 
 
@@ -100,7 +102,7 @@ class CorpusLessons(Lessons):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What all arms of a run work on: the same lessons, the same vectors, the same questions."""
+    """The input of all arms of a run: the same lessons, the same vectors, the same questions."""
 
     corpus: Corpus
     vectors: Vectors | None
@@ -148,11 +150,11 @@ T = TypeVar("T")
 
 
 def evenly(asked: Sequence[Asked], most: int) -> list[Asked]:
-    """At most `most` of the questions, in their order.
+    """Return at most `most` of the questions, in their order.
 
-    One after the other is taken from the type of which the fewest were taken, there from the project of which
-    the fewest were taken, there the first; among equals the type and the project that stand first. So a
-    smaller part lies within a larger one.
+    They are taken one at a time: from the type with the fewest taken, then from its project with the fewest
+    taken, then the first; ties go to the first type and project in the order. So a smaller sample is a subset
+    of a larger sample.
     """
     left = _Left(asked)
     taken = [left.take() for _ in range(min(most, len(asked)))]

@@ -80,7 +80,7 @@ def run(
                 )
                 with progress.whole("all answers", answers_in_all(work, system)):
                     measure_under_test(work, system, material, raw, timings, reranks)
-                    stack.close()  # each system is alone on the machine
+                    stack.close()  # only one system is open on the machine at a time
                     measure_beside(work, work.beside, material, raw, timings, reranks)
             rows = list(read_raw(folder.path / RAW))
             depth = work.run.edition.retrieval.depth
@@ -132,7 +132,7 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
         check_release(sql, version)
     base = results_base(request.suite, request.output, ROOT, request.keep)
     if request.resume:
-        base = partial_folder(request.resume).parent  # nonsense is told at once, not after minutes of loading
+        base = partial_folder(request.resume).parent  # a wrong folder fails before minutes of loading
     elif left := interrupted(base):
         names = ", ".join(place.name for place in left)
         progress.say(f"interrupted runs stand in {base}: {names}; --resume goes on with one, or delete them")
@@ -236,7 +236,9 @@ def _another_named(request: Request) -> Iterator[None]:
 
 
 def _check_again(work: Work, counts: Mapping[tuple[str, str], int], folder: RunFolder) -> None:
-    """The gates after the run, with what was retrieved and what stands in the folder, or is about to."""
+    """Check the gates after the run, with the retrieved counts and the files that the folder has or will
+    have.
+    """
     standing = {path.name: True for path in folder.path.iterdir()}
     facts = work.facts(dict(counts), {**standing, **dict.fromkeys(WRITTEN, True)})
     work.judged(check_after(work.run.gates, facts))

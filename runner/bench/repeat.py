@@ -19,9 +19,9 @@ from runner.runs.reading import Results
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One headline metric of the system under test in one scope, over all runs.
+    """A headline metric of the system under test in one scope, over all runs.
 
-    `band` is what two runs may differ by, as a fraction; None: the protocol sets none, so nothing is judged.
+    `band` is the largest allowed difference of two runs, as a fraction; None if the protocol sets no band.
     """
 
     scope: str
@@ -78,7 +78,7 @@ def repeat(
 
 
 def spreads(outcomes: Sequence[Outcome], bands: Mapping[str, float]) -> Iterator[Spread]:
-    """One for each scope and headline metric that the runs have figures of."""
+    """Yield a spread for each scope and headline metric that the runs have figures of."""
     first = outcomes[0].run
     for scope in (scope.name for scope in first.scopes):
         for metric in first.headline:

@@ -1,4 +1,4 @@
-"""What a run is asked to do, checked before anything is opened."""
+"""The options of a run, checked before anything is opened."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ LONGEST = 86_400  # seconds of --time-limit
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Options):
-    """One run, with the names of the command line.
+    """A run's request, with the names of the command line.
 
-    `embedder` None is the suite's canonical one, "none" a keyword-only run; `k` empty is the protocol's
-    cutoffs; `types` empty is all. UsageError for anything that no suite, embedder, system or edition offers.
+    `embedder` None is the suite's canonical embedder, "none" a keyword-only run; `k` empty is the protocol's
+    cutoffs; `types` empty is all. UsageError for an unknown suite, embedder, system or edition.
     """
 
     suite: str = field(kw_only=False)
@@ -52,7 +52,7 @@ class Request(Options):
         self._check_asked()
         self._check_systems()
         if self.rerank is not None and self.rerank not in RERANKERS:
-            RERANKERS[self.rerank]  # whose error lists them
+            RERANKERS[self.rerank]  # raises an error that lists them
         if self.rewrite is not None and self.rewrite not in REWRITERS:
             REWRITERS[self.rewrite]
         if self.embedder_name not in (*EMBEDDERS, NO_EMBEDDER):
@@ -90,7 +90,7 @@ class Request(Options):
                 kind.address(self.system_url)
         if len({self._whole(str(name)) for name in named}) < len(named):
             raise UsageError(f"a system stands twice in {', '.join(map(str, named))}; name each once")
-        if len(set(self.named)) < len(self.named):  # an arm bears its name alone, without what --set says
+        if len(set(self.named)) < len(self.named):  # an arm is named without its --set values
             raise UsageError(
                 f"a system stands twice in {', '.join(self.named)}; name each once, and in place of --set "
                 f"write {self.tested}"
@@ -130,7 +130,7 @@ class Request(Options):
 
     @property
     def settings(self) -> dict[str, str]:
-        """What --set says; UsageError where it says it in another form."""
+        """Return the settings of --set; UsageError for another form."""
         return assigned(self.set, " ".join(f"--set {one}" for one in self.set))
 
     @property
@@ -150,12 +150,14 @@ class Request(Options):
 
     @property
     def engine(self) -> EnginePins:
-        """What the version is given, and the components of its score."""
+        """Return the settings and score components of the version."""
         return self.edition.engine(self.number)
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """Those of pgmnemo that the run works with: measured themselves, or beneath what is measured."""
+        """Return the versions of pgmnemo that the run works with, measured directly or under
+        another system.
+        """
         searching = (beneath(str(name)) for name in (self.tested, *self.systems))
         return tuple(
             name.version or version_number(self.version) for name in searching if name.system == OURS
@@ -180,7 +182,7 @@ class Request(Options):
 
     @property
     def other_embedder(self) -> str:
-        """One that works on this machine as it is: the packaged model's, else "none"."""
+        """Return an embedder that works on this machine as it is: the packaged model's, else "none"."""
         try:
             EMBEDDERS[PACKAGED](EmbedderOptions()).to_download()
         except ModelError:
@@ -194,7 +196,7 @@ class Request(Options):
 
     @cached_property
     def choice(self) -> Choice:
-        """What the run chose, as it is recorded."""
+        """Return the run's choices as they are recorded."""
         same = {one.name: getattr(self, one.name) for one in fields(Choice) if hasattr(self, one.name)}
         resolved = {
             "max_tokens": self.embedder_options.max_tokens,
@@ -208,7 +210,7 @@ class Request(Options):
         return Choice(**{**same, **resolved})
 
     def _whole(self, name: str) -> Name:
-        """Return a name with everything that it leaves open, so that two of one meaning are equal."""
+        """Return a name with its defaults filled in, so that two names with one meaning are equal."""
         parts = Name.of(name)
         version = parts.version or (version_number(self.version) if kind_of(name).versions else "")
         return replace(parts, version=version, settings=tuple(sorted(parts.settings)))
@@ -220,7 +222,7 @@ class Request(Options):
         return make_embedder(self.embedder_name, self.embedder_options, self.edition)
 
     def make_rewriter(self) -> Rewriter | None:
-        """Return the rewriter; None for a run that asks each question as it stands."""
+        """Return the rewriter; None for a run that asks each question unchanged."""
         return REWRITERS[self.rewrite](self.rewrite_options) if self.rewrite else None
 
     def make_reranker(self) -> Reranker | None:

@@ -21,10 +21,10 @@ from runner.systems.system import WORKERS, Query, System
 
 @dataclass(frozen=True, slots=True)
 class Ranker:
-    """One arm at work: a system that is loaded, and the settings under which it is asked.
+    """An arm to measure: a loaded system and its settings.
 
-    `kept`: what of its ranks the raw file keeps besides the ids. At most `jobs` questions are asked at once.
-    `noted` is called with each question that was answered, before its line is written.
+    `kept`: the parts of its ranks that the raw file keeps besides the ids. At most `jobs` questions are asked
+    at once. `noted` is called with each question that was answered, before its line is written.
     """
 
     name: str
@@ -38,7 +38,9 @@ class Ranker:
 
 
 class Rows(Protocol):
-    """What takes answers: a raw file, or whoever asks again to compare. `done` names those it has."""
+    """A receiver of answers: a raw file, or a comparison that asks again. `done` has the keys already
+    received.
+    """
 
     done: set[Key]
 
@@ -90,9 +92,9 @@ def time_recall(
     progress: Progress = QUIET,
     most: int | None = None,
 ) -> None:
-    """Time a system at the edition's k, with so many questions a scope as it says, spread evenly.
+    """Time a system at the edition's k, with the edition's number of questions per scope, spread evenly.
 
-    `most`: with so many of those alone.
+    `most`: the number of questions to use instead.
     """
     sample = spread(spread(material.asked, pins.timed), most or pins.timed)
     for scope in scopes:

@@ -1,6 +1,6 @@
-"""Before recall a rewriter rewords every question; after it a reranker orders the candidates anew.
+"""Rewriting of questions before recall, and reranking of candidates after recall.
 
-A reranked arm is the same system once more; both are recorded with what they cost.
+A reranked arm is the same system with a reranker; both arms are recorded with their costs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LIMIT = 3600.0  # seconds of a question: services have a limit of their own, and
 
 @dataclass(frozen=True, slots=True)
 class Reranking:
-    """The reranker of a run and the file of what it cost."""
+    """The reranker of a run and the file of its costs."""
 
     reranker: Reranker
     writer: Lines[Rerank]
@@ -101,9 +101,7 @@ def told(identity: RerankerIdentity) -> str:
 
 
 def immovable(identity: RerankerIdentity, cutoffs: tuple[int, ...]) -> Iterator[str]:
-    """Yield what this rerank cannot move, in words: the same candidates stand in the first k, in whatever
-    order.
-    """
+    """Yield a sentence on the cutoffs that this rerank cannot move: the first k holds all its candidates."""
     stuck = [k for k in cutoffs if k >= identity.depth]
     if stuck:
         which = ", ".join(f"recall at k = {k}" for k in stuck)
@@ -118,10 +116,10 @@ class Failed:
 
 
 def rewrite(work: Work, folder: Path) -> None:
-    """Put the rewriter's words in the place of each question that is asked, and say so in the run's folder.
+    """Replace each question with the rewriter's words, and record them in the run's folder.
 
-    A run that goes on asks what it asked before; UsageError where the rewriter gives other words now.
-    ModelError where it fails on more questions than may.
+    A resumed run asks the same words as before; UsageError if the rewriter gives other words now. ModelError
+    if it fails on too many questions.
     """
     if work.rewriter is None:
         return
@@ -141,7 +139,7 @@ def rewrite(work: Work, folder: Path) -> None:
 
 
 def _stands(before: Mapping[str, Rewrite], one: Asked) -> bool:
-    """Return whether the run that goes on asked a question as it stands, since it could not be rewritten."""
+    """Return whether the resumed run asked the original question because its rewrite failed."""
     return one.question.key in before and bool(before[one.question.key].failed)
 
 

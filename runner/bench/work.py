@@ -44,13 +44,13 @@ class Work:
     environ: Mapping[str, str]
     progress: Progress
     watch: Stopwatch
-    rewriter: Rewriter | None = None  # None: every question as it stands
+    rewriter: Rewriter | None = None  # None: questions are asked unchanged
     reranker: Reranker | None = None  # None: every answer in its system's own order
     fingerprint: str | None = None  # of the requested release; None: it is not released
     recognised: bool | None = None  # whether the installed extension is of this family, patched or not
-    changed: str | None = None  # what is wrong with the checkout's scripts that it was installed by
+    changed: str | None = None  # the fault of the checkout's scripts that installed it
     vectors: Vectors | None = None
-    embedded: bool = False  # whether its systems work in databases of their own, whatever server is given
+    embedded: bool = False  # whether its systems use their own embedded databases, even if a server is given
 
     def note(self, **facts: Any) -> None:
         """Fill in what is known now."""
@@ -89,7 +89,7 @@ class Work:
 
     @property
     def label(self) -> str:
-        """Of whose lessons the rows in a database are."""
+        """Return the label of the lessons that the rows in a database belong to."""
         return label_of(
             self.corpus.sha256, self.corpus.granularity, self.run.choice.written, self.run.embedder
         )
@@ -197,7 +197,7 @@ def former_duration(bases: Iterable[Path], run: Run) -> str:
 
 
 def _runs(base: Path) -> Iterator[Run]:
-    """Yield the finished runs in a folder of results; damaged ones are passed over."""
+    """Yield the finished runs in a folder of results, without the damaged runs."""
     for place in base.glob(f"*/{RUN}"):
         try:
             run = Results(place.parent).run

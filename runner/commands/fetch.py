@@ -210,7 +210,7 @@ def _download(part: Path, wanted: Wanted, progress: Progress, opener: Opener) ->
 
 
 def _response(url: str, offset: int, opener: Opener) -> Any:
-    """Return the open response, from `offset` on if the server can; CorpusError says what it answered."""
+    """Return the open response, from `offset` on if the server can; CorpusError has the server's answer."""
     request = Request(url, headers={"Range": f"bytes={offset}-"} if offset else {})
     try:
         return opener(request, timeout=TIMEOUT)

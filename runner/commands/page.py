@@ -1,6 +1,6 @@
-"""`python -m runner report DIR`: report.html of a finished run, rendered anew.
+"""`python -m runner report DIR`: render report.html of a finished run again.
 
-With another run or the corpus beside it if asked.
+Options add another run or the text of the corpus.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def render_report(
 
 
 def _place(folder: Path, output: Path | str | None, *, beside: bool, text: bool) -> Path:
-    """Return where the page goes. Only the page that artefacts alone make may stand among them."""
+    """Return the path of the page. Only a page made entirely from artefacts may be among them."""
     if output is None:
         if beside or text:
             what = "text of the corpus" if text else "another run"

@@ -1,1 +1,1 @@
-"""What counts: editions, corpora, texts, metrics, their statistics and the gates."""
+"""The protocol: editions, corpora, texts, metrics, their statistics and the gates."""

@@ -1,4 +1,4 @@
-"""What people read: report.md, report.html, and the tables of the command line."""
+"""Reports: report.md, report.html, and the tables of the command line."""
 
 from runner.report.legs import Against, against_legs, legs_beside
 from runner.report.render import RENDERERS, render

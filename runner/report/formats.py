@@ -78,7 +78,7 @@ def seconds(value: float) -> str:
 
 
 def shorten(text: str) -> str:
-    """`text` with every long hash cut to its first twelve digits; the whole of it stands in run.json."""
+    """Return `text` with every long hash cut to its first twelve digits; run.json has the whole hash."""
     return HASH.sub(r"\1…", text)
 
 
@@ -124,12 +124,12 @@ class Figures:
         return tuple(arm for arm in self.arms if arm in found or not found)
 
     def row(self, arm: str, scope: str, metric: str, view: str = "", kind: str = ALL) -> Row | None:
-        """One result, or None where the run has none."""
+        """Return a result, or None if the run has no such result."""
         usual = self.view if kind == ALL else ALL
         return self._rows.get((arm, scope, view or usual, kind, metric))
 
     def value(self, arm: str, scope: str, metric: str, view: str = "", kind: str = ALL) -> str:
-        """`94.4`, with † when trivial; a dash where there is none."""
+        """Return a value as `94.4`, with † when trivial; a dash if it is missing."""
         row = self.row(arm, scope, metric, view, kind)
         return MISSING if row is None else figure(metric, row["value"]) + (DAGGER if trivial(row) else "")
 
@@ -140,20 +140,19 @@ class Figures:
         return value if row is None or row["arm"] == "ceiling" else f"{value} {interval(row)}"
 
     def headline(self, run: Run) -> list[Row]:
-        """Return the results of the system under test in the first scope, trivial ones too."""
+        """Return the results of the system under test in the first scope, including trivial results."""
         rows = (self.row(run.system, run.scopes[0].name, metric) for metric in run.headline)
         return [row for row in rows if row is not None]
 
     def n(self, arm: str, scope: str, view: str = "", kind: str = ALL) -> int:
-        """Return how many questions the figures of an arm in a scope are about; 0 where there are none."""
+        """Return the number of questions in the figures of an arm in a scope; 0 if there are no figures."""
         rows = (self.row(arm, scope, metric, view, kind) for metric in self.names)
         return next((int(row["n"]) for row in rows if row is not None), 0)
 
 
 def trivial(row: Row) -> bool:
-    """Return whether a recall counts questions whose whole scope fits into k ranks; it can be no headline
-    then.
+    """Return whether a recall counts questions with a whole scope that fits into k ranks: no headline then.
 
-    MRR and nDCG are not: a rank within a small scope still says something.
+    MRR and nDCG are never trivial: a rank within a small scope still has information.
     """
     return is_recall(row["metric"]) and int(row["trivial"]) > 0

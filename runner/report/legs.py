@@ -1,4 +1,4 @@
-"""Hybrid against its legs: is the whole below what one half of it does alone? (PROTOCOL.md §4.6)
+"""The comparison of hybrid with its legs: is hybrid below one of them? (PROTOCOL.md §4.6)
 
 It is no part of a run's verdict: a report says it, and the command `gate` can make it a condition.
 """
@@ -35,10 +35,10 @@ class Fall:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What a run says of hybrid, or of the strategy `name`, and its legs, in the headline's scope and view.
+    """The comparison of hybrid, or of the strategy `name`, with its legs, in the headline's scope and view.
 
-    `metrics` are those compared, `falls` those in which hybrid is below a leg, however little. `lacking` says
-    why nothing can be said; empty where it can.
+    `metrics` are those compared, `falls` those in which hybrid is below a leg by any amount. `lacking` says
+    why there is no comparison; empty if there is.
     """
 
     metrics: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Against:
 def against_legs(metrics: Mapping[str, Any], run: Run) -> Against:
     """Return the system under test against each of its legs in the headline metrics.
 
-    From metrics.json and run.json alone, as what is said of the strategies beside it.
+    Only metrics.json and run.json are read, as for the strategies in the same run.
     """
     name = "hybrid" if run.choice.ours else run.system
     if lacking := _lacking(run):
@@ -96,7 +96,7 @@ def _against(metrics: Mapping[str, Any], run: Run, arm: Arm, name: str) -> Again
 
 
 def _lacking(run: Run) -> str:
-    """Return why the arms that it takes are not there; empty where they are."""
+    """Return why the arms for the comparison are missing; empty if they are there."""
     if run.choice.mode in LEGS:
         return f"mode {run.choice.mode} is itself a leg"
     missing = [leg for leg in LEGS if leg not in legs_of(run, run.arms[0])] if run.arms else LEGS

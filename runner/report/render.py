@@ -23,7 +23,7 @@ SHARED = Path(__file__).parent / "html" / "templates"  # what pages of every kin
 
 @cache
 def template(path: Path) -> Template:
-    """Return the template in a file; what it shows is escaped in HTML alone."""
+    """Return the template in a file; its values are escaped only in HTML."""
     environment = Environment(
         loader=FileSystemLoader([path.parent, SHARED]),
         undefined=StrictUndefined,
@@ -42,7 +42,7 @@ def stated(run: Run) -> tuple[str, ...]:
 
 
 def _said(value: Any, path: Sequence[str]) -> bool:
-    """Return whether something stands at the end of the path; of a list, in any of its members."""
+    """Return whether there is a value at the end of the path; for a list, in any of its members."""
     if isinstance(value, list):
         return any(_said(one, path) for one in value)
     if path:

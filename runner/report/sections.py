@@ -28,13 +28,13 @@ from runner.runs.costs import RerankCount
 from runner.runs.run import Arm, Run
 
 Facts = Mapping[str, Any]
-Part = tuple[str, str, str]  # what it is called, its view and its type
+Part = tuple[str, str, str]  # its name, its view and its type
 STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score", "wall")
 
 
 def headline(figures: Figures, run: Run) -> str:
-    """Return the headline metrics of the system in the first scope, trivial ones left out; empty when all
-    are.
+    """Return the headline metrics of the system in the first scope without the trivial metrics;
+    may be empty.
     """
     rows = [
         (row["metric"], figure(row["metric"], row["value"]) + (" %" if is_recall(row["metric"]) else ""),
@@ -91,7 +91,7 @@ def side_by_side(figures: Figures, metrics: Facts, run: Run) -> str:
 
 
 def systems(figures: Figures, metrics: Facts, run: Run) -> list[tuple[str, ...]]:
-    """Heads, then each system in the first scope: quality, difference to the first, and what it costs."""
+    """Return a header, then each system in the first scope: quality, difference to the first, and costs."""
     scope, names = run.scopes[0].name, run.headline
     heads = ("system", *names, f"{CITED}, difference", "load s", "p50 ms", "p95 ms", "MB disk", "MB memory")
     rows = [heads]
@@ -166,7 +166,9 @@ def _both(figures: Figures, row: RerankCount, metric: str) -> str:
 
 
 def readings(metrics: Facts, run: Run) -> str:
-    """Return every system as others count the same rankings; empty where nobody does."""
+    """Return every system by the counting of other projects, from the same rankings; empty if
+    there is none.
+    """
     rows = [
         (row["reading"], row["arm"], row["metric"], f"{100 * row['value']:.2f}", count(row["n"]))
         for row in metrics.get("readings", ())
@@ -277,6 +279,6 @@ def gate_table(results: Iterable[GateResult]) -> str:
 
 
 def to_do(results: Iterable[GateResult]) -> list[str]:
-    """One line for each gate that did not pass: how to mend it."""
+    """Return a line for each gate that did not pass: how to mend it."""
     settled = (Status.PASSED, Status.NOT_YET)
     return [f"{r.gate}: {r.resolve}" for r in results if r.status not in settled and r.resolve]

@@ -1,6 +1,7 @@
-"""What runs must share before their figures may stand side by side, and which of their arms are legs.
+"""The conditions that runs must share before their figures may be compared, and the legs among their arms.
 
-One list for all who ask. A leg is of the system under test, or of a strategy beside it.
+There is one list of conditions for all commands. A leg belongs to the system under test, or to a strategy
+that was also measured.
 """
 
 from __future__ import annotations
@@ -101,12 +102,12 @@ def _asked(limit: int | None, types: Collection[str], split: str) -> str:
 
 
 LEGS = ("keyword", "vector")
-OVER = "over"  # the fact of a strategy that names the system whose legs it fuses
-COSINE, ITSELF = "cosine", "itself"  # a leg that is the control of that name, or the whole of that system
+OVER = "over"  # the fact of a strategy that names its base system
+COSINE, ITSELF = "cosine", "itself"  # the control as a leg, or the whole system as a leg
 
 
 def legs_of(run: Run, arm: Arm) -> dict[str, str]:
-    """Return the arm that is each of LEGS alone; one that the run did not ask is left out."""
+    """Return the arm of each of LEGS; a leg that the run did not ask is left out."""
     answered = {one.name: one for one in run.arms if not one.failed}
     if arm.name == run.system:
         return {leg: leg for leg in LEGS if leg in answered and answered[leg].role == "leg"}

@@ -1,4 +1,4 @@
-"""One way to write numbers, JSON and paths, so that the same facts are always the same bytes."""
+"""The canonical form of numbers, JSON and paths, so that the same facts are always the same bytes."""
 
 from __future__ import annotations
 

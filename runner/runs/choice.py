@@ -1,4 +1,4 @@
-"""What a run chose: one record, from which plan, labels, departures and comparability are derived.
+"""The choices of a run: one record, the source of its plan, labels, deviations and comparability.
 
 An axis of choice is one field here. Everything that depends on it asks this record, live or from disk.
 """
@@ -57,7 +57,7 @@ class Choice:
 
     @property
     def ours(self) -> bool:
-        """Return whether pgmnemo is under test, at whichever version; what wraps it is another system."""
+        """Return whether pgmnemo is under test, at any version; a wrapper around it is another system."""
         name = Name.of(self.system)
         return name.system == OURS and not name.wrappers
 
@@ -73,7 +73,7 @@ class Choice:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """What sets the lessons apart from those of the protocol, in words for a name."""
+        """Return the words for a name on how the lessons differ from the protocol's lessons."""
         return (
             *([self.text] if self.text != FULL else []),
             *([f"passages{self.passages}"] if self.passages != BY_TURNS else []),
@@ -94,7 +94,7 @@ class Choice:
             yield f"tokens{self.max_tokens}"
         if self.ours and self.mode != "hybrid" and self.embedder != NO_EMBEDDER:
             yield self.mode
-        changed = self.changed if self.ours else self.settings  # the name of another stands there already
+        changed = self.changed if self.ours else self.settings  # another system's name has its settings
         yield from (f"{name}-{value}" for name, value in changed.items())
         if self.types:
             yield "-".join(self.types)

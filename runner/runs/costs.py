@@ -1,9 +1,9 @@
-"""What recalls, reranks and rewrites cost: the lines of three files, and their sums, which stand in run.json.
+"""The costs of recalls, reranks and rewrites: the lines of three files, and their sums in run.json.
 
-timings.jsonl says how long each timed recall took; reranks.jsonl what the rerank of each answer cost and
-whether it failed, in which case the system's own order stays; rewrites.jsonl what was asked in place of each
-question: the SHA-256 of the words, for no text of a corpus stands in an artefact (PROTOCOL.md §2). All of it
-differs from run to run, and so stands apart from the raw file, which repeats to the byte.
+timings.jsonl has the seconds of each timed recall; reranks.jsonl the cost of each answer's rerank and whether
+it failed, in which case the system's own order stays; rewrites.jsonl the words that replaced each question,
+as SHA-256, for no text of a corpus is in an artefact (PROTOCOL.md §2). All of it differs from run to run, and
+so is kept out of the raw file, which repeats to the byte.
 """
 
 from __future__ import annotations
@@ -56,17 +56,18 @@ def _latency(arm: str, scope: str, k: int, milliseconds: list[float]) -> Latency
 
 
 RERANKS = "reranks.jsonl"
-SUFFIX = "+rerank"  # behind the name of an arm whose answers are reordered
-FIRST = 10  # ranks of which it is counted whether others stand in them
+SUFFIX = "+rerank"  # suffix of an arm with reordered answers
+FIRST = 10  # ranks that are compared for changed ids
 
 Key = tuple[str, str, str]  # question, arm, scope
 
 
 @dataclass(frozen=True, slots=True)
 class Rerank:
-    """One answer: calls of a model, pairs of question and text judged anew or read from the cache.
+    """The rerank of one answer: calls of a model, pairs of question and text judged now or read from the
+    cache.
 
-    `failed` says why the answer kept the system's order; empty where it did not.
+    `failed` says why the answer kept the system's order; empty if it was reranked.
     """
 
     question: str
@@ -155,7 +156,9 @@ def _ids(answers: Mapping[Key, Retrieval], one: Rerank, arm: str) -> list[str]:
 
 
 def _added(arm: str, base: str, scope: str, timings: Collection[Timing]) -> float | None:
-    """Median over the questions that both were timed on; None where there is none."""
+    """Return the median of the added seconds over the questions timed on both arms; None if there
+    are none.
+    """
     taken = {(one.arm, one.question): one.seconds for one in timings if one.scope == scope}
     more = [
         seconds - taken[base, question]
@@ -170,9 +173,9 @@ REWRITES = "rewrites.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """One question. `changed`: it was asked in other words; `calls` of a model, or `cached` from before.
+    """The rewrite of one question. `changed`: the words differ; `calls` of a model, or `cached` from before.
 
-    `failed` says why it was asked as it stands; empty where it was rewritten.
+    `failed` says why the original question was asked; empty if it was rewritten.
     """
 
     question: str

@@ -1,4 +1,4 @@
-"""What a result was made with: machine, Python, packages and the commit; never who or where."""
+"""The environment of a result: machine, Python, packages and the commit; never a person or a place."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def packages(more: Iterable[str] = ()) -> dict[str, str]:
 
 
 def code(root: Path) -> Code:
-    """Commit and state of the checkout whose top is `root`."""
+    """Return commit and state of the checkout with the top folder `root`."""
     top = _asked(root, "rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != root.resolve():  # e.g. installed into a virtual environment
         return Code(None, None)
@@ -89,8 +89,8 @@ PLAIN = {
 
 
 def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Return what git answers in `folder`, in English and whatever GIT_… is set; OSError where there is no
-    git.
+    """Return git's answer in `folder`, in English and without any GIT_… variable; OSError if
+    there is no git.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | PLAIN
     return subprocess.run(["git", *arguments], cwd=folder, env=environment, check=False, capture_output=True)

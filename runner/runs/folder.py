@@ -31,10 +31,10 @@ PLAN = "plan.json"
 
 
 def pin_plan(folder: Path, plan: Mapping[str, Any], started: str) -> str:
-    """Write `plan` into a fresh partial folder, or hold it against the one that stands there.
+    """Write `plan` into a fresh partial folder, or compare it with the plan that is there.
 
     `plan` is all that decides the raw bytes (version, corpus hash, embedder identity, seed, options, …).
-    Returns when the run was first started. Raises UsageError that names what differs.
+    Returns when the run was first started. Raises UsageError that names the differences.
     """
     path = folder / PLAN
     document = json.loads(json.dumps(dict(plan)))  # tuples become lists, as they will be read back
@@ -84,14 +84,14 @@ def results_base(suite: str, output: Path | None, root: Path, kept: bool = True)
 
 
 def is_local(folder: Path) -> bool:
-    """Return whether the run in `folder` stands among those of a suite that are not kept."""
+    """Return whether the run in `folder` is among a suite's runs that are not kept."""
     return folder.absolute().match(f"benchmarks/*/{LOCAL}/*")
 
 
 def keep(folder: Path) -> Path:
-    """Move a run that is not kept to those that are, and pack its files of lines; where it stands then.
+    """Move a run that is not kept to the kept runs, and pack its files of lines; return its new folder.
 
-    Raises OutputError where it cannot be moved, or another run bears its name there.
+    Raises OutputError if it cannot be moved, or another run has its name there.
     """
     folder = folder.absolute()
     target = folder.parent.with_name(KEPT) / folder.name
@@ -119,9 +119,9 @@ def both(base: Path) -> tuple[Path, ...]:
 
 
 def folder_name(run: Run) -> str:
-    """`v0.2.1_20260509_minilm_turn_limit20`: version, UTC day, embedder and what sets the run apart.
+    """Return the folder name, as `v0.2.1_20260509_minilm_turn_limit20`: version, UTC day, embedder, labels.
 
-    Where another system is under test, its name stands before its version: `sqlite-fts5_3.45_20261122_none`.
+    If another system is under test, its name precedes its version: `sqlite-fts5_3.45_20261122_none`.
     """
     system = [f"v{run.version}"] if run.choice.ours else [run.system, run.version]
     parts = [*system, f"{run.started:%Y%m%d}", run.choice.embedder, *run.choice.labels(run.edition)]
@@ -157,9 +157,9 @@ class RunFolder:
 
     @classmethod
     def resume(cls, place: Path) -> RunFolder:
-        """Go on in the partial folder `place`, or in the only one that the folder `place` holds.
+        """Resume in the partial folder `place`, or in the only partial folder in it.
 
-        Raises UsageError when there is none, several, or the run is finished or still working.
+        Raises UsageError if there is none, several, or the run is finished or still working.
         """
         partial = partial_folder(place)
         return cls(partial, partial.name.removeprefix(".").removesuffix(PARTIAL))
@@ -225,8 +225,8 @@ def _reserve(base: Path, name: str) -> Path | None:
 
 
 def partial_folder(place: Path) -> Path:
-    """Return the folder of the interrupted run that `place` is, or holds alone; UsageError if there is
-    none.
+    """Return the folder of the interrupted run, `place` or the only such folder in it, or raise
+    UsageError.
     """
     place = place.expanduser().absolute()
     if (done := _finished(place)) is not None:

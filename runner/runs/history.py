@@ -48,7 +48,7 @@ WITHDRAWN = re.compile(r"(?<!not )\b(?:withdrawn|withdraws|withdrew|retracted|re
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One run's entry."""
+    """The entry of one run."""
 
     day: str
     suite: str
@@ -80,7 +80,7 @@ def parsed(text: str) -> tuple[Entry, ...]:
     ends = [*(start.start() for start in starts[1:]), len(text)]
     return tuple(
         Entry(start[1], start[2], start[3].strip(), tuple(FIELD.findall(text[start.end() : end])))
-        for start, end in zip(starts, ends, strict=False)  # without an entry there is an end alone
+        for start, end in zip(starts, ends, strict=False)  # without an entry there is only an end
     )
 
 
@@ -96,8 +96,8 @@ def _seen(text: str) -> str:
 def histories(folder: Path) -> list[Path]:
     """Return every HISTORY.md above a results folder, its own first.
 
-    Its own is the repository's where it stands in `benchmarks/<suite>/results` of one, however many stand
-    nearer; elsewhere the nearest.
+    For a folder in a repository's `benchmarks/<suite>/results` its own is the repository's, even if another
+    is nearer; elsewhere it is the nearest.
     """
     folder = folder.resolve()
     above = [place / HISTORY for place in folder.parents if (place / HISTORY).is_file()]
@@ -149,7 +149,7 @@ def entry_text(
     manifest_sha256: str,
     deviations: Iterable[str] = (),
 ) -> str:
-    """One entry. `results` is the folder as readers find it: relative to the repository, with slashes.
+    """Return the text of one entry. `results` is the folder relative to the repository, with slashes.
 
     Raises UsageError for a malformed manifest hash, or a deviating verdict without a deviation.
     """
@@ -196,8 +196,8 @@ def can_append(path: Path) -> bool:
 
 
 def _joint(descriptor: int) -> str:
-    """Return what stands between the file's end and the next entry: the header of a new file, or a blank
-    line.
+    """Return the text between the file's end and the next entry: the header of a new file, or a
+    blank line.
     """
     size = os.fstat(descriptor).st_size
     if size == 0:

@@ -79,7 +79,7 @@ class Lines(LineWriter, Generic[L]):
         super().__init__(path)
 
     def write(self, line: L) -> None:
-        """One line, seen by the system before the next. Raises OutputError on a full disk."""
+        """Append one line, written to the system before the next. Raises OutputError on a full disk."""
         self.append(compact(asdict(line)))  # type: ignore[call-overload]
         self.held.append(line)
 

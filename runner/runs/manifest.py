@@ -16,8 +16,8 @@ from runner.runs.raw import RAW
 from runner.runs.storage import write_file
 
 MANIFEST = "manifest.json"
-DERIVED = ("report.html",)  # rendered from the others at any time, in a newer form too; never pinned
-SIGNATURE = "manifest.json.sig"  # over the manifest, so written after it, by whoever vouches for the run
+DERIVED = ("report.html",)  # rendered from the other files at any time, also in a newer form; never pinned
+SIGNATURE = "manifest.json.sig"  # over the manifest, so written after it, by a signer of the run
 COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
 
 

@@ -1,4 +1,4 @@
-"""Where a command may write what it was asked for: never over a file of another kind, never into a run."""
+"""The check of a command's output path: never over a file of another kind, never into a run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from runner.runs.manifest import MANIFEST
 from runner.runs.reading import is_run
 from runner.runs.storage import replace_file
 
-HEAD = 4096  # characters in which a file says what it is
+HEAD = 4096  # characters of a file that must contain its mark
 
 
 def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) -> None:
-    """Raise UsageError unless `path` is a new file, or one with `mark` near its start, outside any run.
+    """Raise UsageError unless `path` is a new file, or a file with `mark` near its start, outside any run.
 
-    `option` is what named it; `suffixes` are those that it may have.
+    `option` is the option that named it; `suffixes` are the allowed endings.
     """
     if path.is_dir():
         raise UsageError(f"{option}: {path} is a folder; name a file that ends in {', '.join(suffixes)}")
@@ -54,9 +54,9 @@ def check_new(option: str, path: Path, noun: str) -> None:
 
 
 def write_output(what: str, path: Path, text: str) -> None:
-    """Write `text`, which is `what` in words, whole or not at all; OutputError where it cannot be written.
+    """Write `text`, named `what` in errors, whole or not at all; OutputError if it cannot be written.
 
-    Of a link the file that it leads to is replaced.
+    The target of a link is replaced.
     """
     with os_errors(f"{what} cannot be written to {path} ({{why}}); name another file"):
         replace_file(Path(os.path.realpath(path)), text.encode())

@@ -14,12 +14,12 @@ from runner.runs.storage import reported, sync_folder, write_bytes
 
 LINES, PACKED = ".jsonl", ".jsonl.xz"
 MOST = 1 << 30  # bytes of a file of lines
-SMALL, RATIO = 16 << 20, 100  # it packs to an eighth or so; below SMALL bytes nobody asks
-MEMORY = 256 << 20  # bytes that unpacking may take; what is written here takes 9 MiB
+SMALL, RATIO = 16 << 20, 100  # it packs to about an eighth; below SMALL bytes the ratio is not checked
+MEMORY = 256 << 20  # bytes that unpacking may take; the runner's own files take 9 MiB
 
 
 def named(name: str) -> str:
-    """Return the name by which a manifest lists the file `name` of a folder: without what packing added."""
+    """Return the name of the file `name` in a manifest: without the suffix of packing."""
     return name.removesuffix(PACKED) + LINES if name.endswith(PACKED) else name
 
 

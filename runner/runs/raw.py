@@ -1,10 +1,10 @@
-"""raw_retrievals.jsonl: one line for each question, arm and scope; metrics are computed from it alone.
+"""raw_retrievals.jsonl: one line for each question, arm and scope, the only source of metrics.
 
 A line holds, in this order, question, type, arm, scope, project, size, gold, ranking. A rank is `[id, score,
 [component, …]]` for the first ten of a system, `[id, score]` after them (without components: `[id, score]`
-for the first ten, the bare id after them). Of what a leg or a control finds the first ten have a score,
-those of a leg in a mode of its own components too, and the bare id stands after them. run.json names the
-components of an arm, in the same order. No timing stands here: two exact runs give the same bytes.
+for the first ten, the bare id after them). For a leg or a control the first ten ranks have a score, with
+components for a leg in a mode of its own, and the ranks after them are bare ids. run.json names the
+components of an arm, in the same order. The file has no timing: two exact runs give the same bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Key = tuple[str, str, str]  # question, arm, scope
 
 
 class Kept(StrEnum):
-    """What of an arm's ranks is kept besides the ids."""
+    """The parts of an arm's ranks that are kept besides the ids."""
 
     IDS = "nothing"
     SCORES = "the scores of the first ten"
@@ -54,7 +54,7 @@ class RawWriter(LineWriter):
         super().__init__(path)
 
     def write(self, retrieval: Retrieval, *, kept: Kept = Kept.IDS) -> None:
-        """One line, with what is `kept` of its ranks.
+        """Append one line, with the `kept` parts of its ranks.
 
         Raises OutputError on a full disk, a score that is no number, or an id ranked twice.
         """
@@ -100,7 +100,7 @@ def _rank(hit: Hit, place: int, where: str, kept: Kept) -> Any:
 def read_raw(path: Path) -> Iterator[Retrieval]:
     """Yield the retrievals of a raw file, in its order.
 
-    Raises OutputError that names the line when one is malformed or stands twice.
+    Raises OutputError that names a malformed or repeated line.
     """
     seen: set[Key] = set()
     widths: dict[str, int] = {}  # components of a rank, by arm

@@ -1,4 +1,4 @@
-"""A results folder as everybody reads it: every file once, and only what is of the schema that it names."""
+"""A results folder for all readers: each file is read once, and checked against the schema that it names."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Absent(Unreadable):
 
 
 class Results:
-    """One results folder. Every property raises Unreadable where its file is missing or malformed."""
+    """A results folder. Every property raises Unreadable if its file is missing or malformed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.expanduser().absolute()
@@ -118,7 +118,7 @@ class Results:
 
     @cached_property
     def document(self) -> Json:
-        """run.json as it stands in the file; OlderEdition where only former commits read its edition."""
+        """Return run.json as it is in the file; OlderEdition if only former commits read its edition."""
         self.demand_known_edition()
         return self._document(RUN, "run")
 
@@ -127,7 +127,7 @@ class Results:
         try:
             said = msgspec.json.decode(self.content(RUN), type=_Protocolled)
         except (msgspec.MsgspecError, ValueError, RecursionError, Unreadable):
-            return  # whoever reads the file says what is wrong with it
+            return  # the reader of the file reports its fault
         demand_known(said.protocol.version, self.folder)
 
     @cached_property
@@ -217,7 +217,7 @@ class Results:
 
     @staticmethod
     def _demand(schema: str | None, kind: str, name: str) -> None:
-        """An artefact is read under the schema that it names, and under no other."""
+        """Raise Unreadable unless the schema that an artefact names is known."""
         if schema not in known(kind):
             raise Unreadable(f"{name} names the schema {schema}; known here: {', '.join(known(kind))}")
 
@@ -278,7 +278,7 @@ def _is_full(rank: object) -> bool:
 
 
 def _parsed(text: str, where: str) -> Any:
-    """JSON as its standard has it: a number is finite, and no half of a surrogate pair stands alone."""
+    """Return JSON parsed by its standard: a number is finite, and no surrogate is unpaired."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

@@ -1,7 +1,7 @@
-"""run.json as one record: all that a number depends on besides the raw rankings, and what the run cost.
+"""run.json as one record: all that a number depends on besides the raw rankings, and the run's costs.
 
-A run fills it in as it goes, gates look at it, and whoever reads a finished run has the same record
-before him. metrics.json is written here too, and BLOCKED.md: why a run may not be cited, gate by gate.
+A run fills it in as it goes, gates look at it, and the readers of a finished run use the same record.
+metrics.json is also written here, and BLOCKED.md: why a run may not be cited, gate by gate.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ EMPTY = "every answer was empty"
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way to search, and what it is in words. The first arm of a run is the system under test.
+    """A way to search, with its description. The first arm of a run is the system under test.
 
     `role` is `system` (under test, or `beside` it), `leg` of the system under test or `control`. `components`
-    are those that its ranks have in the raw file. What follows is told of systems alone: title and version,
-    versions and settings that decide its figures, seconds of each step of loading, bytes on disk and in
-    memory, and remarks. `failed` says why it has no ranking.
+    are those of its ranks in the raw file. The other fields are for systems only: title and version, versions
+    and settings that decide its figures, seconds of each step of loading, bytes on disk and in memory, and
+    remarks. `failed` says why it has no ranking.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Arm:
         return EMPTY in self.remarks
 
 
-STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")  # of which each takes its seconds
+STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")  # each has its seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Run:
     corpus: CorpusPins
     embedder: EmbedderIdentity | None
     reranker: RerankerIdentity | None = None  # None: every answer in its system's own order
-    rewriter: RewriterIdentity | None = None  # None: every question as it stands
+    rewriter: RewriterIdentity | None = None  # None: questions are asked unchanged
     passages: PassageCounts | None = None  # None: lessons without passages
     arms: tuple[Arm, ...] = ()
     scopes: tuple[SearchScope, ...] = ()
@@ -181,7 +181,7 @@ class Run:
 
     @property
     def scopes_beside(self) -> tuple[SearchScope, ...]:
-        """Where the systems beside the one under test answer: perhaps in the headline's scope alone."""
+        """Return the scopes of the other systems: all, or only the headline's scope."""
         return self.scopes[:1] if self.choice.beside == HEADLINE_SCOPE else self.scopes
 
     @property
@@ -224,7 +224,7 @@ class Run:
 
     @property
     def path(self) -> str:
-        """Where the results folder stands once it is committed."""
+        """Return the path of the results folder once it is committed."""
         return f"benchmarks/{self.choice.suite}/results/{self.name}/"
 
     def document(self) -> Json:

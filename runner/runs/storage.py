@@ -83,11 +83,10 @@ KINDS = {
 
 
 def read_regular(path: Path, most: int, kind: type[PgmnemoError], inside: Path | None = None) -> bytes:
-    """Return the bytes of `path`; a `kind` with half a sentence where it is no regular file or has more than
-    `most`.
+    """Return the bytes of `path`; raise `kind` if it is no regular file or has more than `most`.
 
-    With `inside` a link that leads out of that folder is refused, too. Nothing is waited for: a named pipe or
-    a device is told by its kind before it is opened.
+    The message is half a sentence. With `inside` a link that leads out of that folder is also refused. The
+    call does not wait: the file type of a named pipe or a device is checked before it is opened.
     """
     name = path.name
     with os_errors(f"{name} cannot be read ({{why}})", kind):

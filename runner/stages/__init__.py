@@ -1,1 +1,1 @@
-"""What a run may put before recall and after it: rewriters of a question, rerankers of its answer."""
+"""Optional stages of a run before and after recall: rewriters of a question, rerankers of its answer."""

@@ -52,7 +52,7 @@ SYSTEMS: Parts[Kind] = Parts(
 def kind_of(name: str) -> Kind:
     """Return the kind that a name means.
 
-    UsageError for an unknown one, and for a version, a setting or a wrapper that it does not take.
+    UsageError for an unknown kind, and for a version, a setting or a wrapper that it does not take.
     """
     parts = Name.of(name)
     kind = SYSTEMS[parts.system]
@@ -71,7 +71,7 @@ def kind_of(name: str) -> Kind:
 
 
 def beneath(name: str) -> Name:
-    """Return the system that does the searching: itself, or the one that a strategy stands on."""
+    """Return the system that does the searching: itself, or the base of a strategy."""
     kind, parts = kind_of(name), Name.of(name)
     return parts.bare if kind.beneath is None else beneath(kind.beneath(dict(parts.settings)))
 
@@ -86,7 +86,7 @@ def _check_settings(name: Name, known: Mapping[str, Setting]) -> None:
 
 
 def absent(kind: Kind, environ: Mapping[str, str] = os.environ) -> str:
-    """What is missing for the system and how to mend it, in one sentence; empty if nothing is."""
+    """Return the missing parts of the system and their remedy, in one sentence; empty if it is complete."""
     lacking = [package for package in kind.packages if not _installed(package)]
     if not lacking:
         return kind.missing(environ) if kind.missing else ""

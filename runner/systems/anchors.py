@@ -1,6 +1,6 @@
-"""Anchors of time: which interval a question speaks of, as of its own "now".
+"""Anchors of time: the interval that a question names, relative to its own "now".
 
-One small interface, three makers: nobody, the engine (`pgmnemo._times`), or a language model behind an
+One small interface, three sources: no anchors, the engine (`pgmnemo._times`), or a language model behind an
 OpenAI-compatible endpoint.
 """
 
@@ -45,7 +45,7 @@ class Anchors:
         self._known: dict[tuple[str, datetime], Sequence[Span]] = {}
 
     def spans(self, query: Query) -> Sequence[Span]:
-        """Return the intervals that it names; none where it names no time, or has no "now"."""
+        """Return the intervals that the question names; empty if it names no time, or has no "now"."""
         if query.as_of is None:
             return ()
         key = (query.text, query.as_of)
@@ -108,7 +108,7 @@ def _read(told: str) -> Sequence[Span]:
 
 
 def anchors_of(kind: str, system: System, environ: Mapping[str, str], stack: ExitStack) -> Anchors:
-    """Return the maker of that name; UsageError where it lacks what it needs."""
+    """Return the anchors of that name; UsageError if they lack a requirement."""
     if kind == NONE:
         return Anchors()
     if kind == BUILT_IN:

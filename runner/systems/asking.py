@@ -1,4 +1,4 @@
-"""Asking a system, whoever wrote it: each question once, within its time, and nothing believed unseen."""
+"""Queries to any system: each question once, within its time limit, and every answer checked."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from runner.errors import SystemFault
 from runner.runs.canonical import SCORE_DIGITS, significant
 from runner.systems.system import WORKERS, Concurrent, Explained, Lessons, Match, Query, System
 
-LIMIT = 60.0  # seconds that one question may take, unless another limit is given
-PATIENCE = 10.0  # seconds that a system, or the clients of one, may take to close
+LIMIT = 60.0  # default limit of one question, in seconds
+PATIENCE = 10.0  # seconds for a system or its clients to close
 AHEAD = 8  # questions a thread that are asked before the answers are taken, unless fewer are
 WARM_UP = 20  # questions before those that are timed
 SAID = 300  # characters that are repeated of what a system raises
@@ -40,7 +40,9 @@ class Answer:
 
 @contextmanager
 def faults(name: str) -> Iterator[None]:
-    """Inside the block, whatever a system raises becomes one sentence: a SystemFault, or a DatabaseError."""
+    """Turn every exception of a system inside the block into one sentence: a SystemFault, or a
+    DatabaseError.
+    """
     try:
         with database_errors(f"the database of {name}"):
             yield
@@ -67,9 +69,9 @@ def _line(error: BaseException) -> str:
 
 
 class Judge:
-    """What an answer must be: known lessons of the scope, each once, at most k, scores that fall or none.
+    """The check of an answer: known lessons of the scope, each once, at most k, falling scores or no scores.
 
-    `components`: how many of them a match comes with, where it comes with any; None: however many.
+    `components`: the number of components of a match that has any; None: any number.
     """
 
     def __init__(self, name: str, lessons: Lessons, components: int | None = None) -> None:
@@ -130,9 +132,9 @@ def _kept(score: float) -> float:
 
 
 class _Asker(threading.Thread):
-    """A thread with a client of its own, which it alone may close: a connection at work must not be closed.
+    """A thread with its own client, which only it may close: a connection in use must not be closed.
 
-    A daemon: a system that hangs must not hold up the end.
+    A daemon: a system that hangs must not block the exit.
     """
 
     def __init__(self, client: Any, k: int, jobs: SimpleQueue[Job | None], own: bool) -> None:
@@ -167,10 +169,10 @@ def answers(
     ahead: int = AHEAD,
     limit: float = LIMIT,
 ) -> Iterator[Answer]:
-    """One answer a question, in order; several at once where the system has clients for several threads.
+    """Yield an answer for each question, in order; several are asked at once if the clients are thread-safe.
 
-    At most `ahead` questions a thread are asked before their answers are taken.
-    SystemFault (or DatabaseError) where it fails, answers wrongly or takes longer than `limit` seconds.
+    At most `ahead` questions a thread are asked before their answers are taken. SystemFault (or
+    DatabaseError) if the system fails, answers wrongly or takes longer than `limit` seconds.
     """
     with faults(name):
         clients = _clients(system, min(workers, len(queries) or 1), settings)
@@ -196,7 +198,7 @@ def answers(
             for job in islice(waiting, 1):
                 jobs.put(job)
     finally:
-        with suppress(Empty):  # whoever is still at work finds no more
+        with suppress(Empty):  # so that a busy thread finds no more jobs
             while True:
                 jobs.get_nowait()
         for _ in askers:
@@ -214,9 +216,9 @@ def components_of(system: System) -> int:
 def timed(
     system: System, name: str, queries: Sequence[Query], k: int, judge: Judge, *, limit: float = LIMIT
 ) -> Iterator[Answer]:
-    """One client, one question after the other, after a warm-up that is not reported.
+    """Yield the answers of one client, one question at a time, after a warm-up that is not reported.
 
-    Nothing else is done here meanwhile: a question is asked when the answer before it has been taken.
+    Nothing else runs at the same time: a question is asked when the answer before it has been taken.
     """
     asked = [*queries[:WARM_UP], *queries]
     everything = answers(system, name, asked, k, judge, workers=1, ahead=1, limit=limit)

@@ -48,7 +48,7 @@ class Client:
 
 
 class Bm25s(InProcess[Client]):
-    """One index in memory, saved in the place's folder."""
+    """An index in memory, saved in the place's folder."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -74,7 +74,9 @@ class Bm25s(InProcess[Client]):
         }  # fmt: skip
 
     def mask(self, project: str | None) -> NDArray[np.float32] | None:
-        """One for every lesson of the project and zero for the others; None where all are searched."""
+        """Return 1 for every lesson of the project and 0 for the others; None if all projects are
+        searched.
+        """
         if project is None:
             return None
         mask = np.zeros(len(self.numbers), dtype=np.float32)
@@ -82,7 +84,7 @@ class Bm25s(InProcess[Client]):
         return mask
 
     def client(self, settings: Mapping[str, str] | None = None) -> Client:
-        """One for each thread; there is nothing to set."""
+        """Return a client for one thread; it has no settings."""
         return Client(self)
 
     def facts(self) -> Mapping[str, str]:

@@ -1,9 +1,9 @@
-"""Boosts: wrappers that bring forward what shares something of the question's words, whatever the system is.
+"""Boosts: wrappers that raise lessons that share words with the question, for any system.
 
-Each asks the system for a deeper pool and takes a part off the distance of every lesson that bears what the
-question has: its words, its proper names, the phrases that it quotes, or a wish of the speaker's. What they
-are follows what MemPalace publishes of its benchmarks; code, word lists and weights are our own, and
-docs/results/strategies.md has a figure of each, also where it loses.
+Each asks the system for a deeper pool and reduces the distance of every lesson that has a feature of the
+question: its words, its proper names, the phrases that it quotes, or a wish of the speaker's. The choice of
+boosts follows MemPalace's published benchmarks; code, word lists and weights are our own, and
+docs/results/strategies.md has a figure of each, including the losses.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ ADVICE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """`weight` is the part of a distance that a full match takes off; `asks` what a question has of it.
+    """`weight` is the share of a distance that a full match takes off; `asks` extracts the question's
+    features.
 
-    `bears` says for what was asked how much of it a text has, 0 to 1.
+    `bears` returns the share of these features that a text has, 0 to 1.
     """
 
     weight: float
@@ -59,7 +60,7 @@ class Boost:
 
 
 class Boosted(Wrapped):
-    """A system whose ranks a boost changes."""
+    """A system with ranks that are changed by a boost."""
 
     def __init__(self, name: str, system: System, boost: Boost) -> None:
         super().__init__(name, system)
@@ -114,12 +115,12 @@ def names_of(text: str) -> frozenset[str]:
 
 
 def keywords_of(text: str) -> frozenset[str]:
-    """Its words without the names, which half of a conversation bears."""
+    """Return the words of a text without the names, which occur in half of a conversation."""
     return words_of(text) - names_of(text)
 
 
 def quotes_of(text: str) -> frozenset[str]:
-    """Return what stands in quotation marks."""
+    """Return the texts in quotation marks."""
     return frozenset((double or single).lower() for double, single in QUOTED.findall(text))
 
 
@@ -140,8 +141,8 @@ def any_phrase(wanted: frozenset[str], text: str) -> float:
 
 
 def share_of_wishes(wanted: frozenset[str], text: str) -> float:
-    """Return the same of what the speaker likes, wants or struggles with alone; half of it for having any
-    wish.
+    """Return the share of words in the speaker's likes, wants and struggles only; at least half
+    for any wish.
     """
     wishes = " ".join(WISH.findall(text.lower()))
     return (0.5 + 0.5 * share_of_words(wanted, wishes)) if wishes else 0.0

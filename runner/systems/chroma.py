@@ -1,4 +1,4 @@
-"""ChromaDB: one persistent collection, vectors alone (no text is given to it), the project as metadata."""
+"""ChromaDB: one persistent collection, only vectors (it gets no text), the project as metadata."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Chroma(InProcess[Client]):
         return Client(self._collection)
 
     def _reopen(self, ef_search: str) -> None:
-        """An index in memory keeps the setting that it was read with: set it, and read the index anew."""
+        """Set ef_search and read the index again: an index in memory keeps its old setting."""
         self._collection.modify(configuration={"hnsw": {EF: int(ef_search)}})
         self.close()
         self._client = _persistent(self.folder)

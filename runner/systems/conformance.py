@@ -87,7 +87,7 @@ class Small(Lessons):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What one check found, in one sentence."""
+    """The finding of a check, in one sentence."""
 
     name: str
     holds: bool
@@ -100,7 +100,7 @@ class Broken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A system that has the lessons, and what its answers are held against."""
+    """A system that has the lessons, and the lessons that its answers are compared with."""
 
     name: str
     kind: Kind
@@ -245,9 +245,7 @@ def _reset(bench: Bench) -> str:
 
 
 def _empties(bench: Bench) -> str:
-    """Return what another opening was given is not found; it holds the one project that it is given
-    itself.
-    """
+    """Check that lessons of another opening are not found, and that it holds its own single project."""
     lessons = Small(PROJECTS[:1], vectors=bench.kind.vectors)
     with open_system(bench.name, bench.place) as system:
         with faults(bench.name):

@@ -40,7 +40,7 @@ class ExactCosine(System):
     def ask(self, query: Query, k: int) -> list[Match]:
         assert query.vector is not None, "exact cosine needs vectors"
         members = self._places[query.project]
-        near = self._vectors[members] @ query.vector  # float32: sums differ by where a row stands
+        near = self._vectors[members] @ query.vector  # float32: sums depend on the row's position
         if k < len(near):
             members = members[near >= np.partition(near, -k)[-k] - NEAR]
         cosines = (self._vectors[members].astype(np.float64) @ query.vector.astype(np.float64)).round(9)

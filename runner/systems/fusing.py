@@ -58,7 +58,7 @@ class Fusion:
 
     @classmethod
     def of(cls, method: str, settings: Mapping[str, str]) -> Fusion:
-        """By the settings of a name, which were checked."""
+        """Return the fusion for the settings of a name, which were checked."""
         given = {name: settings.get(name, one.default) for name, one in SETTINGS.items()}
         return cls(
             method, float(given["weight"]), int(given["k"]), int(given["factor"]), int(given["floor"]),
@@ -94,7 +94,7 @@ class Fusion:
 
 
 def ranks(scores: Floats) -> NDArray[np.int64]:
-    """Of every lesson of a row, from 1."""
+    """Return the rank of every lesson of a row, from 1."""
     order = np.argsort(-scores, axis=-1, kind="stable")
     places = np.empty(scores.shape, dtype=np.int64)
     np.put_along_axis(places, order, np.arange(1, scores.shape[-1] + 1)[None, :], axis=-1)

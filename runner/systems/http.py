@@ -101,7 +101,7 @@ class Http(System):
         return {"version": "", "address": self._url, **cut}
 
     def close(self) -> None:
-        """A client is closed with the system, whose connections it shares."""
+        """Do nothing: a client is closed with the system, because it shares its connections."""
 
     def _user(self, project: str | None) -> str:
         return f"bench-{self._run}-{project or ALL}"
@@ -131,7 +131,7 @@ class Http(System):
             ) from None
 
     def _unanswered(self, where: str, error: Any) -> SystemFault:
-        """Return why there is no whole answer: nobody is there, no longer there, or stopped in the middle."""
+        """Return why there is no whole answer: no server, a lost connection, or an answer that broke off."""
         if cut := _cut(error):
             got = cut.partial if isinstance(cut.partial, int) else len(cut.partial)
             of = f" of {got + cut.expected}" if isinstance(cut.expected, int) else ""

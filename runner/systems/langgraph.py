@@ -75,7 +75,7 @@ class Client:
 
 
 class LangGraph(InPlain[Client]):
-    """The store's tables in a schema of this run alone; on a given server it goes at the end."""
+    """The store's tables in a schema of this run only; on a given server it is dropped at the end."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)

@@ -49,7 +49,7 @@ def give_back() -> None:
 
 
 def private() -> int | None:
-    """Bytes of this process that are nobody else's and no file's."""
+    """Return the private anonymous bytes of this process; None if they are not known."""
     try:
         return _rollup("self")["Anonymous"]
     except (OSError, KeyError):
@@ -74,7 +74,7 @@ def mapped(folder: Path) -> int:
 
 
 class Library:
-    """The memory of a library in this process whose files lie in `folder`, from when this is made."""
+    """The memory of a library in this process with its files in `folder`, from the time of construction."""
 
     def __init__(self, folder: Path) -> None:
         give_back()
@@ -97,7 +97,7 @@ def file_sizes(folder: Path) -> dict[str, int]:
 
 
 class InProcess(Served[C]):
-    """A library in this process, whose files lie in the place's folder."""
+    """A library in this process, with its files in the place's folder."""
 
     def __init__(self, place: Place) -> None:
         super().__init__()

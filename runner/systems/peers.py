@@ -1,6 +1,7 @@
-"""Peers in a process of their own, and the environment that one has whose requirements do not fit ours.
+"""Peers in their own process, and the environment of a peer with requirements that conflict with ours.
 
-It lies under the user's cache folder and is made by `python -m runner peers install NAME`, never by a run.
+The environment is under the user's cache folder and is made by `python -m runner peers install NAME`, never
+by a run.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ COMMAND = "python -m runner peers install"
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The environment of the peer `name`: `package` at `version`, and all else that `requirements` lists.
+    """The environment of the peer `name`: `package` at `version`, and the packages of `requirements`.
 
-    `size` says what it takes on the disk.
+    `size` is its size on disk, in words.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Environment:
         return self.folder(environ) / "bin" / "python"
 
     def missing(self, environ: Mapping[str, str] = os.environ) -> str:
-        """What is missing and how to mend it, in one sentence; empty if nothing is."""
+        """Return the missing parts and their remedy, in one sentence; empty if it is complete."""
         found = self._found(environ)
         if found is None:
             return (
@@ -58,7 +59,7 @@ class Environment:
         return ""
 
     def _found(self, environ: Mapping[str, str]) -> str | None:
-        """Return the version that is installed there; None where there is none, or no Python to run it."""
+        """Return the version that is installed there; None if there is no version, or no Python to run it."""
         if not self.python(environ).exists():
             return None
         places = [str(path) for path in self.folder(environ).glob("lib/python*/site-packages")]
@@ -66,7 +67,9 @@ class Environment:
         return versions[0] if versions else None
 
     def install(self, environ: Mapping[str, str] = os.environ) -> Path:
-        """Make the environment anew, with pip as the user has set it up; its folder. SystemFault if not."""
+        """Make the environment again, with the user's pip configuration; return its folder. SystemFault if it
+        fails.
+        """
         folder = self.folder(environ)
         try:
             venv.EnvBuilder(clear=True, with_pip=True).create(folder)

@@ -53,15 +53,15 @@ keyword AS (
 
 
 def session(settings: Mapping[str, str]) -> dict[str, str]:
-    """Of a connection. The limit of a BM25 search is known only to the plan that is made for it.
+    """Return the settings of a connection. Only the plan that is made for a BM25 search knows its limit.
 
-    Without sequential scans, as the README says where the planner prefers one to the BM25 index.
+    Sequential scans are off, as the README advises if the planner prefers them to the BM25 index.
     """
     return {**hnsw_session(settings), "enable_seqscan": "off", "plan_cache_mode": "force_custom_plan"}
 
 
 class PgTextsearch(Fused):
-    """One table for all projects in an embedded server of its own."""
+    """A single table for all projects in its own embedded server."""
 
     title, words_title = "pg_textsearch", "pg_textsearch's BM25"
     create, keyword, semantic = TABLE, KEYWORD, SEMANTIC

@@ -1,11 +1,11 @@
-"""One table written by hand in PostgreSQL with pgvector: vectors alone, or with GIN and ts_rank_cd.
+"""A hand-written table in PostgreSQL with pgvector: only vectors, or with GIN and ts_rank_cd.
 
-By pgvector's README (https://github.com/pgvector/pgvector): the index's own m and ef_construction, built
-once the rows are there; a B-tree on the column that is filtered by ("Filtering"); iterative scans in relaxed
-order, so that a filter returns as many rows as there are, put into strict order by a materialized CTE
-("Iterative Index Scans"). Whether a project is read through the B-tree, every vector compared, or through
-HNSW is left to the planner. The hybrid is pgvector-python's example (examples/hybrid_search/rrf.py), the
-question's words joined by OR, fused by rank with k = 60.
+By pgvector's README (https://github.com/pgvector/pgvector): the index's default m and ef_construction, built
+after the load; a B-tree on the filter column ("Filtering"); iterative scans in relaxed order, so that a
+filter returns as many rows as there are, put into strict order by a materialized CTE ("Iterative Index
+Scans"). The planner chooses how to read a project: through the B-tree, with every vector compared, or through
+HNSW. The hybrid is pgvector-python's example (examples/hybrid_search/rrf.py), the question's words joined by
+OR, fused by rank with k = 60.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BUILT = {"hnsw.m": "16", "hnsw.ef_construction": "64"}  # pgvector's defaults
 
 
 class Client(TableClient):
-    """One connection as the ordinary role."""
+    """A connection as the ordinary role."""
 
     def ask(self, query: Query, k: int) -> list[Match]:
         return self.nearest(query, k)
@@ -42,7 +42,9 @@ class Client(TableClient):
 
 
 class Pgvector(Table):
-    """One table for all projects in a database without pgmnemo; on a given server it goes at the end."""
+    """A single table for all projects in a database without pgmnemo; on a given server it is
+    dropped at the end.
+    """
 
     title = "pgvector"
     create = VECTORS

@@ -31,10 +31,10 @@ from runner.systems.system import Lessons, Match, Place, Query, System
 WORKERS = Path(__file__).parent / "workers"
 BATCH = 64  # lessons that are sent at once
 START, STORE = 120.0, 600.0  # seconds for its start, and for a batch
-STORED = "stored"  # what it keeps, in the folder of the place
-LINE = 1 << 26  # bytes that an answer may have
+STORED = "stored"  # name of its stored data in the place's folder
+LINE = 1 << 26  # maximum bytes of an answer
 SAID = 120  # characters of a wrong answer that are repeated
-PATIENCE = 5.0  # seconds that it may take to end
+PATIENCE = 5.0  # seconds for it to end
 LOG = "worker.log"
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHASHSEED",
         "OMP_NUM_THREADS")  # fmt: skip
@@ -85,7 +85,7 @@ class Worker:
         return self._result(answer)
 
     def _exchanged(self, line: bytes) -> bytes:
-        """Return the answer; without a line's end where there is none."""
+        """Return the answer; without a trailing newline if it is incomplete."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:

@@ -1,5 +1,6 @@
-"""What systems share that lie in PostgreSQL: a database of their own, and one table that is made, filled,
-indexed, asked and dropped."""
+"""The base of systems in PostgreSQL: their own database, and one table that is made, filled, indexed, asked
+and dropped.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ def hnsw_session(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 class OnServer(Served[C]):
-    """One whose data lie in a database."""
+    """A system with its data in a database."""
 
     database: Connectable
 
@@ -69,7 +70,7 @@ class OnServer(Served[C]):
 
 
 class InPlain(OnServer[C]):
-    """One in a database without pgmnemo, where what it makes is named `made` and goes at the end."""
+    """A system in a database without pgmnemo; its objects are named `made` and are dropped at the end."""
 
     database: Plain
 
@@ -77,7 +78,9 @@ class InPlain(OnServer[C]):
         self, place: Place, *, own: bool = False, bundle: Bundle = PIXELTABLE,
         extensions: Sequence[str] = VECTOR, settings: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
-        """`own`: in an embedded server from `bundle` even where another is given; `settings` of that one."""
+        """Open the database. `own`: in an embedded server from `bundle` even if another server is given;
+        `settings` are for this server.
+        """
         super().__init__()
         self.made = f"memory_{uuid4().hex[:12]}"
         every = {**(durable_settings() if place.durable else {}), **(settings or {})}
@@ -104,7 +107,7 @@ class InPlain(OnServer[C]):
 
 
 class TableClient:
-    """One connection as the ordinary role, with settings of its session."""
+    """A connection as the ordinary role, with settings of its session."""
 
     def __init__(self, system: Table, session: Mapping[str, str]) -> None:
         self._system, self.table = system, system.table
@@ -135,10 +138,11 @@ class TableClient:
 
 
 class Table(InPlain[TableClient]):
-    """One table for all projects in a database without pgmnemo; on a given server it goes at the end.
+    """A single table for all projects in a database without pgmnemo; on a given server it is dropped at the
+    end.
 
-    Whoever derives from it says how the table is made, its columns with their types, and what is done once
-    they are filled; in all statements stands {table}, in the first {width}, the dimensions of the vectors.
+    A subclass has the statement that makes the table, its columns with their types, and the statements to run
+    once they are filled; all statements have {table}, the first also {width}, the dimensions of the vectors.
     """
 
     title: ClassVar[str]
@@ -192,7 +196,7 @@ class Table(InPlain[TableClient]):
 
 
 class KeywordClient(TableClient):
-    """One connection as the ordinary role; asks one leg of two, or both."""
+    """A connection as the ordinary role; asks one leg of two, or both."""
 
     def __init__(self, system: Fused, session: Mapping[str, str], leg: str) -> None:
         super().__init__(system, session)
@@ -208,17 +212,17 @@ class KeywordClient(TableClient):
 
 
 class FusedClient(KeywordClient):
-    """One that has vectors, too."""
+    """A keyword client with vectors."""
 
     def nearest(self, query: Query, k: int) -> list[Match]:
         return self._ask("vector", query, k)
 
 
 class Fused(Table):
-    """A table whose keyword and vector legs are fused by rank in one statement.
+    """A table with keyword and vector legs that are fused by rank in one statement.
 
     `keyword` and `semantic` are its legs, common table expressions of these names with id, score and place;
-    in them stand {table}, {pool}, {offset}, and the condition on the project: {filter}, or {unindexed}, which
+    they contain {table}, {pool}, {offset}, and the condition on the project: {filter}, or {unindexed}, which
     no index on the project serves.
     """
 

@@ -1,13 +1,13 @@
-"""SQLite in one file: full-text search alone, as many agents have it, or fused by rank with sqlite-vec.
+"""SQLite in one file: full-text search, as in many agents, or fused by rank with sqlite-vec.
 
 FTS5 is `porter unicode61` with bm25(), a question the OR of its words. `sqlite-fts5` is the SQLite of
 Python's own `sqlite3`, so that nothing need be installed; statistics are those of the whole table, a project
-is a filter on its column. `sqlite-hybrid` is as the documents advise: an external-content FTS5 table whose
-rank leaves the project's column out, and vec0, exact, with the project as a partition key. Its keyword search
-asks for the project's token AND any of the words, so that FTS5 skips what is not its own; it is apsw, whose
-cache prepares every statement once a connection, for many a `sqlite3` is built without extensions.
+is a filter on its column. `sqlite-hybrid` is as the documents advise: an external-content FTS5 table with a
+rank that leaves the project's column out, and vec0, exact, with the project as a partition key. Its keyword
+search asks for the project's token AND any of the words, so that FTS5 skips the other projects; it is apsw,
+which caches the prepared statements of a connection, for many a `sqlite3` is built without extensions.
 
-Memory as PostgreSQL has it: the whole file may be mapped, and 1 GiB of pages is kept a connection.
+Memory is like PostgreSQL's: the whole file may be mapped, and 1 GiB of pages is kept a connection.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ NEAREST_OF = NEAREST + " AND project = ?"
 
 
 class SqliteClient:
-    """One connection to the file, of Python's sqlite3 or of apsw, without transactions of its own."""
+    """A connection to the file, of Python's sqlite3 or of apsw, without transactions of its own."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -81,7 +81,7 @@ class SqliteClient:
         self.store([lesson])
 
     def run(self, statement: str) -> None:
-        """Any statement, its rows thrown away."""
+        """Run any statement and discard its rows."""
         self.connection.execute(statement).fetchall()
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class WordsClient(SqliteClient):
 
 
 class SqliteFts5(OneFile[WordsClient]):
-    """One FTS5 table."""
+    """A single FTS5 table."""
 
     schema = (TABLE,)
 
@@ -208,7 +208,7 @@ class SqliteHybrid(OneFile[HybridClient]):
     }
 
     def client(self, settings: Mapping[str, str] | None = None) -> HybridClient:
-        """Return one more connection; `leg` among the settings is the only leg that it searches."""
+        """Return a new connection; `leg` among the settings is the only leg that it searches."""
         return HybridClient(self.path, self.projects, (settings or {}).get(LEG, ""))
 
     def facts(self) -> Mapping[str, str]:
@@ -217,7 +217,7 @@ class SqliteHybrid(OneFile[HybridClient]):
 
 
 def any_word(text: str) -> str:
-    """Return the question's words of two letters and more, quoted and joined by OR, repeated ones kept."""
+    """Return the question's words of two letters and more, quoted and joined by OR, repeated words kept."""
     return " OR ".join(f'"{term}"' for term in TERM.findall(text.lower()))
 
 

@@ -48,13 +48,13 @@ OWN = {CONVEX: "weight", RRF: "k"}
 
 
 def settings_of(method: str) -> dict[str, Setting]:
-    """Return what stands behind the : of a strategy."""
+    """Return the settings of a strategy, written after the : of its name."""
     others = {name: one for name, one in SETTINGS.items() if name not in OWN.values()}
     return {OWN[method]: SETTINGS[OWN[method]], **SHARED, **others}
 
 
 class _Client:
-    """A connection to each leg; `leg` alone where it is named."""
+    """A connection to each leg; only to `leg` if it is named."""
 
     def __init__(self, strategy: Strategy, leg: str) -> None:
         self._strategy, self._leg = strategy, leg
@@ -79,7 +79,7 @@ class _Client:
 
 
 class Strategy(Served[_Client]):
-    """A system within, of which two legs are asked."""
+    """A base system that is asked in two legs."""
 
     components = PARTS
 
@@ -163,7 +163,7 @@ class Strategy(Served[_Client]):
         return seconds
 
     def client(self, settings: Mapping[str, str] | None = None) -> _Client:
-        """Return one more connection to each leg; `leg` among the settings is the only one that it asks."""
+        """Return a new connection to each leg; `leg` among the settings is the only leg that it asks."""
         return _Client(self, (settings or {}).get(LEG, ""))
 
     def fused(self, query: Query, k: int, near: Sequence[Match], words: Sequence[Match]) -> list[Match]:
@@ -221,9 +221,7 @@ def worded(found: Sequence[Match]) -> list[Match]:
 
 
 def bare(found: Sequence[Match]) -> list[Match]:
-    """Return those of a leg without the components that the system within has: they are none of the
-    strategy's.
-    """
+    """Return the matches of a leg without the base system's components: they are not the strategy's."""
     return [replace(match, components=()) for match in found]
 
 

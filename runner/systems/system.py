@@ -20,20 +20,20 @@ from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 
 NOT_KNOWN = "not known"
-LEG = "leg"  # a setting of a client: the only leg that it asks
+LEG = "leg"  # a setting of a client: the only leg to ask
 PEERS = "pip install -c constraints.txt -e 'runner[peers]'"  # installs what built-in systems need
-WORKERS = max(1, min(4, os.cpu_count() or 1))  # calls at once, unless it is said otherwise
+WORKERS = max(1, min(4, os.cpu_count() or 1))  # default number of calls at once
 WHOLE, NUMBER = re.compile(r"[0-9]{1,9}"), re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One memory to store. `number` is its neutral id; numbers are in the order in which ties are broken.
+    """A memory to store. `number` is its neutral id; numbers are in the order in which ties are broken.
 
-    `project` is where a question may be searched (a conversation, a haystack, a tenant), under a neutral
+    `project` is the place to search for a question (a conversation, a haystack, a tenant), under a neutral
     name; `external_id` is unique in it. `vector` is a float32 unit row, `passage_vectors` one row for each of
-    the `passages`; None in a run without vectors. `role` is who says it, `position` its place in the order of
-    its project's conversation: neighbours in one session differ by 1, and no others do. None: not known.
+    the `passages`; None in a run without vectors. `role` is its speaker, `position` its place in the order of
+    its project's conversation: only neighbours in one session differ by 1. None: not known.
     """
 
     number: int
@@ -65,9 +65,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One question as a system sees it: where to search (None: everywhere), and "now" for what ages.
+    """A question for a system: the project to search (None: everywhere), and "now" for ages.
 
-    `number` is its position among the questions, which says nothing of it.
+    `number` is its position among the questions, without a meaning for the system.
     """
 
     number: int
@@ -79,7 +79,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One lesson that was found. `components` in the order of the system's `Explained.components`."""
+    """A lesson that was found. `components` in the order of the system's `Explained.components`."""
 
     number: int
     score: float | None = None
@@ -90,12 +90,12 @@ class Lessons(Sequence[Lesson], ABC):
     """The lessons of a corpus in its own order, made as they are asked for; numbers need not be positions."""
 
     links: Sequence[Link] = ()
-    pooled: bool = True  # whether questions are asked over all projects, too
+    pooled: bool = True  # whether questions are also asked over all projects
 
     @property
     @abstractmethod
     def width(self) -> int | None:
-        """Dimensions of the vectors; None where there are none."""
+        """Return the dimensions of the vectors; None if there are no vectors."""
 
     @property
     @abstractmethod
@@ -127,14 +127,13 @@ class Lessons(Sequence[Lesson], ABC):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where and how a system works. `folder` is its own, empty and gone afterwards.
+    """The place and the conditions of a system's work. `folder` is its own, empty and deleted afterwards.
 
-    `version` is what stands behind the @ of its name, or --version. `label` says of whose lessons the rows in
-    a database are, so that two runs of one kind do not meet there. `durable`: on a server of its own that
-    keeps its data as a service does; `embedded`: on one of its own, whatever server is given; `walled`: each
-    project is a tenant of its own, where there are tenants; `explained`: matches come with their components;
-    `jobs`: calls that it may make at once, at the most;
-    `rehearsal`: nothing is to be stored, and no trace left.
+    `version` follows the @ of its name, or is --version. `label` names the lessons that the rows in a
+    database belong to, so that two runs of one kind do not meet there. `durable`: on its own server that
+    keeps its data as a service does; `embedded`: on its own server, even if another is given; `walled`: each
+    project is its own tenant, if there are tenants; `explained`: matches have their components; `jobs`:
+    maximum number of its calls at once; `rehearsal`: store nothing, and leave no trace.
     """
 
     folder: Path
@@ -175,7 +174,9 @@ class System(ABC):
         """At most `k` lessons, best first, each once."""
 
     def words(self) -> str:
-        """Return what it is given, where that depends on its version; empty: the words of its kind say it."""
+        """Return a description of its input if that depends on its version; empty: its kind's
+        words have it.
+        """
         return ""
 
     def facts(self) -> Mapping[str, str]:
@@ -183,23 +184,25 @@ class System(ABC):
         return {}
 
     def sizes(self) -> Mapping[str, int]:
-        """Bytes on disk of each part; empty where there is nothing on disk or it cannot be told."""
+        """Return the bytes on disk of each part; empty if nothing is on disk or the size is not known."""
         return {}
 
     def catalogue(self) -> Mapping[str, int]:
-        """In PostgreSQL the `relations` that pg_class has, and the `bytes` of the catalogue; else empty."""
+        """Return the number of `relations` in PostgreSQL's pg_class, and the catalogue's `bytes`;
+        else empty.
+        """
         return {}
 
     def memory(self) -> int | None:
-        """Bytes of memory that it holds now; None where that cannot be told."""
+        """Return the bytes of memory that it uses now; None if they are not known."""
         return None
 
     def close(self) -> None:  # noqa: B027
-        """Give everything back. Called once, whatever happened before."""
+        """Release everything. Called once, also after an error."""
 
 
 class Client(Asking, Protocol):
-    """One connection, used by one thread."""
+    """A connection, used by one thread."""
 
     def close(self) -> None:
         """Give the connection back."""
@@ -210,7 +213,7 @@ C = TypeVar("C", bound=Client)
 
 
 class Served(System, Generic[C]):
-    """A system with a client of its own, opened when it is first used; `stack` holds what it closes."""
+    """A system with its own client, opened when it is first used; `stack` closes its resources."""
 
     def __init__(self, stack: ExitStack | None = None) -> None:
         self._stack = stack or ExitStack()
@@ -254,7 +257,7 @@ class Writable(Protocol):
 
 @runtime_checkable
 class VectorLeg(Protocol):
-    """A part of a client: the vector leg alone, as the system searches it."""
+    """A part of a client: only the vector leg, as the system searches it."""
 
     def nearest(self, query: Query, k: int) -> Sequence[Match]: ...
 
@@ -299,10 +302,10 @@ class Planned(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting that a kind of system takes: its default, what it decides, and what it may be.
+    """A setting that a kind of system takes: its default, its meaning, and its allowed values.
 
-    With `choices` it is one of them; with `low` and `high` a number between the two, a `whole` one if that is
-    said; with neither it is any text.
+    With `choices` the value is a choice; with `low` and `high` a number between the two, an integer if
+    `whole`; with neither it is any text.
     """
 
     default: str
@@ -326,18 +329,18 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A system that can be opened, and what is to be known of it before.
+    """A system that can be opened, and the facts that are known before.
 
-    `open` gives an open system, which its `close` closes. `words` say what it is, set up how, what it is
-    given and what not. `packages` must be installed; `remedy` says how; `missing` tells of what else it needs
-    (an environment of its own, a database), in the words that follow "it is". `address` raises UsageError
-    for a --system-url at which it cannot be. `vectors`: whether it takes
-    ours (False: it has none, or with `own_embedder` makes its own), `needs_vectors` whether it can do nothing
-    without; `hybrid` is False where `ask` is one leg alone, `approximate` where the vector leg is exact.
-    `passages`: whether it can hold passages in place of lessons; `walls`: a question never sees another
-    project's rows; `versions`: its name may carry one, as `x@1.0`. `tuned_on`: on which corpora its defaults
-    were chosen, by what its makers say. `settings`: those that stand behind the : of its name; None where an
-    open system alone knows them. `beneath` names by the settings the system that this one is made of.
+    `open` returns an open system, which its `close` closes. `words` describe its kind, its setup and its
+    input. `packages` must be installed; `remedy` says how; `missing` names other missing requirements (its
+    own environment, a database), in the words that follow "it is". `address` raises UsageError for a
+    --system-url that it cannot use. `vectors`: whether it takes ours (False: it has no vectors, or with
+    `own_embedder` makes its own), `needs_vectors` whether it can do nothing without; `hybrid` is False if
+    `ask` is a single leg, `approximate` if the vector leg is exact. `passages`: whether it can store passages
+    in place of lessons; `walls`: a question never sees another project's rows; `versions`: its name may have
+    a version, as `x@1.0`. `tuned_on`: the corpora that its defaults were chosen on, according to its makers.
+    `settings`: the settings after the : of its name; None if only an open system knows them. `beneath`
+    returns, by the settings, the name of the system that this kind is built on.
     """
 
     title: str

@@ -57,7 +57,7 @@ SIZE = "SELECT coalesce(sum(pg_column_size(own)), 0) FROM pgmnemo.agent_lesson o
 
 
 class Client:
-    """One connection."""
+    """A connection to the database of the upstream extension."""
 
     def __init__(self, system: UpstreamPgmnemo) -> None:
         self._system, self._connection = system, system.connect()
@@ -77,7 +77,7 @@ class Client:
 
 
 class UpstreamPgmnemo(Served[Client]):
-    """Its rows beside whatever else the database holds; they go at the end."""
+    """A system with its rows among other data of the database; its rows are deleted at the end."""
 
     def __init__(self, place: Place) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ def _where(conninfo: Mapping[str, Any]) -> str:
 
 
 def _check(connection: psycopg.Connection[Any], found: Installed, where: str) -> None:
-    """SystemFault unless the database holds the upstream extension, as far as that can be told."""
+    """Raise SystemFault unless the database has the upstream extension, as far as can be seen."""
     ours = release_fingerprint(SQL_FOLDER, found.pgmnemo) if found.pgmnemo else None
     if ours is not None and found.fingerprint == ours:
         raise SystemFault(

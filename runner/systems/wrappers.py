@@ -1,7 +1,7 @@
-"""Wrappers: what stands behind the + of a system's name and changes how that system is asked.
+"""Wrappers: names after the + of a system's name that change how that system is asked.
 
-Each is one line here; several are applied from the left. `+passages` gives a system that stores texts alone
-passages in place of lessons: the best one stands for its lesson.
+Each is one line here; several are applied from the left. `+passages` gives a system that stores only texts
+passages in place of lessons: a lesson is ranked by its best passage.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ AT_FIRST = 4  # times k passages are asked for, and twice as many until k lesson
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """`wrap` takes the name of the whole and the open system within; `words` say what it does to it.
+    """A wrapper. `wrap` takes the full name and the open inner system; `words` describe the change.
 
-    `refuses` says why a kind cannot be wrapped so, in the words that follow its name; empty where it can.
+    `refuses` says why a kind cannot be wrapped, in the words that follow its name; empty if it can.
     """
 
     words: str

@@ -1,7 +1,7 @@
-"""What is held of an answer run: its files, its lines, the figures that follow, and the run that it read.
+"""The checks of an answer run: its files, its lines, its figures, and the run behind it.
 
-An answer run has no entry in HISTORY.md and no gate (PROTOCOL.md §4.13). What a model said is its author's
-word; what follows from it is checked.
+An answer run has no entry in HISTORY.md and no gate (PROTOCOL.md §4.13). The replies of a model are taken on
+its author's word; the figures that follow from them are checked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ FILES = (ANSWERS, JUDGEMENTS, DOCUMENT, PAGE, MANIFEST)
 
 
 class AnswerEvidence(AnswerResults):
-    """An answer run, the run that it read (default: beside it), and the corpus, where they are at hand."""
+    """An answer run, with the run that it read (default: in the same folder) and the corpus, if they are
+    available.
+    """
 
     def __init__(self, folder: Path, run: Path | None = None, corpus: Path | None = None) -> None:
         super().__init__(folder)
@@ -51,7 +53,9 @@ class AnswerEvidence(AnswerResults):
 
     @cached_property
     def retrieved(self) -> dict[str, Retrieval]:
-        """What the reader could read, by question; nothing where the run is not at hand."""
+        """Return the retrieval of each question for the arm that was read; empty if the run is
+        not available.
+        """
         told, rows = self.document["run"], self.source.rows if self.source else []
         return {row.question: row for row in rows if (row.arm, row.scope) == (told["arm"], told["scope"])}
 
@@ -73,7 +77,7 @@ def complete(evidence: AnswerEvidence) -> str:
 
 
 def schema(evidence: AnswerEvidence) -> str:
-    """Every file is its text as written anew from what was read, and the page follows from the document."""
+    """Check that every file has the text that the runner writes, and the page follows from the document."""
     written = {
         DOCUMENT: pretty(evidence.document),
         ANSWERS: text_of(evidence.answers),
@@ -98,7 +102,7 @@ def prompts(evidence: AnswerEvidence) -> str:
 
 
 def verdicts(evidence: AnswerEvidence) -> str:
-    """Each answer has its verdict, which follows from the judge's reply, and nobody else has."""
+    """Check that exactly the answered questions have a verdict, and each follows from the judge's reply."""
     said, first = evidence.said, evidence.verdicts()
     if set(first) != set(said):
         raise Wrong(f"{JUDGEMENTS} is not of the questions of {ANSWERS}, each of them judged")
@@ -118,7 +122,7 @@ def _by_rule(line: Judged, said: Answered) -> Judged:
 
 
 def counts(evidence: AnswerEvidence) -> str:
-    """Refusals, failures, prose, agreement and tokens are summed up anew."""
+    """Check refusals, failures, prose, agreement and tokens against sums over the lines."""
     made, said = evidence.document, evidence.said
     first, again = evidence.verdicts(), evidence.verdicts(again=True)
     for name, value in counted(said, first, list(again.values())).items():
@@ -136,7 +140,7 @@ def counts(evidence: AnswerEvidence) -> str:
 
 
 def run(evidence: AnswerEvidence) -> str:
-    """The run that was read is the one that is named, and the reader read what it ranks first."""
+    """Check that the run that was read is the named run, and the reader read its first ranks."""
     source, told = evidence.source, evidence.document["run"]
     if source is None:
         raise NotAsked(f"the run {told['name']} is not beside this folder; name it with --run")
@@ -157,7 +161,9 @@ def run(evidence: AnswerEvidence) -> str:
 
 
 def figures_of(evidence: AnswerEvidence) -> str:
-    """The figures follow from the lines: the judge's from those alone, their intervals with the run."""
+    """Check that the figures follow from the lines: the judge's from the lines only, their intervals with the
+    run.
+    """
     made, material = evidence.document, evidence.material
     said, wrong = evidence.said, made["known_key_errors"]
     ordered = {name: said[name] for name in evidence.retrieved if name in said} or said
@@ -193,7 +199,7 @@ def _words(row: Json) -> str:
 
 
 def corpus(evidence: AnswerEvidence) -> str:
-    """With the corpus: each question that was to be asked was, and is judged by the rule of its own type."""
+    """Check with the corpus that every planned question was asked and is judged by its type's rule."""
     if evidence.corpus_path is None:
         raise NotAsked("give --corpus PATH")
     if (material := evidence.material) is None:

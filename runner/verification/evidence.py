@@ -1,4 +1,4 @@
-"""What a check is, and what a results folder is held against: its corpus, HISTORY.md, releases, signers."""
+"""The terms of a check, and the evidence on a results folder: its corpus, HISTORY.md, releases, signers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Wrong(Exception):
 
 
 class NotAsked(Exception):
-    """The check had nothing to look at, such as no corpus; the message says what it would need."""
+    """A check had nothing to look at, such as no corpus; the message says what is missing."""
 
 
 class Found(StrEnum):
@@ -45,7 +45,7 @@ class Found(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one check found, in one sentence."""
+    """The finding of one check, in one sentence."""
 
     check: str
     found: Found
@@ -74,10 +74,9 @@ class Check(Generic[E]):
 
 
 def unlike(found: Any, wanted: Any, place: str = "") -> str:
-    """Return where two documents first differ: what stands there, and what was made again; empty for equal
-    ones.
+    """Return the first difference of two documents: the found value and the wanted value; empty if equal.
 
-    An item of a list goes by its name, or by its texts, so that one that is missing is named.
+    An item of a list is named by its name or its texts, so that a missing item can be named.
     """
     if isinstance(found, dict) and isinstance(wanted, dict):
         inner = place and f"{place}."
@@ -114,12 +113,11 @@ def differing_line(found: str, wanted: str) -> int:
 
 
 class Evidence(Results):
-    """One results folder, and what lies beside it.
+    """A results folder and its surroundings.
 
-    `corpus` is a corpus file or its folder, `history` a HISTORY.md to use instead of the nearest one above
-    the folder, `sql` the folder with the list of releases, `allowed_signers` the list of whose signatures
-    count. `rerun`: how many questions to recall again, of which `progress` tells; None: none. Every property
-    raises Unreadable.
+    `corpus` is a corpus file or its folder, `history` a HISTORY.md to use instead of the nearest above the
+    folder, `sql` the folder with the list of releases, `allowed_signers` the list of accepted signers.
+    `rerun`: number of questions to recall again, with `progress`; None: 0. Each property raises Unreadable.
     """
 
     def __init__(
@@ -169,7 +167,7 @@ class Evidence(Results):
         return self.corpus
 
     def measured(self) -> Corpus:
-        """Return the corpus that was given for its texts; UsageError where it is none of the run."""
+        """Return the corpus that was given for its texts; UsageError if the run measured another."""
         own, recorded = self.given, self.run.corpus.sha256
         if own.sha256 != recorded:
             raise UsageError(

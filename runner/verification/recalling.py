@@ -42,19 +42,19 @@ AS_CHOSEN = (
     "system", "version", "beside", "text", "passages", "max_chars", "types", "split", "limit", "scopes",
     "embedder",
 )  # fmt: skip  # what a request and the choice that is recorded of it both call so
-HASH = "hash"  # the embedder whose width is an option
-START = 3.0  # seconds in which a system opens, a database of its own among them
+HASH = "hash"  # the embedder with an option for its width
+START = 3.0  # seconds to open a system, including its own database
 LONG = 60.0  # seconds of loading from which a system is named
-TIMES = 16  # that a question is asked with moved vectors
-MOVED = 2e-5  # of a cosine, by which they are moved: some more than the 1.4e-5 by which honest ones differ
+TIMES = 16  # queries of one question with moved vectors
+MOVED = 2e-5  # change of a cosine in these: slightly above the 1.4e-5 between honest machines
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What was recalled again: the answers to so many questions of every arm that could be asked here.
+    """The answers of every arm that could be asked here, to a number of questions that were recalled again.
 
-    Scores and components are as the systems gave them, of every rank. `left` says of an arm why it was not
-    asked, `versions` of the systems that were which one is here, `postgres` the major version under pgmnemo.
+    Scores and components are as the systems gave them, of every rank. `left` says why an arm was not asked,
+    `versions` which version of a system is here, `postgres` the major version under pgmnemo.
     """
 
     questions: int

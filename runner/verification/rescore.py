@@ -1,7 +1,7 @@
-"""`python -m runner rescore DIR`: metrics and report anew from the raw rankings, and what moved.
+"""`python -m runner rescore DIR`: new metrics and a new report from the raw rankings, and the changes.
 
-The artefacts stay as they are. What comes out is a draft beside them: a run of its own has a manifest and an
-entry in HISTORY.md, and this has neither.
+The artefacts are not changed. The output is a draft: unlike a run, it has no manifest and no entry in
+HISTORY.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One figure that is another than before; None: there was, or is, no such figure."""
+    """A figure that changed; None: the figure was or is missing."""
 
     row: str  # arm, scope, view, type and metric
     figure: str
@@ -41,7 +41,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """The figures anew. `why` names everything that differs in how they were computed."""
+    """The new figures. `why` names every difference in how they were computed."""
 
     source: str
     before: str  # metric code
@@ -80,8 +80,8 @@ def rescore(
 ) -> Rescored:
     """Return the figures of `folder` by `metric_code` (default: that of the run's edition).
 
-    With `output` a new folder holds them. Raises UsageError for an unknown metric code, a folder that is
-    none, and an `output` that exists; OutputError for artefacts that cannot be read.
+    With `output` they are written to a new folder. Raises UsageError for an unknown metric code, a missing
+    folder, and an `output` that exists; OutputError for artefacts that cannot be read.
     """
     results = Results(Path(folder))
     if metric_code is not None:

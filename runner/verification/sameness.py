@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from runner.records import Hit
 
-SWAY = 5e-5  # of an answer's best score, by which a score may differ: not twice the most that was measured
-HALF = 5.1e-5  # by which a component is off that is kept with four decimals
+SWAY = 5e-5  # largest difference of a score, as a share of the best score: below twice the measured maximum
+HALF = 5.1e-5  # largest error of a component that is kept with four decimals
 DIGITS = 5.1e-6  # of a score that is kept with six digits
 
 Ranking = Sequence[Hit]
@@ -39,12 +39,12 @@ class Span:
 
 
 def faults(recorded: Ranking, answers: Sequence[Ranking], *, cut: bool = True) -> Iterator[str]:
-    """Yield what of a recorded ranking is in none of the `answers` of honest machines, of which the first is
-    ours.
+    """Yield the faults of a recorded ranking that matches none of the `answers` of honest machines, ours
+    first.
 
-    An id may stand at a rank whose score ties its own to twice the bound, for both may have moved. One that
-    was not recalled may stand only where the list is `cut` off and the rank ties the last one. What scores
-    exactly 0 has nothing that moves, and is in order.
+    An id may have a rank with a score that ties its own to twice the bound: both may have moved. An id that
+    was not recalled is allowed only if the list is `cut` off and the rank ties the last rank. A score of
+    exactly 0 cannot move, and is always in order.
     """
     alike = [answer for answer in answers if len(answer) == len(recorded)]
     if not alike:
@@ -76,7 +76,7 @@ class _Judged:
         return cls(answers, hits, SWAY * best, cut)
 
     def at(self, rank: int, one: Hit) -> Iterator[str]:
-        """What is wrong with the hit at a rank, counted from 0."""
+        """Yield the faults of the hit at a rank, counted from 0."""
         there = [answer[rank] for answer in self.answers]
         place, own = _scores(there), _scores(self.hits.get(one.id, []))
         if one.id not in {hit.id for hit in there} and not self._tied(own, place):
@@ -119,7 +119,9 @@ class _Judged:
         return True
 
     def _greatest(self, place: int) -> float:
-        """Of a component in the answer; 1 at least, to which cosines and shares run."""
+        """Return the greatest absolute value of a component in the answer; at least 1, the maximum of cosines
+        and shares.
+        """
         return max(1.0, *(abs(hit.components[place] or 0) for hit in self.answers[0] if hit.components))
 
 

@@ -1,6 +1,6 @@
-"""`python -m runner verify DIR…`: is a results folder what its run left?
+"""`python -m runner verify DIR…`: check whether a results folder is what its run left.
 
-It is held against itself, HISTORY.md, its commit and, if given, the corpus.
+The folder is compared with itself, HISTORY.md, its commit and, if given, the corpus.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ HEADLINE = {
     "questions": OF_CORPUS,
     "rerun": "its rankings were not recalled again",
     "run": "the run that it read was not looked at",
-}  # checks that a headline stands on besides those of the files, and what is said where one was not asked
+}  # checks that a headline needs besides the file checks, and the sentence if one was not asked
 LIST = 1 << 20  # bytes of a list of signers
 
 
 class Outcome(StrEnum):
     """How a verification ended."""
 
-    HELD = "held"  # no fault, and all that the headline stands on was recalled again or held
+    HELD = "held"  # no fault, and the whole headline was recalled again or checked
     FAULT = "fault"
-    UNASKED = "not asked"  # no fault, and something that the headline stands on was not asked
-    FILES = "files alone"  # no fault, and nobody wanted to ask more than the files
+    UNASKED = "not asked"  # no fault, and a check that the headline needs was not asked
+    FILES = "files alone"  # no fault, and only the files were asked for
 
     @property
     def code(self) -> int:
@@ -55,9 +55,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What every check found. `verdict` is the run's own, None where run.json cannot be read.
+    """The findings of all checks. `verdict` is the run's own, None if run.json cannot be read.
 
-    `files`: nobody wanted to ask more than the files. `arms` are those that were recalled again and rank as
+    `files`: only the files were to be checked. `arms` are the arms that were recalled again and rank as
     recorded.
     """
 
@@ -74,12 +74,12 @@ class Verification:
 
     @property
     def complete(self) -> bool:
-        """Return whether it is intact, and all that the headline stands on was recalled again or held."""
+        """Return whether it is intact and every check that the headline needs was asked."""
         return self.intact and not self.unasked
 
     @property
     def unasked(self) -> tuple[Answer, ...]:
-        """The checks that the headline stands on and that were not asked."""
+        """Return the checks that the headline needs and that were not asked."""
         return tuple(one for one in self.answers if one.found is Found.NOT_ASKED and one.check in HEADLINE)
 
     @property
@@ -93,7 +93,7 @@ class Verification:
 
     @property
     def attested(self) -> str:
-        """`signed by …` where somebody of the list of signers signed, else `self-run`."""
+        """Return `signed by …` if a signer of the list signed, else `self-run`."""
         found = (one for one in self.answers if (one.check, one.found) == ("signature", Found.HOLDS))
         return next((one.sentence.partition(";")[0] for one in found), SELF)
 
@@ -148,7 +148,7 @@ def verify_command(
     """  # noqa: E501
     if not folders:
         raise UsageError("verify takes one results folder or more; see `python -m runner verify --help`")
-    folders = tuple(one for one in folders if one.name != HISTORY) or folders  # OUT/* names it, too
+    folders = tuple(one for one in folders if one.name != HISTORY) or folders  # OUT/* also names it
     done, others = [], []
     for folder in folders:
         try:
@@ -221,7 +221,7 @@ def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool)
 
 
 def _demand(evidence: Evidence, folder: Path | str) -> None:
-    """There is a run, and what it is to be held against."""
+    """Raise UsageError if the run, or the named corpus or history, is missing."""
     if not evidence.folder.is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
     if not is_run(evidence.folder):

@@ -1,4 +1,4 @@
-"""What may be published of a run, from its artefacts."""
+"""The citation of a run, made from its artefacts."""
 
 from runner.commands.cite.citation import Citation, cite
 

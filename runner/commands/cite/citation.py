@@ -42,9 +42,9 @@ QUICK = ("complete", "manifest", "history", "commit", "record", "report", "timin
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What may be published of a run: `text` for release notes, `bibtex` for papers, `badge` as SVG.
+    """The citation of a run: `text` for release notes, `bibtex` for papers, `badge` as SVG.
 
-    `notes` are sentences for whoever publishes it; they are no part of the citation.
+    `notes` are sentences for the publisher; they are no part of the citation.
     """
 
     text: str
@@ -56,9 +56,10 @@ class Citation:
 def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
     """Return the citation of the run in `folder`, with the value of the run in `previous` when given.
 
-    Deviations that HISTORY.md added later are labels of the citation, too. Raises RefusedError when either is
-    blocked, unverified, withdrawn or otherwise not citable, when a quick check of `verify` finds a fault and
-    when the headline does not follow from the raw rankings; UsageError when one citation may not name both.
+    Deviations that HISTORY.md added later are also labels of the citation. Raises RefusedError when either
+    run is blocked, unverified, withdrawn or otherwise not citable, when a quick check of `verify` finds a
+    fault and when the headline does not follow from the raw rankings; UsageError when one citation may not
+    name both.
     """
     after = citable(read_cited(folder))
     before = None if previous is None else _comparable(citable(read_cited(previous)), after)
@@ -71,8 +72,8 @@ def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
 
 
 def paragraph(after: Side, before: Side | None = None) -> str:
-    """Return the paragraph alone, of metrics.json as it is; raises as `cite` does but for the raw
-    rankings.
+    """Return only the paragraph, of metrics.json as it is; raises as `cite` does except for the
+    raw rankings.
     """
     return _text(citable(after), None if before is None else _comparable(citable(before), after))
 
@@ -87,10 +88,9 @@ def _text(after: Side, before: Side | None) -> str:
 
 
 def _beside(results: Side) -> list[str]:
-    """Return a line with the best of the other arms of the run and a random order; none where there are
-    neither.
+    """Return a line with the best other arm of the run and a random order; empty if there are neither.
 
-    The system under test behind a reranker is none of the others.
+    The system under test behind a reranker is not another arm.
     """
     run, scope = results.told, results.run.scopes[0].name
     rows = {arm.name: (arm, row) for arm in run.arms if (row := results.figures.row(arm.name, scope, CITED))}
@@ -139,7 +139,7 @@ def _apart(before: Side, after: Side) -> str | None:
 
 
 def _unversioned(run: Run) -> str:
-    """Return the system under test, of whichever version."""
+    """Return the system under test without its version."""
     return str(replace(Name.of(run.choice.system), version=""))
 
 
@@ -149,7 +149,7 @@ def read_cited(folder: Path | str) -> Side:
     RefusedError for a run that HISTORY.md says was withdrawn: neither a citation nor a document may use it.
     """
     results = read_results(folder, Side)
-    _ = results.edition  # one that is not known here is told before anything is looked up in it
+    _ = results.edition  # an unknown edition is an error before any look-up
     if (why := withdrawn(results.later)) is not None:
         raise RefusedError(f"{folder} was withdrawn: HISTORY.md says: {why}; cite another run")
     return results
@@ -169,7 +169,7 @@ def citable(results: Side) -> Side:
 
 
 def demand_kept(results: Side) -> None:
-    """RefusedError for a run in local/, which nobody else has."""
+    """Raise RefusedError for a run in local/, which is on this machine only."""
     if is_local(results.folder):
         raise RefusedError(
             f"{results.folder} is not kept, so nobody could look it up: keep it with `python -m runner "
@@ -198,7 +198,7 @@ def demand_sound(cited: Side) -> None:
 
 
 def _headline_anew(cited: Side) -> list[Json]:
-    """Return the rows of the system under test in the first scope, from its own rankings there alone."""
+    """Return the rows of the system under test in the first scope, computed from its own rankings there."""
     run = cited.run
     marks = (compact({"arm": run.system})[1:-1], compact({"scope": run.scopes[0].name})[1:-1])
     lines = [line for line in cited.text(RAW).splitlines() if all(mark in line for mark in marks)]
@@ -235,7 +235,7 @@ CAPITAL, USUAL = 0.69, 0.61
 def badge(results: Side) -> str:
     """Return the SVG: what was measured, under which protocol, and the value with its verdict.
 
-    The whole citation stands in its description, so that the picture carries it wherever it goes.
+    Its description is the whole citation, so that the picture always carries it.
     """
     run, figures = results.told, results.figures
     row = figures.row(run.system, run.scopes[0].name, CITED)
@@ -271,7 +271,9 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 
 def bibtex(results: Side, text: str) -> str:
-    """One `@misc` entry whose note is the whole citation, so that the label cannot be left behind."""
+    """Return an `@misc` entry with the whole citation as its note, so that the label cannot be
+    left behind.
+    """
     run = results.run
     key = re.sub(r"[^A-Za-z0-9]+", "-", f"pgmnemo-{run.choice.suite}-{run.name}").strip("-")
     year, month = f"{run.started:%Y}", MONTHS[run.started.month - 1]

@@ -47,7 +47,7 @@ FIGURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One mark: its words, the line that it begins in, and where its body stands in the text."""
+    """A mark: its words, its first line, and the position of its body in the text."""
 
     words: tuple[str, ...]
     line: int
@@ -67,13 +67,11 @@ class Document:
         self._read_marks()
 
     def body(self, mark: Mark) -> str:
-        """Return what stands in a mark, its lines ended by `\\n`."""
+        """Return the body of a mark, its lines ended by `\n`."""
         return NEWLINE.sub("\n", self.text[mark.start : mark.end])
 
     def filled(self, bodies: Iterable[str]) -> str:
-        """Return the text with these bodies in the marks, in order; one that stands there already is not
-        touched.
-        """
+        """Return the text with these bodies in the marks, in order; an equal body is not touched."""
         newline = found[0] if (found := NEWLINE.search(self.text)) else "\n"
         parts, place = [], 0
         for mark, body in zip(self.marks, bodies, strict=True):
@@ -109,7 +107,7 @@ class Document:
 
     @cached_property
     def _prose(self) -> str:
-        """The text, blank where a program or a span of code stands."""
+        """Return the text with programs and code spans blanked out."""
         programs = [token for token in self._tokens if _is_code(token) and not _is_text(token)]
         inline = [self._span(token) for token in self._tokens if token.type in ("inline", "tr_open")]
         spans = [

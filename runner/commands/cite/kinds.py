@@ -1,6 +1,6 @@
-"""What the program writes into a mark, by the mark's first word; a figure has none.
+"""The content that the program writes into a mark, by the mark's first word; a figure has no first word.
 
-Every figure comes from metrics.json and run.json; a difference of two runs alone needs their raw rankings.
+Every figure comes from metrics.json and run.json; only a difference of two runs needs their raw rankings.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from runner.report.formats import (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What belongs into a mark.
+    """The content of a mark.
 
-    `of` are the runs whose figures these are, `named` those that the text tells a reader of; `drawn` is a
-    picture that goes with it, as its file and its content.
+    `of` are the runs that these figures are from, `named` the runs that the text names to a reader; `drawn`
+    is a picture that goes with it, as its file and its content.
     """
 
     text: str
@@ -152,9 +152,10 @@ def _count(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
 
 
 def _source(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
-    """Return where figures are from: each run's folder, its protocol, its verdict with every departure.
+    """Return the source of figures: each run's folder, its protocol, its verdict with every departure.
 
-    Of a run that may not be cited the departures are named alone; its report and HISTORY.md have them whole.
+    For a run that may not be cited only the names of the departures are given; its report and HISTORY.md have
+    the whole text.
     """
     runs = tuple(shelf.run(word, beside) for word in words)
     parts = []

@@ -25,7 +25,7 @@ from runner.runs.storage import DOCUMENT, read_regular
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One thing to mend, or one figure of somebody else, in one sentence."""
+    """A fault to mend, or a figure of another author, in one sentence."""
 
     file: str
     line: int
@@ -37,7 +37,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found in some documents; the program wrote `marks` figures, and others those `borrowed`."""
+    """The findings in some documents; `marks` figures were written by the program, `borrowed` by others."""
 
     findings: tuple[Finding, ...]
     borrowed: tuple[Finding, ...]
@@ -51,7 +51,7 @@ class Report:
 
 
 class Page:
-    """One document and what belongs into its marks."""
+    """A document and the content of its marks."""
 
     def __init__(self, file: Path, shelf: Shelf) -> None:
         self.file, self.shelf = file, shelf
@@ -75,7 +75,7 @@ class Page:
         return None
 
     def finding(self, line: int, message: str) -> Finding:
-        """One about this file."""
+        """Return a finding about this file."""
         return Finding(str(self.file), line, message)
 
     @property
@@ -85,7 +85,7 @@ class Page:
         return [self.finding(mark.line, " ".join(mark.words)) for mark in marks]
 
     def differences(self) -> Iterator[Finding]:
-        """Yield what stands in a mark and is not what the artefacts say; a plot that is not theirs."""
+        """Yield each mark that differs from the artefacts, and each plot that is not theirs."""
         for mark, answer in self.answers:
             if answer and (body := self.document.body(mark)) != answer.text:
                 at, told = _difference(body, answer.text)
@@ -125,9 +125,9 @@ class Page:
 
 
 def check(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[str] | None = None) -> Report:
-    """Return everything to mend in `files`: marks, what stands in them, and figures without one.
+    """Return every fault in `files`: marks, their content, and figures without a mark.
 
-    Runs are looked for under `root` (this repository, unless given) and beside each file. Raises UsageError
+    Runs are looked up under `root` (this repository, unless given) and next to each file. Raises UsageError
     when a file cannot be read.
     """
     return _report(
@@ -163,9 +163,7 @@ def _report(pages: list[Page], found: Callable[[Page], Iterable[Finding]]) -> Re
 
 
 def _difference(body: str, text: str) -> tuple[int, str]:
-    """Return the line of the first difference, from 0, and both of what stands there and what belongs
-    there.
-    """
+    """Return the line of the first difference, from 0, and a sentence with the found and the wanted line."""
     pairs = enumerate(zip_longest(body.split("\n"), text.split("\n"), fillvalue=""))
     at, (stands, belongs) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
     here = f"`{stands}` stands here" if stands else "nothing stands here"
@@ -194,7 +192,7 @@ def _read(path: Path) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write the file whole or not at all, with the rights that it has."""
+    """Write the file whole or not at all, with its existing permissions."""
     path = path.resolve()
     draft = path.with_name(f".{path.name}.draft")
     with os_errors(f"{path} cannot be written ({{why}}); it is as it was"):

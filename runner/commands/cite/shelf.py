@@ -62,7 +62,9 @@ def _checked(place: Path) -> Side:
 
 
 def row_of(cited: Side, arm: str, scope: str, metric: str, part: str = "") -> Row:
-    """One result, of all questions or of a `part`: a view or a type. UsageError lists what there is."""
+    """Return one result, of all questions or of a `part`: a view or a type. UsageError lists the
+    known names.
+    """
     figures = cited.figures
     demand("arm", arm, figures.arms, cited)
     demand("scope", scope, [one.name for one in cited.run.scopes], cited)
@@ -86,7 +88,7 @@ def view_and_type(figures: Figures, part: str, cited: Side) -> tuple[str, str]:
 
 
 def demand(what: str, name: str, known: Iterable[str], cited: Side) -> None:
-    """UsageError that lists what there is where `name` is none of it."""
+    """Raise UsageError that lists the known names unless `name` is one."""
     listed = list(known)
     if name not in listed:
         raise UsageError(f"{cited.run.name} has no {what} {name!r}: it has {', '.join(listed)}")

@@ -30,7 +30,9 @@ PLOT = Path(__file__).parent / "templates" / "systems.svg.j2"
 
 
 class Column:
-    """One corpus: each system in the headline's scope and view, from the first run that measured it."""
+    """The column of a corpus: each system in the headline's scope and view, from the first run
+    that measured it.
+    """
 
     def __init__(self, first: Side) -> None:
         self.run, self.scope = first.run, first.run.scopes[0].name
@@ -153,9 +155,7 @@ def plot(runs: Sequence[Side], only: Sequence[str] = ()) -> str:
 
 
 def _names(columns: list[Column], only: Sequence[str]) -> list[str]:
-    """Return every system, the best MRR of the first run first, and behind each what it does with
-    passages.
-    """
+    """Return every system, the best MRR of the first run first, and its passage variant behind each."""
     names = dict.fromkeys(name for one in columns for name in one.by)
     for name in only:
         if name not in names:

@@ -73,7 +73,7 @@ def _folders(
 
 
 def _run(versions: Sequence[str], request: Request, quiet: bool) -> Sequence[Path]:
-    """Make the same run of both versions; a version that does not exist is told before either is run."""
+    """Make the same run of both versions; a missing version is an error before either is run."""
     requests = [replace(request, version=version) for version in versions]
     for each in requests:
         check_release(SQL_FOLDER, each.number)

@@ -1,4 +1,4 @@
-"""What two runs must share, and what a comparison of them found: as a record, as JSON, as an exit code."""
+"""The conditions that two runs must share, and the result of a comparison: as record, JSON, exit code."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def _metrics(before: Side, after: Side) -> str:
 
 
 def _major(metrics: Mapping[str, object]) -> str:
-    """Return a minor version changes intervals alone, and a comparison computes its own."""
+    """Return the major version of the metric code: a minor version changes only intervals, which
+    are recomputed.
+    """
     return str(metrics["metric_code"]).partition(".")[0]
 
 
@@ -80,8 +82,8 @@ def _gold(before: Side, after: Side) -> str:
 
 
 def _postgres(before: Side, after: Side) -> str:
-    """Return the major version of PostgreSQL, by which the stems of words may differ; another system has
-    none.
+    """Return how the major versions of PostgreSQL differ, which can change stems; empty for
+    another system.
     """
     first, second = postgres_major(before.run), postgres_major(after.run)
     return f"{first} against {second}" if first and second and first != second else ""
@@ -130,7 +132,7 @@ NEGLECT = "; those of one project are not, so its p is too small, and nothing is
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing besides the conditions in which the runs differ, such as the version or a setting."""
+    """A difference of the runs besides the conditions, such as the version or a setting."""
 
     what: str
     baseline: str
@@ -187,7 +189,7 @@ class Comparison:
 
     @property
     def mcnemar_method(self) -> str:
-        """What McNemar's test is and what it neglects."""
+        """Return the description of McNemar's test and of what it neglects."""
         return MCNEMAR + (NEGLECT if self.clustered else "")
 
     def exit_code(self, *, strict: bool = False) -> int:

@@ -23,7 +23,7 @@ Verify = Callable[[Path], Verification]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One of the two folders and what verifying it found."""
+    """The verification of the baseline or the candidate."""
 
     role: str  # "baseline" or "candidate"
     verification: Verification
@@ -31,9 +31,9 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """What the gate found. `comparison` is None when a run could not be verified, for then none is made.
+    """The result of the gate. `comparison` is None when a run could not be verified, for then none is made.
 
-    `legs` is how the candidate's hybrid stands to its legs, where that was asked for.
+    `legs` compares the candidate's hybrid with its legs, if that was asked for.
     """
 
     checked: tuple[Checked, ...]
@@ -65,13 +65,14 @@ def gate(
     resamples: int = RESAMPLES,
     check: Verify = verify,
 ) -> Gated:
-    """Verify both runs and compare them; each folder may also hold runs, of which the newest is taken.
+    """Verify both runs and compare them; each folder may also hold runs, and the newest is taken.
 
-    As the baseline, that is the newest that is like the candidate, where one is. With `legs` the candidate's
-    hybrid must also be no worse than each of its legs, in the headline's metrics, scope and view.
+    For the baseline this is the newest run under the candidate's conditions, if there is such a run. With
+    `legs` the candidate's hybrid must also be no worse than each of its legs, in the headline's metrics,
+    scope and view.
 
-    Raises what `compare` raises, RefusedError for a blocked run, and UsageError where `legs` are asked for of
-    a run that has none.
+    Raises what `compare` raises, RefusedError for a blocked run, and UsageError if `legs` are asked for of a
+    run that has no legs.
     """
     tried = newest(Path(candidate))
     folders = {"baseline": newest(Path(baseline), tried), "candidate": tried}
@@ -90,9 +91,7 @@ def gate(
 
 
 def _legs(folder: Path) -> Against:
-    """Return how the hybrid of the run in `folder` stands to its legs; UsageError where the run cannot
-    say.
-    """
+    """Return the comparison of a run's hybrid with its legs; UsageError if the run cannot be compared."""
     results = Results(folder)
     against = against_legs(results.metrics, results.run)
     if against.lacking:
@@ -104,9 +103,9 @@ def _legs(folder: Path) -> Against:
 
 
 def newest(folder: Path, candidate: Path | None = None) -> Path:
-    """`folder` when it is a results folder; else the last started run among the finished ones in it.
+    """Return `folder` when it is a results folder; else the last started of the finished runs in it.
 
-    With a `candidate` to compare with, another run than that, and of those that differ from it in the fewest
+    With a `candidate` to compare with, a different run, and one that differs from it in the fewest
     conditions. Raises UsageError when there is none.
     """
     if not folder.is_dir():

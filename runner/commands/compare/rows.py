@@ -1,6 +1,6 @@
-"""One metric of one part of the questions: both values, the difference, how sure it is, and one word for it.
+"""A metric of a part of the questions: both values, the difference, its interval, and a verdict.
 
-The words follow the decision table of docs/howto/compare.md.
+The verdicts follow the decision table of docs/howto/compare.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runner.records import ALL, View
 from runner.report.formats import is_recall
 from runner.runs.canonical import significant
 
-HITS = ("recall_any", "recall_all")  # families whose value for a question is 0 or 1
+HITS = ("recall_any", "recall_all")  # families with a value of 0 or 1 for a question
 DIGITS = 10  # significant digits, as in metrics.json
 INTERVAL_DECIMALS = 6
 P_DIGITS = 4
@@ -28,10 +28,10 @@ EQUAL = 1e-12  # values closer than this are one value, rounded twice
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Candidate minus baseline, paired by question.
+    """The difference candidate minus baseline, paired by question.
 
-    `won` and `lost` count the questions whose value rose and fell; `mcnemar_p` is None but for hits. `p` is
-    the bootstrap's, two-sided, not corrected for the number of tests.
+    `won` and `lost` count the questions with a risen and a fallen value; `mcnemar_p` is None except for hits.
+    `p` is the bootstrap's, two-sided, not corrected for the number of tests.
     """
 
     scope: str
@@ -96,7 +96,7 @@ def _won_and_lost(moves: Floats) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Keys of the questions whose value rose and fell, q2 before q10."""
+    """Keys of the questions with a risen and a fallen value, q2 before q10."""
 
     scope: str
     metric: str
@@ -116,7 +116,7 @@ def moved(pair: Pair, metric: str, chosen: Chosen) -> Moved:
 
 
 def _natural(key: str) -> list[tuple[bool, int, str]]:
-    """Return a sort key by which q2 stands before q10."""
+    """Return a sort key that orders q2 before q10."""
     parts = re.split(r"([0-9]+)", key)
     return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
@@ -127,7 +127,7 @@ RECALL_PIN, RANK_PIN = "recall_any@10", "MRR@50"  # the metrics that the protoco
 
 
 class Finding(StrEnum):
-    """What a comparison found."""
+    """The finding of a comparison."""
 
     IMPROVED = "improved"
     EQUIVALENT = "equivalent"
@@ -137,7 +137,7 @@ class Finding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One hypothesis of the family that Holm's correction runs over, and what was decided on it."""
+    """A hypothesis of the family that Holm's correction runs over, and the decision on it."""
 
     row: Row
     p_holm: float
@@ -185,7 +185,7 @@ def finding(row: Row, p_holm: float, width: float) -> Finding:
 
 
 def dropped(rows: Sequence[Row], limits: Mapping[str, float], view: str = ALL) -> list[Row]:
-    """Return the rows over a whole view whose value fell by more than the limit set for their metric."""
+    """Return the rows over a whole view that fell by more than the limit of their metric."""
     return [row for row in rows if row.of(view) and row.difference < -limits.get(row.metric, float("inf"))]
 
 

@@ -26,11 +26,11 @@ from runner.runs.run import METRICS, RUN, Run
 
 
 class Side(Results):
-    """A finished run whose figures are looked up by what they are about."""
+    """A finished run with look-ups for its figures."""
 
     @cached_property
     def tables(self) -> dict[str, ScopeTable]:
-        """By scope: where every arm placed the gold of each question."""
+        """Return the ranks of the gold of each question for every arm, by scope."""
         return {table.scope: table for table in arrange(self.rows)}
 
     @cached_property
@@ -49,7 +49,7 @@ class Side(Results):
 
     @cached_property
     def told(self) -> Run:
-        """The run as people are to be told of it: with the deviations that became known later."""
+        """Return the run as it is reported: with the deviations that became known later."""
         if not self.later:
             return self.run
         verdict = Verdict.DEVIATION if self.run.verdict is Verdict.VERIFIED else self.run.verdict
@@ -62,7 +62,7 @@ class Side(Results):
 
     @property
     def version(self) -> str:
-        """What was measured: `v0.3.1`, or another system with its version."""
+        """Return the measured version: `v0.3.1`, or another system with its version."""
         return version(self.run)
 
     @property
@@ -81,7 +81,7 @@ def read_side(folder: Path) -> Side:
     `read_results`.
     """
     side = read_results(folder, Side, (RUN, METRICS, RAW))
-    _ = side.tables  # what is wrong with them is told before anything is computed
+    _ = side.tables  # raises for faults in them before anything is computed
     return side
 
 
@@ -131,9 +131,9 @@ class Pair:
 
 
 def pair(before: Side, after: Side) -> tuple[Pair, ...]:
-    """One Pair for each shared scope, in the order of the first run; the shared questions and metrics.
+    """Return a Pair for each shared scope, in the order of the first run; the shared questions and metrics.
 
-    Raises UsageError where the runs share no scope, no question of a scope, or no metric.
+    Raises UsageError if the runs share no scope, no question of a scope, or no metric.
     """
     metrics = _shared_metrics(before, after)
     scopes = [name for name in before.tables if name in after.tables]

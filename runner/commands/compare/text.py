@@ -143,7 +143,7 @@ def _types(comparison: Comparison, scope: str) -> str:
 
 
 def _parts(rows: Iterable[Row]) -> dict[str, dict[str, Row]]:
-    """By metric: the types of the first view, then every other view as a whole."""
+    """Return rows by part and metric: the types of the first view, then every other view as a whole."""
     parts: dict[str, dict[str, Row]] = {}
     for row in rows:
         if ALL in (row.view, row.type):

@@ -1,9 +1,9 @@
-"""The forms in which other programs read a run: TREC's runs and qrels, BEIR's corpus, queries and qrels.
+"""The formats of other programs for a run: TREC's runs and qrels, BEIR's corpus, queries and qrels.
 
-The score of a rank is made of the rank alone, so that no two are equal: trec_eval orders by score, and breaks
-ties by id where the protocol has another rule. BEIR has one corpus for all questions: where a run searches
-within a project, each lesson and each question says in its `metadata` which one; the suite `file` reads that
-again, and the runs of each scope stand beside.
+The score of a rank is computed from the rank only, so that no two are equal: trec_eval orders by score, and
+breaks ties by id where the protocol has another rule. BEIR has one corpus for all questions: if a run
+searches within a project, each lesson and each question names its project in its `metadata`; the suite `file`
+can read that, and the runs of each scope are in the same folder.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`python -m runner history add | deviation`: what is kept of runs, what is said of them.
+"""`python -m runner history add | deviation`: append runs and deviations to HISTORY.md.
 
-Runs and deviations are appended to HISTORY.md in its one form; what stands there is never rewritten.
+Entries are appended in one form; existing entries are never rewritten.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ class Logged:
 
 
 def keep_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> Path:
-    """Move a run that is not kept to `results`; where it stands then. Any other folder stays where it is.
+    """Move a run that is not kept to `results`; return its new folder. Any other folder is not moved.
 
-    Raises what `log_run` would raise for it, and OutputError where it cannot be moved.
+    Raises what `log_run` would raise for it, and OutputError if it cannot be moved.
     """
-    _read(Path(folder), history)  # what is no run stays, too
+    _read(Path(folder), history)  # raises before a move if this is no run
     return keep(Path(folder)) if is_local(Path(folder)) else Path(folder)
 
 
@@ -93,10 +93,10 @@ def log_deviation(
     history: str | PathLike[str] | None = None,
     day: date | None = None,
 ) -> Path:
-    """Append a deviation of the run in `folder` that became known after it; the file.
+    """Append a deviation of the run in `folder` that became known after it; return the HISTORY.md file.
 
-    The entry bears `day` (today, unless given); a verified run is a deviation from then on. Raises UsageError
-    when the run itself is not logged yet, RefusedError when it was changed since it was.
+    The entry has the date `day` (today, unless given); a verified run is a deviation from then on. Raises
+    UsageError when the run itself is not logged yet, RefusedError when it was changed since it was.
     """
     logged = _read(Path(folder), history)
     if not deviation.strip():

@@ -37,10 +37,11 @@ class Row:
     """One run in one scope. `values` are of rows of its metrics.json; `behind` is None for the first row.
 
     `rank` is one more than the number of runs that are above it in the metric that orders the board, so that
-    equal runs share one.
+    equal runs share a rank.
     `attested` is `self-run`, or `signed by` and a name of the list of signers.
-    `tuned_on` says on what of the corpus the defaults of its system were chosen, as its run.json states it.
-    `label` is its name, after as many folders as it takes to tell it from the others of its board.
+    `tuned_on` says on which part of the corpus the defaults of its system were chosen, as its run.json states
+    it.
+    `label` is its name, after as many folders as it takes to distinguish it from the others of its board.
     """
 
     rank: int
@@ -85,7 +86,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A run that stands on no board: `kind` is blocked, unverified, not intact or unreadable."""
+    """A run that is on no board: `kind` is blocked, unverified, not intact or unreadable."""
 
     name: str
     folder: str
@@ -140,7 +141,7 @@ def _board(board: Board) -> Iterator[str]:
 
 
 def group_words(group: Group) -> Iterator[str]:
-    """Yield why the group stands apart, and what its figures are not."""
+    """Yield why the group is listed separately, and what its figures do not prove."""
     if group.apart:
         yield f"Apart from the first group: {'; '.join(group.apart)}."
     if not group.citable:

@@ -26,7 +26,7 @@ NAMES = [*alike.CONDITIONS, QUESTIONS, DEFINITIONS, CODE]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A verified run, and whose signature attests it."""
+    """A verified run, and the signer that attests it."""
 
     folder: Path
     side: Side

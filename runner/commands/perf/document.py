@@ -42,9 +42,7 @@ def document(
     request: PerfRequest, workload: Workload, systems: Sequence[Json], missing: Mapping[str, str],
     estimated: float, began: datetime, seconds: float,
 ) -> Json:  # fmt: skip
-    """Return everything that is known of the run; every figure of tables and plots is computed from it
-    alone.
-    """
+    """Return the document of the run, the only source of the figures of tables and plots."""
     source = workload.source
     own = sorted({package for one in systems for package in subject(one["name"]).kind.packages})
     asked = ("memories", "tenants", "small_tenants", "dimensions", "k", "clients", "questions", "seed")
@@ -83,7 +81,7 @@ def write(folder: Path, made: Json) -> None:
 
 
 def load(folder: Path) -> Json:
-    """Return the document in `folder`; UsageError where there is none or it is another."""
+    """Return the document in `folder`; UsageError if it is missing or of another kind."""
     path = folder / NAME
     if folder.is_file():
         raise UsageError(f"{folder} is a file; name the folder that the command perf wrote")
@@ -112,7 +110,7 @@ def alike(folders: Sequence[Path], documents: Sequence[Json], conditions: Sequen
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """One kind of reads; `writes` says whether somebody stored meanwhile."""
+    """A kind of reads; `writes` says whether lessons are stored at the same time."""
 
     tenant: str
     clients: int = 1
@@ -138,9 +136,7 @@ def ratio(document: Json, system: Json, which: Which) -> float | None:
 
 
 def times(one: Json, other: Json, key: str) -> float:
-    """Return a figure of one to that of the other; medians over the questions that all are asked, where those
-    are told.
-    """
+    """Return a figure of one system relative to another, over the questions that all were asked if known."""
     over = f"shared_{key}" if f"shared_{key}" in one.keys() & other.keys() else key
     return float(one[over] / other[over])
 

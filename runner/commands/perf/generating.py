@@ -140,7 +140,7 @@ def _map(path: Path, shape: tuple[int, int]) -> Matrix:
 def _blocks(
     count: int, texts: Sequence[str], vectors: Matrix, seed: int
 ) -> Iterator[tuple[list[tuple[str, ...]], Matrix]]:
-    """Of the lessons made together the passages of each, and the vectors of all their passages."""
+    """Yield the passages of each lesson in a block, and the vectors of all passages of the block."""
     rare, split = Vocabulary(seed), [text.split(" ") for text in texts]
     for number, start in enumerate(range(0, count, BLOCK)):
         chance = np.random.default_rng([seed, 4, number])

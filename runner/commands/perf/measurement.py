@@ -1,4 +1,4 @@
-"""What is measured of one system, in this order: load, recall, reads, writes, reads under writes."""
+"""The measurement of one system, in this order: load, recall, reads, writes, reads under writes."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _alone(system: System, workload: Workload, reads: Reads, clients: int) -> It
 def _under_writes(
     system: System, workload: Workload, spare: Iterator[Lesson], reads: Reads, clients: int
 ) -> Iterator[Json]:
-    """With how many lessons a second were stored meanwhile."""
+    """Yield the reads under writes, each with the lessons per second stored meanwhile."""
     for one in (*(replace(reads, tenant=tenant) for tenant in MEASURED), *_by_several(reads, clients)):
         with writing(system, spare) as writer:
             cell, _ = read(system, workload, one)

@@ -65,7 +65,7 @@ def measure(
         try:
             for result in _measured(chosen, request, workload, scratch, sql, progress):
                 measured.append(result)
-        except BaseException as error:  # what was measured so far is saved, too
+        except BaseException as error:  # the finished measurements are also saved
             if measured:
                 absent.update({one.title: CUT_SHORT for one in chosen[len(measured) :]})
                 error.add_note(f"what was measured stands in {save()}")
@@ -113,7 +113,7 @@ def _measured(
     chosen: Sequence[Subject], request: PerfRequest, workload: Workload, scratch: Path, sql: Path,
     progress: Progress,
 ) -> Iterator[tuple[Json, str]]:  # fmt: skip
-    """One system after the other, each alone on the machine and gone before the next."""
+    """Yield each system's measurement in turn; only one system is on the machine at a time."""
     judged = min(JUDGED, request.questions, len(workload.questions))
     truths = cache(lambda tenant: nearest(workload, judged, tenant, request.k))
     for tenant in (None, *Tenant):

@@ -41,7 +41,9 @@ LOG = "log scale"
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """One plot over the number of memories: `column` of what `grown` gives; `lower` is what less of it is."""
+    """A plot over the number of memories: `column` of the table of `grown`; `lower` describes a
+    smaller value.
+    """
 
     title: str
     axis: str
@@ -117,8 +119,8 @@ def _ours(name: str) -> bool:
 
 
 def _vector_reads(system: Json) -> list[Json]:
-    """Return the vector leg for everything: at each setting that was tried, the fastest first, or as it
-    stands.
+    """Return the vector leg's reads of everything: at each tried setting, the fastest first, or
+    at the default.
     """
     swept = [found for found in system["reads"] if found["ef_search"] is not None]
     single = cell(system, Which("whole", leg="vector"))
@@ -160,7 +162,7 @@ def logarithmic(axes: Any, which: str, words: str) -> None:
 
 
 def _save(path: Path, title: str, words: Sequence[str], draw: Callable[[Any], None]) -> None:
-    """One plot; `words` are lines under its title."""
+    """Save one plot; `words` are lines under its title."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -204,8 +206,8 @@ def join(folders: Sequence[Path], output: Path) -> Path:
 def grown(documents: Sequence[Json]) -> pd.DataFrame:
     """Return a row for each run and system, the smallest run first.
 
-    Of each tenant p50 in ms of one client's whole search, and how many times faster than the reference;
-    NaN where there is none.
+    For each tenant it has p50 in ms of one client's whole search, and how many times faster than the
+    reference; NaN for a missing figure.
     """
     return pd.DataFrame([
         {

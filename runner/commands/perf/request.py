@@ -1,7 +1,7 @@
-"""What a performance run is asked to do, which systems it measures, what it will take, whether that is here.
+"""The options of a performance run, its systems, its estimated cost, and the check of the machine for it.
 
 RATES are of lessons of LoCoMo with 384 dimensions on two cores, from loads of 20,000 and questions to 100,000
-lessons; half of what one takes grows with the width of its vector.
+lessons; half of a lesson's cost grows with the width of its vector.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class PerfRequest:
             raise UsageError(f"--name takes the name of a folder, not {self.name!r}")
 
     def sizes(self) -> dict[Tenant, int]:
-        """Memories of each tenant, of the small ones together."""
+        """Return the number of memories of each tenant, with the small tenants as one sum."""
         return sizes(self.memories, self.tenants, self.small_tenants)
 
     @property
@@ -166,7 +166,7 @@ WRITE_AHEAD = 4 << 30  # bytes of log that the server may keep beside its data
 
 
 class Rate(NamedTuple):
-    """A lesson's seconds to load, bytes on disk and of memory, and the seconds that it adds to a question."""
+    """A lesson's seconds to load, bytes on disk and of memory, and its added seconds of a question."""
 
     seconds: float
     disk_bytes: int
@@ -183,12 +183,12 @@ RATES = {
     "gin-hnsw": Rate(7.5e-4, 5_700, 11_000, 2.1e-6),
     "pg-textsearch": Rate(7.5e-4, 4_800, 11_000),
 }
-UNKNOWN = Rate(2e-3, 14_200, 18_000)  # of a system that nobody measured: as much as the dearest
+UNKNOWN = Rate(2e-3, 14_200, 18_000)  # for a system without a measurement: the highest rate
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Seconds of the whole run, and the most bytes of disk and memory that it needs at one time."""
+    """The estimate of a run: its seconds, and its peak bytes of disk and memory."""
 
     seconds: float
     corpus_bytes: int
@@ -196,7 +196,7 @@ class Estimate:
     memory_bytes: int
 
     def sentence(self) -> str:
-        """Return what a user is told."""
+        """Return the estimate in a sentence for the user."""
         gigabytes = (self.corpus_bytes + self.system_bytes) / 1e9
         minutes = self.seconds / 60
         time = f"{self.seconds:,.0f} s" if minutes < 2 else f"{minutes:,.0f} min"
@@ -211,7 +211,7 @@ def estimate(request: PerfRequest, chosen: Sequence[Subject]) -> Estimate:
     lessons, wide = sum(request.sizes().values()), request.dimensions / NATIVE
     vectors = 4 * request.dimensions * (1 + PASSAGES)
     measuring = CELLS * request.seconds * min(1.0, 0.1 + request.memories / 1e6)  # few memories: all answered
-    server = int(psutil.virtual_memory().total * SERVER_SHARE)  # buffers and builds, whatever the corpus
+    server = int(psutil.virtual_memory().total * SERVER_SHARE)  # buffers and builds, for any corpus
     disk, memory, seconds = 0, 0, GENERATING * wide * lessons
     for subject in chosen:
         rate, wider = RATES.get(subject.name.partition("@")[0], UNKNOWN), lessons * (1 + wide) / 2
@@ -228,7 +228,9 @@ def scratch_folder(request: PerfRequest) -> Path:
 
 
 def check(request: PerfRequest, needed: Estimate) -> None:
-    """OutputError unless disk and memory suffice, each with what there is and what it takes."""
+    """Raise OutputError unless disk and memory suffice; the message has the available and the
+    needed bytes.
+    """
     scratch = scratch_folder(request)
     if not scratch.is_dir():
         raise OutputError(f"the scratch folder {scratch} does not exist; name another with --scratch")

@@ -1,4 +1,4 @@
-"""Timing reads, by one client or several, and writes, alone or while others read."""
+"""Timing of reads, by one client or several, and of writes, with or without reads at the same time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WARM_UP = 10
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Which reads: of whom, by how many clients, for at most how long, and at most how many questions.
+    """The tenant, clients, seconds at most and questions at most of some reads.
 
     A system without `walls` between tenants, which filters by a column, is asked for everything unfiltered.
     """
@@ -41,7 +41,7 @@ class Reads:
 
     @property
     def project(self) -> str | None:
-        """Whose rows are searched; None: everybody's."""
+        """Return the project that is searched; None for all rows."""
         return None if self.tenant is Tenant.WHOLE and not self.walls else name_of(self.tenant)
 
     def queries(self, workload: Workload) -> list[Query]:
@@ -163,7 +163,7 @@ def add_some(system: System, spare: Iterator[Lesson], most: int, seconds: float)
 
 @dataclass(slots=True)
 class Writer:
-    """What the writer has done so far."""
+    """The progress of the writer: lessons stored, and seconds."""
 
     stored: int = 0
     seconds: float = 0.0

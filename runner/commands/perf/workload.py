@@ -27,7 +27,7 @@ SPARE = 6_000
 LEAST = 100  # questions, however long they take: the first, which every system is asked
 PASSAGES = 2  # in each lesson
 ROWS = 50_000  # compared at once
-TIE = 1e-6  # a neighbour as near as the k-th counts, whatever the order of summation made of it
+TIE = 1e-6  # a neighbour this near to the k-th counts, because the order of summation changes the last digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Source:
 
 
 class Tenant(IntEnum):
-    """Whose a memory is, and whose memories a question searches; SMALL is the first of the small ones."""
+    """The tenant of a memory, and of a question's search; SMALL is the first of the small tenants."""
 
     WHOLE = 0
     SHARE = 1
@@ -92,9 +92,9 @@ def sizes(memories: int, tenants: int, small: int = 1) -> dict[Tenant, int]:
 
 
 def interleaved(counts: Sequence[int]) -> NDArray[np.int32]:
-    """Return the tenant of each row in the order of arrival: every tenant's rows as evenly spread as can be.
+    """Return the tenant of each row in the order of arrival: every tenant's rows are spread evenly.
 
-    What SMALL has is that of as many tenants as it makes, whose rows do not mix.
+    The rows of SMALL are divided among the small tenants, in consecutive runs that do not mix.
     """
     places = np.concatenate([(np.arange(count) + 0.5) / count for count in counts])
     owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)[np.argsort(places, kind="stable")]
@@ -174,7 +174,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Truth:
-    """For each question the numbers and cosines of the k nearest rows that it may see, nearest first."""
+    """The numbers and cosines of the k nearest rows that each question may see, nearest first."""
 
     numbers: NDArray[np.int64]
     cosines: Matrix

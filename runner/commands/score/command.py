@@ -1,4 +1,4 @@
-"""`python -m runner score`: rankings that somebody else made; with --ids what there is to rank."""
+"""`python -m runner score`: score the rankings of another program; with --ids write the ids to rank."""
 
 from __future__ import annotations
 
@@ -175,8 +175,6 @@ def sentences(stated: Stated) -> Iterator[str]:
 
 
 def _empty(stated: Stated) -> Counter[tuple[str, str]]:
-    """Return the rankings that the file gives without an id in them, by arm and scope; positive counts
-    alone.
-    """
+    """Return the number of empty rankings that the file gives, by arm and scope; only positive counts."""
     empty = Counter((row.arm, row.scope) for row in stated.rows if not row.ranking)
     return empty - Counter(stated.missing)

@@ -123,7 +123,5 @@ class Holding:
 
 
 def _as_set(claimed: object) -> object:
-    """Return a list of ids as their set: neither their order nor an id that stands twice makes another
-    gold.
-    """
+    """Return a list of ids as a set, so that order and repetition do not matter; else the value itself."""
     return {str(one) for one in claimed} if isinstance(claimed, list) else claimed

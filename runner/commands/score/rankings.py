@@ -46,7 +46,9 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Rankings:
-    """What a file holds. `form` is `raw`, `trec` or `table`; `order` says how equals are ordered."""
+    """The rankings of a file. `form` is `raw`, `trec` or `table`; `order` says how equal scores
+    are ordered.
+    """
 
     file: str
     sha256: str
@@ -161,7 +163,7 @@ def _rank(rank: Any, where: str) -> tuple[str, float | None]:
 
 
 def _trec(text: str, file: str) -> Iterator[Ranking]:
-    """One ranking for each tag and question, in the order in which they first appear."""
+    """Yield a ranking for each tag and question, in the order in which they first appear."""
     found: dict[tuple[str, str], list[tuple[int, float, str, str]]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():

@@ -26,10 +26,11 @@ WORDS = "rankings given by their author; nothing of how they were made was seen 
 
 @dataclass(frozen=True)
 class Stated:
-    """Rankings of somebody else, complete: a question that they left out has an empty ranking.
+    """Rankings of another author, complete: a question that they left out has an empty ranking.
 
     `missing` counts these by arm and scope, `cut` the rankings that were deeper than the edition keeps,
-    `uncited` the ranked questions that cite no evidence, and `unmarked` those whose evidence is no lesson.
+    `uncited` the ranked questions that cite no evidence, and `unmarked` those with evidence that is no
+    lesson.
     """
 
     by: str
@@ -45,7 +46,7 @@ class Stated:
 
     @property
     def registered(self) -> str:
-        """What the corpus is, if the protocol registers it; else empty."""
+        """Return the protocol's description of the corpus if it is registered; else empty."""
         pins = self.edition.suites.get(self.corpus.suite)
         return pins.what if pins is not None and pins.sha256 == self.corpus.sha256 else ""
 

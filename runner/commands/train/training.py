@@ -36,7 +36,7 @@ DECIMALS = 3  # of a weight: what lies below moves no figure
 FOLDS = 10  # in which questions without a conversation are left out
 
 
-TRAINED_ON = ("locomo", "longmemeval")  # BEAM and REALTALK show how it does on what it was not trained on
+TRAINED_ON = ("locomo", "longmemeval")  # BEAM and REALTALK show how it does on other corpora
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ def lines(one: Json) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """What pgmnemo finds for every question of a task, as the reranker is given it in a run.
+    """The candidates of pgmnemo for every question of a task, as the reranker gets them in a run.
 
-    Of each question `features` (candidates, FEATURES), `marks`, 1 for gold, and the `columns` of its
+    For each question: `features` (candidates, FEATURES), `marks`, 1 for gold, and the `columns` of its
     candidates in the layout, in the system's order; `counted`: the questions that are trained on and judged.
     """
 

@@ -1,4 +1,6 @@
-"""A system over the lessons of a task: opened, loaded, asked, and what it said kept beside the vectors."""
+"""A system over the lessons of a task: opened, loaded and asked, with its answers cached next to
+the vectors.
+"""
 
 from __future__ import annotations
 
@@ -71,10 +73,9 @@ class Setup:
     def kept(
         self, task: Task, depends: object, collect: Callable[[], tuple[Arrays, Any]]
     ) -> tuple[Arrays, Any]:
-        """Return what was collected before; else it is collected, and kept in a file that holds no text and
-        no id.
+        """Return cached arrays, or collect and cache them in a file that has no text and no id.
 
-        Another text, vector or anything that it `depends` on has another file.
+        Another text, vector or value of `depends` has another file.
         """
         identity, corpus = astuple(self.embedder.identity)[:-1], task.corpus
         digest = sha256(repr((depends, identity, sorted(current().settings.items()))).encode())
@@ -131,7 +132,9 @@ class Session:
     def answers(
         self, words: str, depth: int, settings: Mapping[str, str] | None = None, rows: Sequence[int] = ()
     ) -> Iterator[tuple[int, list[int], Answer]]:
-        """Of each question, or of those in `rows`, the row, its lessons' columns and the answer."""
+        """Yield the row, the columns of its lessons and the answer for each question, or for
+        those in `rows`.
+        """
         wanted = rows or range(len(self.queries))
         queries = [self.queries[row] for row in wanted]
         found = answers(self.system, self.name, queries, depth, self._judge, settings=settings)

@@ -1,9 +1,9 @@
-"""What the extension says of every question and lesson, at the depth of the whole scope.
+"""The extension's values for every question and lesson, at the depth of the whole scope.
 
-What is not linear in the weights is asked for as often as it can differ: both components of words, and what
-their coverage goes by, for each pivot and bonus of the grid, with rarity counted in the tenant or in the
-scope alone, and once more from a text search configuration under another name, where every text is cut as
-English and the extension merges no irregular forms.
+Values that are not linear in the weights are asked for in each variant: both components of words, and their
+coverage, for each pivot and bonus of the grid, with rarity counted in the tenant or only in the scope, and
+again from a text search configuration under another name, where every text is cut as English and the
+extension merges no irregular forms.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from runner.systems.system import WORKERS, Query, System
 OURS = "pgmnemo"
 FORMAT = 5
 DEPENDS = (FORMAT, GRID, TRIALS, SEED, QUESTIONS)
-MOST = 10_000  # lessons that one call of recall_lessons answers
+MOST = 10_000  # maximum lessons of one call of recall_lessons
 CONFIGURATION = "pgmnemo_tune_plain"
 COPY = f"CREATE TEXT SEARCH CONFIGURATION public.{CONFIGURATION} (COPY = pg_catalog.english)"
 DROP = f"DROP TEXT SEARCH CONFIGURATION IF EXISTS public.{CONFIGURATION}"
@@ -119,8 +119,7 @@ def _recalled(
 
 
 def _words(session: Session, weights: Mapping[str, float]) -> Arrays:
-    """Return the words for every pivot and bonus but those in force; with rarity counted in tenant and scope
-    alone.
+    """Return the words for every pivot and bonus but the current, with rarity counted in tenant and scope.
 
     Asked without vectors, which saves half of the time.
     """
@@ -196,7 +195,7 @@ def _worth(
 
 
 def _company(session: Session) -> Company:
-    """Return who stands with whom in every project of which a question is."""
+    """Return the neighbours of each lesson in every project that has a question."""
     layout = session.task.layout
     with faults(OURS), _pgmnemo(session).owner() as owner:
         found: list[list[Row]] = [

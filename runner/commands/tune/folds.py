@@ -1,8 +1,8 @@
-"""Which questions weights are chosen by, and which others then judge them.
+"""The split of questions into those that choose weights and those that judge them.
 
-Where questions stand in clusters (LoCoMo's conversations, BEAM's chats, the projects of a file) one cluster
-is held out at a time, or a tenth of many, at every granularity at once. Where each stands alone (LongMemEval,
-a file of one project) one half of the questions is held out, over several splits.
+If questions form clusters (LoCoMo's conversations, BEAM's chats, the projects of a file) one cluster is held
+out at a time, or a tenth of many, at every granularity at once. If they are independent (LongMemEval, a file
+of one project) one half of the questions is held out, over several splits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.commands.tune.weights import GRID, Weights
 
 ROUNDS = 2  # a third moved no weight on LoCoMo or LongMemEval
 BETTER = 1e-9
-MANY, TENTHS = 20, 10  # clusters of which each is held out alone at the most; folds of more
+MANY, TENTHS = 20, 10  # maximum clusters that are held out one at a time; folds of more
 SPLITS = (42, 43, 44)  # seeds
 HALVES = ("first half", "second half")
 
@@ -87,7 +87,7 @@ def _named(clustered: Sequence[Task], beside: Sequence[Task], words: str) -> tup
 
 
 def confirming(task: Task) -> list[Fold]:
-    """Return the folds of a sweep: each cluster once, or one half of what stands alone."""
+    """Return the folds of a sweep: each cluster once, or one half of independent questions."""
     if not task.corpus.clustered:
         return _halves([], [task], SPLITS[0])[1:]
     return _leave_out([[name] for name in _clusters([task])], [task], [])
@@ -122,9 +122,7 @@ def _leave_out(groups: list[list[str]], clustered: Sequence[Task], beside: Seque
 
 
 def _halves(clustered: Sequence[Task], single: Sequence[Task], seed: int) -> list[Fold]:
-    """Return the halves that are held out, one after the other; each is trained by the other and by
-    `clustered`.
-    """
+    """Return the two halves, each held out once; each is trained by the other and by `clustered`."""
     whole = {task.name: task.counted for task in clustered}
     halves = {task.name: _half(len(task.questions), seed) for task in single}
     first = {task.name: halves[task.name] & task.counted for task in single}

@@ -1,4 +1,4 @@
-"""What a tuning and a sweep are asked to do; `check` says what cannot be before anything is opened."""
+"""The options of a tuning and of a sweep; `check` rejects impossible options before anything is opened."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class TuneOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One point of a grid: a strategy with what the grid gives it, by axis, over lessons in some text."""
+    """A point of a grid: a strategy with its settings from the grid, by axis, over lessons in some text."""
 
     given: Mapping[str, str]
     method: str

@@ -27,12 +27,13 @@ CLOSE = 1e-9  # of the largest score, which lies near 100: rounding, and no more
 
 @dataclass(frozen=True)
 class Company:
-    """Who stands with whom: by project, (projects, columns), or after `of` by question, (questions, columns).
+    """The neighbours of lessons: by project, (projects, columns), or after `of` by question, (questions,
+    columns).
 
-    `share`: what part of a lesson's relevance stays at an assistant_weight of 0. `asking`: what part counts
-    of a lesson that only asks. `moment`: one number for lessons of one moment. `source` and `factor`, of
-    (projects, columns, most): the columns from which relevance reaches a lesson as a neighbour, and what part
-    of it; a factor of 0 fills up.
+    `share`: the part of a lesson's relevance that stays at an assistant_weight of 0. `asking`: the part that
+    counts for a lesson that only asks. `moment`: one number for lessons of one moment. `source` and `factor`,
+    of (projects, columns, most): the columns from which relevance reaches a lesson as a neighbour, and the
+    part of it that does; a factor of 0 fills up.
     """
 
     share: Floats
@@ -43,7 +44,7 @@ class Company:
 
     @classmethod
     def alone(cls, rows: int, columns: int, most: int = 1) -> Company:
-        """Return lessons that have nobody beside them, and no assistant among them."""
+        """Return lessons without neighbours, and without an assistant among them."""
         places = np.broadcast_to(np.arange(columns), (rows, columns)).copy()
         source = np.repeat(places[:, :, None], most, 2)
         return cls(np.ones((rows, columns)), np.ones((rows, columns)), places, source, np.zeros(source.shape))
@@ -117,11 +118,11 @@ class Judge:
 
     @classmethod
     def of(cls, task: Task, arrays: Mapping[str, Any]) -> Self:
-        """By what was collected."""
+        """Build from the collected arrays."""
         return cls(task, arrays, Company.kept(arrays))
 
     def scores(self, weights: Weights, *, words: str = "") -> Floats:
-        """Return the score of each lesson, (questions, columns); -inf where there is none."""
+        """Return the score of each lesson, (questions, columns); -inf for an empty column."""
         return np.concatenate([self._scores(*block, weights, words) for block in self.blocks])
 
     def figures(self, weights: Weights, *, words: str = "") -> Floats:
@@ -203,7 +204,9 @@ def _agreed(judge: Judge, weights: Weights, name: str) -> tuple[int, float, int]
 
 
 def _displaced(here: Floats, there: Floats, near: float) -> int:
-    """Ranks at which another lesson stands, unless the extension's scores of the two are as good as equal."""
+    """Return the number of ranks with another lesson, unless the extension's scores of the two
+    are almost equal.
+    """
     one, other = (np.argsort(-scores, axis=1, kind="stable") for scores in (here, there))  # ties by column
     apart = np.take_along_axis(there, one, 1) - np.take_along_axis(there, other, 1)
     return int((np.abs(apart) > near).sum())

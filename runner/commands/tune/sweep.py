@@ -1,6 +1,6 @@
-"""A sweep: collect both legs once, score every point of a grid, confirm one choice on what it did not see.
+"""A sweep: collect both legs once, score every point of a grid, confirm one choice on held-out questions.
 
-The best of a sweep is the best of many looks at the same questions: it is written as that alone.
+The best of a sweep is the best of many looks at the same questions, and is only described as such.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ MARKS = {DOCUMENT: f'"schema": "{SCHEMA.rpartition("/")[0]}/', MARKDOWN: NO_RESU
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What was found, and where it stands."""
+    """The result of a sweep, and its files."""
 
     document: Json
     files: tuple[Path, ...]

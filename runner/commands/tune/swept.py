@@ -1,4 +1,4 @@
-"""What a sweep found, as JSON, as Markdown and as a plot: every point, one confirmation, and the gate."""
+"""The result of a sweep, as JSON, as Markdown and as a plot: every point, one confirmation, and the gate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DOCUMENT, MARKDOWN, PLOT = "sweep.json", "SWEEP.md", "sweep.svg"
 TEMPLATE = Path(__file__).with_name("sweep.md.j2")
 SHOWN = ("recall_any@1", *FIGURES)
 AIMED = slice(1, None)  # of SHOWN those that a task may have among its aims
-ABSTENTION = "_abs"  # in the key of a LongMemEval question whose haystack does not hold its answer
+ABSTENTION = "_abs"  # in the key of a LongMemEval question without an answer in its haystack
 THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(21))
 RATES = ("false negatives", "false positives, elsewhere")
 LINES = 8  # of the plot
@@ -40,11 +40,11 @@ NO_RESULT = (
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """What both legs of a strategy say of every question.
+    """The answers of both legs of a strategy to every question.
 
-    Arrays (questions, columns): the scores of each leg, -inf where it found nothing; recency and fit, 0-1.
-    `near` and `elsewhere` (questions): the best exact cosine in the question's own scope and in another one,
-    which holds nothing that answers it. `facts`: what the system within says of itself.
+    Arrays (questions, columns): the scores of each leg, -inf if it found nothing; recency and fit, 0-1.
+    `near` and `elsewhere` (questions): the best exact cosine in the question's own scope and in another
+    scope, which has no answer to it. `facts`: the base system's facts about itself.
     """
 
     vector: Floats
@@ -60,9 +60,9 @@ def document(
     request: SweepOptions, embedder: Embedder, task: Task, legs: Legs, figures: Sequence[Floats],
     folds: Sequence[Fold],
 ) -> Json:  # fmt: skip
-    """Return all that was found; `figures` of each point, (questions, SHOWN).
+    """Return the document of the result; `figures` of each point, (questions, SHOWN).
 
-    Where one half is tuned on, the table is of that half alone.
+    If one half is tuned on, the table is only of that half.
     """
     shown = folds[0].trained[task.name] if len(folds) == 1 else task.counted
     words = ["python -m runner tune sweep", f"--suite {request.suite}", f"--granularity {request.level}"]

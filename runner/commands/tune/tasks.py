@@ -1,4 +1,4 @@
-"""What weights are judged on: a suite at one granularity, its figures, and its lessons' places in arrays."""
+"""The tasks of a tuning: a suite at one granularity, its figures, and its lessons' places in arrays."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from runner.runs.choice import FULL
 
 FIGURES = ("recall_any@5", "recall_any@10", "MRR@50", "recall_frac@10", "recall_all@5")
 HEADLINE = FIGURES[:3]
-AIMS = {  # figures whose sum the ascent makes as large as it can: those that the task has a target for
+AIMS = {  # figures with a target for the task: the ascent maximizes their sum
     ("locomo", "session"): (*HEADLINE, "recall_frac@10"),
     ("longmemeval", "session"): (*HEADLINE, "recall_all@5"),
 }
 EVERYTHING = View("all")
 NEVER_TUNED = ("realtalk",)  # what no weight was ever fitted to shows what a default is worth
-HELD_OUT = ("longmemeval",)  # suites whose registered file holds items that no weight may be fitted to
+HELD_OUT = ("longmemeval",)  # suites with items in their registered file that no weight may be fitted to
 # LongMemEval's, for the vectors of its 174,504 turns would take a day.
 LEVELS = {"longmemeval": ("session",), "file": ("session",)}
 DEVELOPMENT = {"longmemeval": "longmemeval_s_dev246.json"}
@@ -42,9 +42,9 @@ Rows = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Task:
-    """One corpus at one granularity; `questions` are the scored ones, with their positions in it.
+    """A corpus at one granularity; `questions` are those that are scored, with their positions in it.
 
-    Weights are fitted to those of `view` and judged by them; the others are reported beside.
+    Weights are fitted to the questions of `view` and judged by them; the others are only reported.
     """
 
     corpus: Corpus
@@ -53,7 +53,7 @@ class Task:
 
     @property
     def family(self) -> str:
-        """What the corpus is called: its suite, or of a user's own its file without the ending."""
+        """Return the name of the corpus: its suite, or for a user's own its file without the ending."""
         suite = self.corpus.suite
         return Path(self.corpus.path).name.partition(".")[0] if SUITES[suite].own else suite
 
@@ -75,7 +75,7 @@ class Task:
 
     @cached_property
     def counted(self) -> Rows:
-        """Which questions weights are fitted to and judged by."""
+        """Return a mask of the questions that weights are fitted to and judged by."""
         return np.array([self.view(one.key, one.type) for _, one in self.questions])
 
     @cached_property
@@ -97,11 +97,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where each lesson of a question's scope stands in an array: a row a question, a column a lesson.
+    """The place of each lesson of a question's scope in an array: a row a question, a column a lesson.
 
     Columns are in the order of ties (external id, C order), so that of two equal scores the earlier column
-    wins. `valid` (questions, columns): whether a lesson stands there; `gold_rows` and `gold_columns` (gold);
-    `places` (questions): which of `projects` each is of.
+    wins. `valid` (questions, columns): whether a column has a lesson; `gold_rows` and `gold_columns` (gold);
+    `places` (questions): the index of each question's project in `projects`.
     """
 
     columns: Mapping[str, Mapping[str, int]]  # project -> segment id -> column
@@ -138,8 +138,8 @@ class Layout:
         )  # fmt: skip
 
     def blocks(self) -> Iterator[tuple[slice, Layout]]:
-        """Yield the same for a few questions at a time, whose arrays fit a processor's cache: twice as
-        fast.
+        """Yield the layout for a few questions at a time, with arrays that fit a processor's
+        cache: twice as fast.
         """
         for start in range(0, self.shape[0], BLOCK):
             rows = slice(start, min(start + BLOCK, self.shape[0]))
@@ -156,7 +156,9 @@ class Layout:
         return self.valid.shape[0], self.valid.shape[1]
 
     def gold_ranks(self, scores: Floats) -> NDArray[np.int64]:
-        """Return the rank from 1 of each gold lesson, (gold): lessons above it, and equal ones before it."""
+        """Return the rank from 1 of each gold lesson, (gold): lessons above it, and equal scores
+        before it.
+        """
         rivals = scores[self.gold_rows]
         own = scores[self.gold_rows, self.gold_columns][:, None]
         before = np.arange(scores.shape[1]) < self.gold_columns[:, None]
@@ -215,7 +217,9 @@ def _view(suite: str) -> View:
 
 
 def _development(suite: str, path: Path) -> Path:
-    """Beside a registered file that holds kept items, the development file is meant."""
+    """Return the development file in the folder of a registered file with kept items; else the
+    file itself.
+    """
     name = DEVELOPMENT.get(suite)
     if name is None or path.name.startswith(name):
         return path

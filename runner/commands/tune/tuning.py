@@ -1,4 +1,4 @@
-"""A tuning: collect, check, climb, hold out, write. Every table is made from the document alone."""
+"""A tuning: collect, check, climb, hold out, write. Every table is made only from the document."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WHOLE, RUN = "whole scope", "as a run recalls"
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What was found and where it stands."""
+    """The result of a tuning and its files."""
 
     document: Json
     json: Path
@@ -203,7 +203,7 @@ def _slopes(judge: Judge, default: Weights) -> Iterator[Json]:
 
 
 def ablations(judge: Judge, default: Weights) -> Iterator[tuple[str, Floats]]:
-    """What is off, and the differences to the default, (questions, figures), in [-1, 1]."""
+    """Yield the disabled part, and the differences to the default, (questions, figures), in [-1, 1]."""
     whole = judge.figures(default)
     for name, changed in OFF.items():
         yield name, judge.figures({**default, **changed}) - whole
@@ -220,12 +220,12 @@ def _ablation(judge: Judge, default: Weights) -> Iterator[Json]:
 
 
 def _tuned(weights: Weights) -> dict[str, float]:
-    """Return those of the grid alone."""
+    """Return only the weights of the grid."""
     return {name: weights[name] for name in GRID}
 
 
 def markdown(made: Json) -> str:
-    """Return the document as people read it; the rest of its figures stands in the JSON alone."""
+    """Return the document as Markdown for people; the rest of its figures is only in the JSON."""
     suites = dict.fromkeys(f"--suite {task.get('suite', task['task'].split()[0])}" for task in made["tasks"])
     files = (f"--data file={shlex.quote(task['data'])}" for task in made["tasks"] if task.get("data"))
     command = " ".join([COMMAND, *suites, *files, f"--version v{made['version']}"])

@@ -32,7 +32,7 @@ NEUTRAL: Weights = {  # keywords, the best passage's cosine, and nothing else
 }
 WORDS = ("bm25", "passage_terms")
 BREVITY = "brevity"
-COVER = (*(f"{name}_reach" for name in WORDS), BREVITY)  # of each question, by which its words are covered
+COVER = (*(f"{name}_reach" for name in WORDS), BREVITY)  # of each question: the coverage of its words
 RELEVANCE = (*WORDS, "passage_cosine", "pair_cosine", "cosine", "temporal")
 OTHERS = ("context", "neighbours")  # what comes to a lesson from others
 BESIDES = ("recency", "importance", "graph")
@@ -71,7 +71,7 @@ def default_weights(settings: Mapping[str, str]) -> dict[str, float]:
 
 
 def shapes(default: Weights) -> Iterator[dict[str, float]]:
-    """Yield every pivot and bonus for which words are asked for: the grid's, the default, and no bonus."""
+    """Yield every pivot and bonus that words are asked for: the grid's, the default, and no bonus."""
     pivots = dict.fromkeys((default["length_pivot"], *GRID["length_pivot"]))
     bonuses = dict.fromkeys((default["passage_term_bonus"], *GRID["passage_term_bonus"]))
     for pivot in pivots:
@@ -80,7 +80,7 @@ def shapes(default: Weights) -> Iterator[dict[str, float]]:
 
 
 def shaped(name: str, weights: Weights) -> str:
-    """Under what name a component is kept: of the words it says for which pivot, and for which bonus."""
+    """Return the name of a kept component: for words it includes the pivot and the bonus."""
     if name not in (*WORDS, *COVER):
         return name
     bonus = f"+{weights['passage_term_bonus']:g}" if name.startswith("passage_terms") else ""
@@ -88,9 +88,9 @@ def shaped(name: str, weights: Weights) -> str:
 
 
 def trials(default: Weights) -> dict[str, dict[str, float]]:
-    """Weights drawn at random from the grid, under which scores are held against the extension's too.
+    """Return weights drawn at random from the grid, to compare scores with the extension's.
 
-    What edges add goes by relevance at the default, so its weight is 0 here.
+    The contribution of edges follows relevance at the default, so its weight is 0 here.
     """
     random = np.random.default_rng(SEED)
     return {

@@ -1,4 +1,4 @@
-"""What counts, by edition of the protocol: every reader of a run asks the edition that the run names."""
+"""The editions of the protocol: every reader of a run asks the edition that the run names."""
 
 from runner.protocol.editions.edition import (
     Edition,

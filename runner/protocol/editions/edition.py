@@ -1,4 +1,4 @@
-"""What an edition of the protocol pins: immutable records, named as the tables of edition.toml are."""
+"""The pins of an edition of the protocol: immutable records, named as the tables of edition.toml are."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class PassagePins(Pins, frozen=True):
 
 
 class EnginePins(Pins, frozen=True):
-    """What the extension is given and answers from the version `since` on.
+    """The input and output of the extension from the version `since` on.
 
     `passages`: whether a lesson comes with its passages. `components` of the score, in the order in which
     recall_lessons returns them; `<component>_weight` is the setting of each.
@@ -124,14 +124,14 @@ class Reading(Pins, frozen=True):
 
 
 class SuitePins(Pins, frozen=True):
-    """One registered corpus: its bytes, the counts that its shape must show, and its canonical embedder.
+    """A registered corpus: its bytes, the counts that its shape must show, and its canonical embedder.
 
-    `file` is its file, or the folder that holds its files. `sha256` and `bytes` are of the unpacked file; of
-    a folder, `sha256` is that of the list of its files' hashes: a line `<sha256>  <name>` each, in order of
-    name. `files` names the list of these hashes, from the folder of all editions on. `views` are the subsets
-    of questions besides all, `headline_view` the one that the headline is of. `split` says how what is chosen
-    on the corpus is kept apart from what is reported. A folder of which no list is pinned has a `listing` of
-    its files. All but the sample and what was never at hand have every field of a public corpus.
+    `file` is its file, or the folder of its files. `sha256` and `bytes` are of the unpacked file; of a
+    folder, `sha256` is that of the list of its files' hashes: a line `<sha256>  <name>` each, in order of
+    name. `files` is the path of this list, relative to the folder of all editions. `views` are the subsets of
+    questions besides all, `headline_view` the view of the headline. `split` says how choices on the corpus
+    are kept apart from reports. A folder without a pinned list has a `listing` of its files. All but the
+    sample and the corpora that were never at hand have every field of a public corpus.
     """
 
     file: str
@@ -155,17 +155,17 @@ class SuitePins(Pins, frozen=True):
 
 
 class OtherFile(Pins, frozen=True):
-    """A file that is no registered corpus, known so that it can be called by its name."""
+    """A file that is no registered corpus, listed for its name in messages."""
 
     sha256: str
     what: str
 
 
 class Edition(Pins, frozen=True):
-    """One edition. `sha256` is of the bytes of its PROTOCOL.md, `pins_sha256` of its edition.toml.
+    """An edition. `sha256` is of the bytes of its PROTOCOL.md, `pins_sha256` of its edition.toml.
 
-    `gates` name records of runner/protocol/gates/, `arms` the legs and controls beside the system under test;
-    `variance` maps a suite and a metric to the acceptable difference between two runs (§6), `stated`
+    `gates` name records of runner/protocol/gates/, `arms` the legs and controls besides the system under
+    test; `variance` maps a suite and a metric to the acceptable difference between two runs (§6), `stated`
     names the fields of run.json that nothing can check.
     """
 
@@ -174,7 +174,7 @@ class Edition(Pins, frozen=True):
     pins_sha256: str
     seed: int
     gates: tuple[str, ...]
-    pgmnemo_gates: tuple[str, ...]  # of `gates`, those that judge pgmnemo alone
+    pgmnemo_gates: tuple[str, ...]  # the gates that judge only pgmnemo
     arms: tuple[str, ...]
     stated: tuple[str, ...]
     retrieval: RetrievalPins
@@ -208,7 +208,7 @@ class Edition(Pins, frozen=True):
         return (pins.disclose,)
 
     def suite(self, name: str) -> SuitePins:
-        """Return the pins of a suite; UsageError for one of which no corpus is registered."""
+        """Return the pins of a suite; UsageError if it has no registered corpus."""
         try:
             return self.suites[name]
         except KeyError:
@@ -219,6 +219,6 @@ class Edition(Pins, frozen=True):
 
     @property
     def known_files(self) -> dict[str, str]:
-        """What each file is whose sha256 the edition names."""
+        """Return the description of each file that the edition names, by sha256."""
         registered = {pins.sha256: pins.what for pins in self.suites.values() if pins.sha256}
         return registered | {file.sha256: file.what for file in self.other_files.values()}

@@ -1,9 +1,9 @@
-"""Reading an edition: what it lacks, or what is not of its kind, is named in one sentence.
+"""The loader of an edition: a missing or wrong entry is an error of one sentence.
 
-Each edition is a folder beside this file: edition.toml holds its pins, PROTOCOL.sha256 the hash of its
-text, which lies at the top of the repository while it is in force and in git's history afterwards. An
-edition that `follows` another holds only what it adds: a list goes on behind the one before, a value
-replaces it. next.toml collects what the next edition will add (tools/edition.py).
+Each edition is a folder next to this file: edition.toml has its pins, PROTOCOL.sha256 the hash of its text,
+which is at the top of the repository while it is in force and in git's history afterwards. An edition that
+`follows` another has only its additions: a list is appended to the former list, a value replaces the former
+value. next.toml collects the additions of the next edition (tools/edition.py).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def edition(version: str, folder: Path = FOLDER) -> Edition:
 
 
 def tables_of(pins: Path) -> dict[str, Any]:
-    """Return the tables of an edition.toml, put over those of the edition that it follows."""
+    """Return the tables of an edition.toml, merged into those of the edition before it."""
     try:
         tables = tomllib.loads(_bytes(pins).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -87,7 +87,7 @@ def tables_of(pins: Path) -> dict[str, Any]:
 
 
 def added(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with `more`: tables one by one, a list behind the one that is there, any other value anew."""
+    """Return `base` with `more`: tables are merged, lists are appended, any other value is replaced."""
     return {**base, **{name: _added(base.get(name), value) for name, value in more.items()}}
 
 

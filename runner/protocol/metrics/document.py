@@ -1,7 +1,7 @@
-"""metrics.json: the pins of a run and every figure, computed from the raw rankings alone.
+"""metrics.json: the pins of a run and every figure, computed only from the raw rankings.
 
-Besides its own figures it has those that others count from the same rankings, with their metrics, depths and
-questions (§4.9), and on which questions an anchor of time acted: they name a time, and find what is dated
+Besides its own figures it has other projects' figures of the same rankings, with their metrics, depths and
+questions (§4.9), and the questions that an anchor of time acted on: they name a time, and find lessons dated
 near it (§4.2).
 """
 
@@ -63,10 +63,10 @@ TEMPORAL = "temporal"  # the component that an anchor adds, of pgmnemo as of a s
 
 
 def anchored(run: Run, rows: Iterable[Retrieval]) -> Iterator[Json]:
-    """Yield one row for each system with an anchor and each scope where it answers: asked, and acted on.
+    """Yield a row for each system with an anchor and each of its scopes: questions asked, and acted on.
 
-    Acted on: among the ranks whose components the raw file holds, the first ten, is a lesson to which the
-    time that the question names adds something.
+    An anchor acted on a question if the question's time adds to the score of a lesson in the first ten ranks,
+    whose components are in the raw file.
     """
     places = {
         arm.name: arm.components.index(TEMPORAL)
@@ -141,8 +141,8 @@ def metrics_document(
     """Return the document of metrics.json.
 
     `run` is the record of run.json, whose pins it repeats; `code` names the version of the metric code;
-    `definitions` gives one sentence a metric, `intervals` what each kind of interval is made by.
-    Figures are fractions, rounded to 10 significant digits: the order of a sum cannot be seen in them.
+    `definitions` gives one sentence a metric, `intervals` the method of each kind of interval. Figures are
+    fractions, rounded to 10 significant digits: the order of a sum cannot be seen in them.
     """
     return {
         "schema": run.edition.schemas.metrics,
@@ -165,7 +165,7 @@ def metrics_document(
 
 
 def _corpus(run: Run) -> Json:
-    """Return the corpus in the order of metrics.json: what it is, then what was read of it."""
+    """Return the corpus in the order of metrics.json: its names, then the facts that were read from it."""
     facts = asdict(run.corpus)
     del facts["files"]
     return {"suite": run.choice.suite, "title": facts.pop("title"), "granularity": run.choice.level, **facts}

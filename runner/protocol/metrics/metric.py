@@ -1,4 +1,4 @@
-"""What a metric is, a family of them, which of them a run reports, and where the gold is in each ranking."""
+"""Metrics and their families, the metrics that a run reports, and the ranks of the gold in each ranking."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def metrics_for(edition: Edition, cutoffs: Sequence[int] | None = None) -> Regis
 
 
 def metric_named(name: str) -> Metric:
-    """One metric at any k, such as MRR@10; UsageError for an unknown name."""
+    """Return a metric at any k, such as MRR@10; UsageError for an unknown name."""
     k = name.partition("@")[2]
     made = [family.at(int(k)) for family in _known().values()] if k.isdigit() and int(k) else []
     found = next((metric for metric in made if metric.name == name), None)

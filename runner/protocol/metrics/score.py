@@ -1,6 +1,6 @@
 """From retrievals to scores: every judged question counts, and every value has its interval.
 
-Retrievals are put side by side first: one scope, one line for each judged question, whatever an arm answered.
+Retrievals are aligned first: one scope, one line for each judged question, even without an arm's answer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Judged:
 
 @dataclass(slots=True)
 class ScopeTable:
-    """One scope: its questions by key, and for each arm the ranks of the gold by question."""
+    """A scope: its questions by key, and for each arm the ranks of the gold by question."""
 
     scope: str
     questions: dict[str, Judged] = field(default_factory=dict)
@@ -70,10 +70,10 @@ class ScopeTable:
 
 
 def arrange(rows: Iterable[Retrieval]) -> list[ScopeTable]:
-    """One table for each scope, scopes and arms in the order in which they first appear.
+    """Return a table for each scope, scopes and arms in the order in which they first appear.
 
-    Raises UsageError for no row at all, a question without gold, a repeated or contradicting row, and an
-    arm that calls itself the ceiling.
+    Raises UsageError for no row at all, a question without gold, a repeated or contradicting row, and an arm
+    that calls itself the ceiling.
     """
     tables: dict[str, ScopeTable] = {}
     for row in rows:
@@ -126,15 +126,15 @@ def score(
 ) -> Scores:
     """Score every arm, and the ceiling, in every scope, view and type; subtract each arm from the first.
 
-    From the first of each of the `pairs` of other arms the second is subtracted, too. The first arm is the
-    one of the first row: the system under test. The metrics are those of `edition`, and so are the intervals,
-    unless another version of the metric `code` is named.
+    In each of the `pairs` of other arms the second is also subtracted from the first. The first arm is the
+    arm of the first row: the system under test. Metrics and intervals are those of `edition`, unless another
+    version of the metric `code` is named.
 
-    A view maps (question key, type) to whether the question belongs to it; one that is empty gives no row.
-    The denominator is every question that any arm answered in the scope; an arm that did not answer it
-    gets the metric's worst value, and one with no answer in a scope at all was not run there and has no
-    row. Questions of one project are one cluster if `clustered`.
-    Raises UsageError for rows that do not fit together (see `arrange`) and for a bad cutoff.
+    A view maps (question key, type) to whether the question belongs to it; an empty view gives no row. The
+    denominator is every question that any arm answered in the scope; an arm that did not answer it gets the
+    metric's worst value, and an arm with no answer in a scope at all was not run there and has no row.
+    Questions of one project are one cluster if `clustered`. Raises UsageError for rows that do not fit
+    together (see `arrange`) and for a bad cutoff.
     """
     metrics, version = list(metrics_for(edition, cutoffs).values()), code or edition.metrics.code
     results: list[Score] = []
@@ -156,7 +156,9 @@ def score(
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One scope's values, `values[arm]` (questions, metrics), in the order of `questions` and `metrics`."""
+    """The values of a scope, `values[arm]` (questions, metrics), in the order of `questions` and
+    `metrics`.
+    """
 
     scope: str
     questions: list[Judged]

@@ -1,4 +1,4 @@
-"""What an interval function returns, and sums over clusters, the one thing that all of them stand on."""
+"""The result of an interval function, and sums over clusters, which all of these functions use."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Clustered:
 
     @property
     def typical_size(self) -> float:
-        """Size of the cluster that the average question stands in, the m of Kish's 1 + (m - 1) rho."""
+        """Return the size of the average question's cluster, the m of Kish's 1 + (m - 1) rho."""
         return float((self.counts**2).sum() / self.counts.sum())
 
     def jackknife(self) -> Floats:

@@ -24,11 +24,11 @@ def mcnemar(won: int, lost: int) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Adjusted p values, in the order given: the family-wise error stays below the level they are held to.
+    """Return adjusted p values, in the given order: they control the family-wise error.
 
-    The smallest is multiplied by the size of the family, the next by one less, and so on; none is below
-    the one before it, none above 1 (Holm 1979). Valid however the tests depend on one another.
-    Raises UsageError for a value outside [0, 1].
+    The smallest is multiplied by the size of the family, the next by one less, and so on; no value is below
+    the one before it or above 1 (Holm 1979). Valid for any dependence between the tests. Raises UsageError
+    for a value outside [0, 1].
     """
     if strays := [p for p in values if not 0 <= p <= 1]:
         raise UsageError(f"a p value lies between 0 and 1, and {strays[0]} does not")

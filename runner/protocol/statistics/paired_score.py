@@ -35,7 +35,9 @@ ROUNDING = 1e-9  # of the degrees, so that a sum's last bit decides nothing
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the score test reads of each metric, each (metrics,): shares won and lost, and how sure."""
+    """The input of the score test, each (metrics,): shares won and lost, effective number,
+    degrees of freedom.
+    """
 
     won: Floats
     lost: Floats
@@ -43,7 +45,7 @@ class Evidence:
     freedom: list[int]
 
     def statistic(self, difference: Floats) -> Floats:
-        """Return how many standard errors the difference seen stands above `difference`."""
+        """Return by how many standard errors the observed difference exceeds `difference`."""
         linear = difference * (2 - self.won + self.lost) - self.won - self.lost
         root = np.sqrt(np.maximum(linear**2 + 8 * self.lost * difference * (1 - difference), 0.0))
         variance = (root - linear) / 2 + difference * (1 - difference)

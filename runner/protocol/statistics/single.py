@@ -54,7 +54,9 @@ def wilson(mean: Floats, number: Floats, quantile: float) -> tuple[Floats, Float
 
 
 def dispersion(values: Floats, mean: Floats, whole: Floats) -> Floats:
-    """Variance of the values over `whole`, that of hits and misses alone, shrunk to 1 by one question."""
+    """Return the variance of the values over `whole`, the variance of hits and misses, shrunk to 1 by one
+    question.
+    """
     ratio = _ratio(((values - mean) ** 2).sum(axis=0) / len(values), whole)
     return np.asarray((len(values) * ratio + 1) / (len(values) + 1))
 

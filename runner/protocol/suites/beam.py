@@ -1,6 +1,6 @@
 """BEAM (Tavakoli et al., ICLR 2026): long chats with an assistant, a folder and a project each.
 
-A message is a lesson. Where `chat_trunecated.json` stands (so spelt) it is read, as BEAM's own program does.
+A message is a lesson. If `chat_trunecated.json` (so spelt) exists it is read, as BEAM's own program does.
 Answers, ids and the index that ends most messages (` ->-> 1,1`) are never indexed.
 """
 
@@ -37,7 +37,7 @@ CUT = re.compile(rf"{INDEX}|->\s*->\s*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message: its id in the chat, its turn, and its batch's date as given and as a time, if known."""
+    """A message: its id in the chat, its turn, and its batch's date as given and as a time, if known."""
 
     id: str
     turn: Turn
@@ -82,7 +82,7 @@ def _chats(source: Source) -> list[tuple[int, str]]:
 
 
 def _messages(batch: Any, name: str) -> Iterator[Message]:
-    """Yield the messages of a batch, all of them under the date that one of them bears."""
+    """Yield the messages of a batch, all with the date that one message of the batch has."""
     where = f"batch {typed(batch, dict, f'a batch of {name}').get('batch_number')} of {name}"
     given = [
         typed(message, dict, f"a message of {where}")
@@ -148,7 +148,7 @@ def _evidence(entry: Json, where: str, project: str, segments: set[str]) -> Iter
 
 
 def _ids(value: Any, where: str) -> Iterator[str]:
-    """Yield every id in a list or an object, however deep it stands."""
+    """Yield every id in a list or an object, at any depth."""
     left = [value]
     while left:
         one = left.pop()

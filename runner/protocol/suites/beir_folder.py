@@ -58,7 +58,7 @@ def documents(source: Source) -> Iterator[tuple[Json, str]]:
 
 
 def questions(source: Source) -> Iterator[tuple[Json, str]]:
-    """Yield each question with its evidence, and where it stands; CorpusError for an id that stands twice."""
+    """Yield each question with its evidence, and its place in the file; CorpusError for a repeated id."""
     gold, seen, scenes = _judgements(source), dict[str, str](), set(_scenes(source).values())
     for record, where in _records(source, QUERIES):
         key = record["_id"]
@@ -174,7 +174,7 @@ def _split(source: Source) -> str:
 
 
 def _judged(source: Source, name: str) -> Iterator[tuple[str, str, float, str]]:
-    """Question, document and judgement of each line, and where it stands."""
+    """Yield question, document and judgement of each line, and its place in the file."""
     if ".jsonl" in name:
         for record, where in _objects(source, name):
             yield *_judgement([str(one) for one in record.values()], _places(list(record)), where), where

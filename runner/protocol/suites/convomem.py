@@ -34,14 +34,14 @@ class Case:
 
 
 def _parts(source: Source, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """What is asked, and of which lessons; CorpusError names the item that is wrong."""
+    """Yield lessons and the questions about them; CorpusError names a faulty item."""
     for name in source.some("ConvoMem", FILES):
         for case in _cases(source, name):
             yield _lessons(case, level == TURN), _questions(case, level == TURN)
 
 
 def _cases(source: Source, name: str) -> Iterator[Case]:
-    """What is asked in one file, whichever shape it has."""
+    """Yield the cases of one file, in either shape."""
     where, kind = str(source.path / name), name.split("/")[0].removesuffix(ENDING)
     one_of(kind, TYPES, f"the folder of {where}")
     file, stem = source.within(name), name.removesuffix(".json")

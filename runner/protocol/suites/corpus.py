@@ -40,7 +40,7 @@ def cut(sessions: Iterable[Sequence[T]], turns: bool) -> Iterator[tuple[int, Seq
 
 
 def speaker(turn: Turn) -> str | None:
-    """Return who says a turn, without NUL, which no database takes; None where nobody is named."""
+    """Return the speaker of a turn, without NUL, which no database takes; None if no speaker is named."""
     return turn.speaker.replace("\0", "") or None
 
 
@@ -50,8 +50,7 @@ def suite_of(
     counts: Callable[[Sequence[Question]], dict[str, int]] | None = None,
     corpus: Mapping[str, Any] = MappingProxyType({}), **more: Any,
 ) -> Suite:  # fmt: skip
-    """Return the suite whose corpus `parts` reads: its shape counts `turns` if asked to, and what `counts`
-    counts.
+    """Return the suite whose corpus `parts` reads: its shape counts `turns` if wanted, and also `counts`.
 
     `corpus` are fields of the Corpus, `more` those of the Suite.
     """
@@ -74,7 +73,7 @@ def made(
     types: Sequence[str], counts: dict[str, int], *, scopes: Sequence[SearchScope] = CONVERSATION,
     **more: Any,
 ) -> Corpus:  # fmt: skip
-    """Return the corpus of what was read; CorpusError for a lesson or a question that stands twice."""
+    """Return the corpus of the parts that were read; CorpusError for a repeated lesson or question."""
     distinct((question.key for question in questions), f"in {source.path} the question")
     if not isinstance(segments, Shelved):
         pairs = ((segment.project, segment.id) for segment in segments)

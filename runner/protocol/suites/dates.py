@@ -18,7 +18,7 @@ MONTHS = (
 )  # fmt: skip
 TIME = re.compile(r"(\d{4})-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?")
 EXAMPLE = '"2024-05-08T13:56:00Z", "2024-05-08 13:56" or "2024-05-08"'
-FIRST, LAST = 1000, 2999  # years: outside of them stands a slip, or a time that means "none"
+FIRST, LAST = 1000, 2999  # years; others are a slip, or a time that means "none"
 
 
 class Form:
@@ -46,7 +46,7 @@ class Form:
 def _time(
     year: str, month: str, day: str, hour: str = "0", minute: str = "0", second: str = "0", half: str = ""
 ) -> datetime:
-    """ValueError where it is none."""
+    """Return the time; ValueError if there is no such time."""
     hours = int(hour)
     if half:
         if not 1 <= hours <= 12:
@@ -72,7 +72,7 @@ dotted = Form(  # REALTALK
     "29.12.2023, 00:51:12",
     rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}}), {CLOCK}:(?P<second>\d\d)",
 )
-anchored = Form(  # BEAM, of which the first moment is taken
+anchored = Form(  # BEAM, at the first moment of the day
     "March-15-2024", r"(?P<month>[A-Za-z]+)-(?P<day>\d{1,2})-(?P<year>\d{4})"
 )
 

@@ -21,7 +21,7 @@ from runner.protocol.suites.suite import Suite, Write
 from runner.protocol.texts import Session, Turn
 from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
 
-ASSISTANT = "assistant"  # the speaker whose turns stand in no passage (§2.6)
+ASSISTANT = "assistant"  # the speaker without turns in passages (§2.6)
 ONE = "memory"  # the project of a file that names none
 UNTYPED = "untyped"  # the type of a question that names none
 TAKEN = (
@@ -33,7 +33,7 @@ TAKEN = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What an id of the file names, by project and by segment at either level (None: several turns)."""
+    """The meaning of an id of the file, by project and by segment at either level (None: several turns)."""
 
     project: str
     session: str
@@ -63,7 +63,7 @@ def read(source: Source, level: str, write: Write) -> Corpus:
 
 
 class Reading:
-    """What is known of one file so far: every id, and each project with its latest time.
+    """The state of reading one file: every id, and each project with its latest time.
 
     `empty` are ids of documents without text, which are no lessons.
     """
@@ -216,7 +216,7 @@ class Order:
         self._last: dict[str, int] = {}  # by project: the position of the turn before
 
     def of(self, project: str, turns: Sequence[Json], places: Sequence[str]) -> list[int]:
-        """Return the position of each turn of a session, whose `places` in the file errors name."""
+        """Return the position of each turn of a session; errors name their `places` in the file."""
         start = self._last.get(project, -1) + 2  # no neighbour of the session before
         numbered = enumerate(zip(turns, places, strict=True), start=start)
         found = [self._position(project, turn, place, at) for at, (turn, place) in numbered]
@@ -250,7 +250,7 @@ def _turn(turn: Mapping[str, Any], where: str) -> Turn:
 
 
 def _id(given: str | float, where: str) -> str:
-    """Return an id of the entry at `where` as text; a whole number is one, too."""
+    """Return an id of the entry at `where` as text; a whole number is also an id."""
     return _text(given if isinstance(given, str) else str(int(given)), f"an id of {where}")
 
 

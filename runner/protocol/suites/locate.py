@@ -86,7 +86,7 @@ def locate_folder(
 
 
 def _others(suite: str) -> dict[str, str]:
-    """Return each suite whose folder is looked for in the same place, by the name of the folder."""
+    """Return the suites with a folder that is searched in the same place, by the name of the folder."""
     suites = current().suites
     variable = suites[suite].data_variable
     return {p.file: name for name, p in suites.items() if name != suite and p.data_variable == variable}

@@ -38,7 +38,7 @@ TURN_ID = r"\bD\d{1,3}:\d{1,3}\b"  # in a text
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """One dialog session: its number, its date as given and as a time, and (turn number, turn) pairs."""
+    """A dialog session: its number, its date as given and as a time, and (turn number, turn) pairs."""
 
     number: int
     date: str
@@ -57,7 +57,7 @@ def _parts(source: Source, level: str) -> Iterator[tuple[Lessons, Iterable[Quest
 
 
 def _sessions(item: Json, project: str) -> list[Dialog]:
-    """Return the sessions that hold a turn, by number (a date without a session stands in the file too)."""
+    """Return the sessions with a turn, by number (the file also has dates without a session)."""
     conversation = take(item, "conversation", dict, project)
     numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
     sessions = (_session(conversation, number, project) for number in numbers)
@@ -136,7 +136,7 @@ def asked(
 def resolve(
     strings: Iterable[str], project: str, segments: Collection[str], turns: bool
 ) -> tuple[Evidence, ...]:
-    """One Evidence for each distinct id in `strings`, in order; `segments` are the ids that exist."""
+    """Return an Evidence for each distinct id in `strings`, in order; `segments` are the ids that exist."""
     given = list(strings)
     found = {(int(m[1]), int(m[2])): m[0] for text in given for m in CITATION.finditer(text)}
     if not found:

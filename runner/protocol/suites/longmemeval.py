@@ -1,8 +1,8 @@
 """LongMemEval-S (Wu et al., ICLR 2025): each question has a haystack of about 48 sessions, its project.
 
-Empty turns are dropped, and neither ids nor `has_answer` are indexed. The same session stands in many
-haystacks, often under another date: a segment is a (haystack, id) pair, and `id` is the corpus's session id.
-At turn level it is `<session>:<place>`, and the turns that the corpus marks with `has_answer` are the gold.
+Empty turns are dropped, and neither ids nor `has_answer` are indexed. The same session is in many haystacks,
+often under another date: a segment is a (haystack, id) pair, and `id` is the corpus's session id. At turn
+level it is `<session>:<place>`, and the turns that the corpus marks with `has_answer` are the gold.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """One session of a haystack under the id that its lessons bear."""
+    """A session of a haystack under the id of its lessons."""
 
     id: str
     date: str
@@ -49,7 +49,7 @@ class Chat:
 
     @property
     def words(self) -> tuple[Turn, ...]:
-        """What is said, without marks."""
+        """Return the turns without marks."""
         return tuple(said.turn for said in self.turns)
 
 
@@ -78,8 +78,8 @@ def is_abstention(key: str) -> bool:
 def _haystack(item: Json, key: str) -> Iterator[Chat]:
     """Yield the sessions of one haystack, in its order.
 
-    An id that stands there twice with the same turns is one session, under its first date (so in all
-    cases seen); with other turns the second one is kept too, as `<id>#2`.
+    An id that occurs twice with the same turns is one session, under its first date (so in all cases seen);
+    with other turns the second session is also kept, as `<id>#2`.
     """
     seen: dict[str, list[tuple[Turn, ...]]] = {}
     for identifier, date, turns in _sessions(item, key):
@@ -93,7 +93,7 @@ def _haystack(item: Json, key: str) -> Iterator[Chat]:
 
 
 def _lessons(key: str, haystack: Sequence[Chat], turns: bool) -> Lessons:
-    """Return a lesson for each session, or for each turn, and what it is written from."""
+    """Return a lesson for each session, or for each turn, and the session that it is written from."""
     for at, part, position in cut([chat.turns for chat in haystack], turns):
         chat = haystack[at]
         head = Segment(

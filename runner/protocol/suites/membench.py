@@ -1,12 +1,11 @@
-"""MemBench (Tan et al., ACL 2025, arXiv:2506.21605): questions over what a user told, or what was observed.
+"""MemBench (Tan et al., ACL 2025, arXiv:2506.21605): questions over a user's statements or over observations.
 
 Both published shapes are read. `MemData/<agent>/<category>.json` is an object of topics, a list of
 trajectories each; the files of `data2test`, mixed with noise, have the categories above the topics. A
 trajectory is a project with one question. It has a list of messages, or of sessions of messages; a message is
-a string, or an object with what the user and the assistant say. A step is one message: both of these
-together. `target_step_id` counts steps from 0, or names [message, session] where there are sessions, as the
-authors' own `load_test_data.py` takes it. No file was at hand: the loader is tested on small ones of these
-shapes.
+a string, or an object with the words of the user and of the assistant. A step is one message: both of these
+together. `target_step_id` counts steps from 0, or names [message, session] if there are sessions, as in the
+authors' own `load_test_data.py`. No file was at hand: the loader is tested on small files of these shapes.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ Steps = list[list[tuple[Turn, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """One project: its name, its category, and its record."""
+    """A project: its name, its category, and its record."""
 
     project: str
     type: str

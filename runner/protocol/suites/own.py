@@ -28,7 +28,7 @@ SHAPE = f"{PAGE} shows what it should look like"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One session or question of the schema, and where it stands: `session 3 of mine.json`."""
+    """A session or question of the schema, and its place in the file: `session 3 of mine.json`."""
 
     record: Json
     where: str
@@ -37,7 +37,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a file holds, in its order."""
+    """The content of a file, in its order."""
 
     name: str
     sessions: list[Entry]
@@ -109,7 +109,7 @@ def _parsed(text: str, file: str, line: int) -> Any:
         raise CorpusError(f"{file} is not JSON ({place}: {error.msg}); {SHAPE}") from None
     except RecursionError:
         raise CorpusError(f"line {line:,} of {file} is nested too deep to be read; {SHAPE}") from None
-    except ValueError as error:  # a key that stands twice, a number of thousands of digits
+    except ValueError as error:  # a repeated key, or a number of thousands of digits
         raise CorpusError(f"{file} cannot be read (from line {line:,}: {error}); {SHAPE}") from None
 
 
@@ -216,7 +216,7 @@ def _check_seen(entry: Entry) -> None:
 
 
 def _words(error: Any, entry: Entry) -> str:
-    """What is wrong with an entry, in one sentence, under the names that its file has for the keys."""
+    """Return the fault of an entry, in one sentence, under the names that its file has for the keys."""
     where, place = entry.where, str(error.name).removeprefix("data").removeprefix(".")
     for ours, theirs in entry.names.items():
         if place.startswith(ours):

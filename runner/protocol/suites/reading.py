@@ -1,7 +1,7 @@
-"""Reading a corpus once: plain, xz or gzip → unpacked bytes → SHA-256 and what the JSON in it holds, checked.
+"""The reader of a corpus: plain, xz or gzip → unpacked bytes → SHA-256 and the items of its JSON, checked.
 
-The items of a list come one by one, so that a file of 277 MB never stands in memory as a whole. A corpus may
-be a folder of files: its SHA-256 is that of the list of their hashes.
+The items of a list come one by one, so that a file of 277 MB is never in memory as a whole. A corpus may be a
+folder of files: its SHA-256 is that of the list of their hashes.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def once(pairs: list[tuple[str, Any]]) -> Json:
 
 
 class Source:
-    """One pass over the file at `path`: `items()` or `document()` once, then `sha256()`.
+    """A pass over the file at `path`: `items()` or `document()` once, then `sha256()`.
 
-    Where `path` is a folder, `within` opens a file of it, and `sha256()` is of the list of those opened;
-    `split` names which of its sets of questions is read.
+    If `path` is a folder, `within` opens a file of it, and `sha256()` is of the list of the opened files;
+    `split` names the set of questions to read.
     """
 
     def __init__(self, path: Path, split: str = "") -> None:
@@ -62,7 +62,7 @@ class Source:
         return sorted({path.relative_to(self.path).as_posix() for path in found})
 
     def some(self, title: str, *patterns: str) -> list[str]:
-        """Return the same; CorpusError where there is none of the corpus of that title."""
+        """Return the names; CorpusError if there is no file of the corpus of that title."""
         if names := self.names(*patterns):
             return names
         raise CorpusError(f"the folder {self.path} holds no file of {title} ({patterns[0]}); fetch it again")
@@ -142,7 +142,7 @@ class Source:
         return next(self._stream, b"")
 
     def no_text(self, byte: int) -> CorpusError:
-        """Return the error for a byte that is none of a text."""
+        """Return the error for a byte that is not valid in a text."""
         return CorpusError(f"{self.path} is not UTF-8 text (at byte {byte:,})")
 
     def _chunks(self) -> Iterator[bytes]:
@@ -174,7 +174,7 @@ def _unread(error: ValueError | RecursionError) -> str:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """Return the file, unpacked by what its first bytes say, whatever its name says."""
+    """Return the file, unpacked by its first bytes and not by its name."""
     with path.open("rb") as file:
         magic = file.read(len(XZ))
     if magic == XZ:
@@ -228,8 +228,8 @@ class _Window:
                 return self._source.whole(cast(Json, value), self._text[begun : self._at])
 
     def broken(self, problem: str, at: int | None = None) -> CorpusError:
-        """Return the error for `problem` at the character `at` of the text (default: where reading
-        stands).
+        """Return the error for `problem` at the character `at` of the text (default: the current
+        position).
         """
         ahead = len(self._text[self._at if at is None else at :].encode(errors="surrogatepass"))
         byte = self._source.bytes - ahead
@@ -296,7 +296,7 @@ def distinct(values: Iterable[str | tuple[str, str]], what: str) -> None:
 
 
 def numbered(values: Iterable[str]) -> Iterator[str]:
-    """`values`, of which one that stands there again becomes `<value>#2` and so on."""
+    """Yield `values`; a repeated value becomes `<value>#2` and so on."""
     times: Counter[str] = Counter()
     for value in values:
         times[value] += 1

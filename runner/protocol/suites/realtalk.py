@@ -30,7 +30,7 @@ SPAN = re.compile(rf"{CITED}(\d{{1,9}})(?:\s*[-–]\s*(?:{CITED})?(\d{{1,9}}))?"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One turn: its session, its number there, when it was said as given and as a time, and the words."""
+    """A turn: its session, its number there, its date as given and as a time, and the words."""
 
     session: int
     number: int

@@ -30,11 +30,11 @@ class Keeper(Protocol):
         """All of them, in the order in which they came."""
 
     def add(self, head: Segment, session: Session) -> None:
-        """One lesson: all but its text and passages, and the session that these are written from."""
+        """Add a lesson: all but its text and passages, and the session that these are written from."""
 
 
 class Memory:
-    """Lessons in memory; what is equal becomes one object, for one session stands in many haystacks."""
+    """Lessons in memory; equal sessions become one object, for a session is in many haystacks."""
 
     def __init__(self, write: Write) -> None:
         self._segments: list[Segment] = []
@@ -54,7 +54,7 @@ class Memory:
 
 
 class _Record(msgspec.Struct, array_like=True):
-    """One lesson in the file: its head, the date of its session, and where the turns stand."""
+    """A lesson in the file: its head, the date of its session, and the position of the turns."""
 
     head: Segment
     date: str
@@ -131,7 +131,7 @@ class Shelf(Shelved):
 
 
 def _file(owner: object) -> IO[bytes]:
-    """Return a file without a name that is closed when nobody asks for its owner any more."""
+    """Return a file without a name that is closed when its owner is collected."""
     with os_errors(f"{gettempdir()} cannot hold the lessons of the corpus: {{why}}", OutputError):
         file = TemporaryFile(prefix="pgmnemo-")  # noqa: SIM115  it lives as long as the owner
     weakref.finalize(owner, file.close)
@@ -139,6 +139,6 @@ def _file(owner: object) -> IO[bytes]:
 
 
 def _read(file: IO[bytes], start: int, length: int) -> bytes:
-    """Some bytes of a file, whose position several threads that read it do not share."""
+    """Return some bytes of a file, without the file position, which several threads would share."""
     file.flush()
     return os.pread(file.fileno(), length, start)

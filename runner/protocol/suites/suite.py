@@ -1,4 +1,4 @@
-"""What every suite is: a name, where its corpus lies, and how its items become a Corpus."""
+"""The base of every suite: a name, the location of its corpus, and how its items become a Corpus."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ PARITY: Mapping[str, Split] = {"development": lambda key: not _odd(key), "held-o
 
 @dataclass(frozen=True, slots=True)
 class Construction:
-    """`text` is a name of TEXTS, `passages` is `turns` or `SIZE/OVERLAP` in characters.
+    """The construction of a lesson. `text` is a name of TEXTS, `passages` is `turns` or `SIZE/OVERLAP` in
+    characters.
 
-    `most` is the number of characters that a lesson has at the most; None: all that it has.
+    `most` is the maximum number of characters of a lesson; None: no limit.
     """
 
     text: str = FULL
@@ -70,8 +71,8 @@ class Construction:
         return Written(written.text, characters(self.passages).cut(written.text))
 
     def _shortened(self, session: Session, pins: PassagePins) -> Written:
-        """Return the longest beginning of the session whose text is not too long; of a date alone its
-        beginning.
+        """Return the longest beginning of the session whose text fits; if only a date is left,
+        its beginning.
         """
         write = TEXTS[self.text].write
         written = write(session, pins)
@@ -87,16 +88,16 @@ class Construction:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One corpus. The first of `levels`, what a lesson can be, is the suite's own.
+    """A corpus. The first of `levels`, the possible granularities of a lesson, is the suite's own.
 
-    `read` makes the Corpus at a level from an open Source, whose texts a Write writes. `file` is the name
-    of its file where no edition pins one, and `embedder` then the one that a run has unless it names another;
-    `other_files` are names that are accepted in a folder besides; `committed` is the folder of a corpus that
-    lies in the repository. Of a corpus that is a folder, `folder_of` are the patterns that its files have.
-    `own`: the corpus is the user's, so that --data alone leads to it, no edition ever
-    registers it, and it needs no flag; `types` is then empty, for the file has its own. `splits` divide its
-    questions, and `unsplit` says why there are none; `more_scopes` can be asked for besides the Corpus's own;
-    over such a pool one id may stand in several projects, and its copies are one hit.
+    `read` makes the Corpus at a level from an open Source, whose texts a Write writes. `file` is the name of
+    its file if no edition pins one, and `embedder` then the default embedder of a run; `other_files` are also
+    accepted names in a folder; `committed` is the folder of a corpus that is in the repository. For a corpus
+    that is a folder, `folder_of` are the patterns of its files. `own`: the corpus is the user's, so that only
+    --data leads to it, no edition ever registers it, and it needs no flag; `types` is then empty, for the
+    file has its own. `splits` divide its questions, and `unsplit` says why it has no splits; `more_scopes`
+    can be asked for besides the Corpus's own; over such a pool an id may be in several projects, and its
+    copies are one hit.
     """
 
     name: str
@@ -145,7 +146,7 @@ class Suite:
 
         `split` names the judgements of a user's folder of BEIR.
 
-        A corpus whose hash is not registered loads all the same, if its shape is right: gates decide.
+        A corpus with an unregistered hash also loads, if its shape is right: gates decide.
         """
         wanted, counted = level or self.levels[0], edition or current()
         if wanted not in self.levels:
@@ -153,14 +154,14 @@ class Suite:
             raise UsageError(f"{self.name} has no granularity {wanted!r}; choose one of: {known}")
         written = construction or Construction(text)
         written.check()
-        source = Source(path.absolute(), split)  # no artefact names its folders, whichever way it was given
+        source = Source(path.absolute(), split)  # no artefact has its folders, for a relative path either
         try:
             return self.read(source, wanted, lambda session: written.write(session, counted.passages))
         except CorpusError as error:
             raise self._named(source, counted) or error from None
 
     def split(self, name: str) -> Split:
-        """Return the split of that name; UsageError lists those that there are, or says why there is none."""
+        """Return the split of that name; UsageError lists the splits, or says why the suite has no splits."""
         if name in self.splits:
             return self.splits[name]
         if not self.splits:
@@ -168,9 +169,7 @@ class Suite:
         raise UsageError(f"{self.name} has no split {name!r}; choose one of: {', '.join(self.splits)}")
 
     def _scopes(self, corpus: Corpus, names: Sequence[str]) -> tuple[SearchScope, ...]:
-        """Return the scopes of those names, in the suite's order; UsageError for one that it does not
-        have.
-        """
+        """Return the scopes of those names, in the suite's order; UsageError for an unknown scope."""
         known = (*corpus.scopes, *self.more_scopes)
         unknown = [name for name in names if name not in [scope.name for scope in known]]
         if unknown:

@@ -17,9 +17,9 @@ from runner.protocol.editions import PassagePins
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker says; `caption` describes a shared photo, `person` is False for an assistant.
+    """The words of one speaker; `caption` describes a shared photo, `person` is False for an assistant.
 
-    `speaker` may be empty where nobody is named.
+    `speaker` is empty if the corpus names no speaker.
     """
 
     speaker: str
@@ -30,10 +30,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a lesson is made of. `date` is as the corpus writes it, empty where it has none.
+    """The source of a lesson. `date` is as the corpus writes it, empty if it has no date.
 
-    `chat`: messages to an assistant. Of a passage of it the words alone are embedded, without who says them,
-    and a beginning of them.
+    `chat`: messages to an assistant. For its passages only the words are embedded, without the speaker, and
+    only their beginning.
     """
 
     date: str
@@ -51,7 +51,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text construction. `words` say in one line what it keeps and what it leaves out."""
+    """A text construction. `words` say in one line which parts it keeps and which it leaves out."""
 
     words: str
     write: Callable[[Session, PassagePins], Written]
@@ -77,9 +77,7 @@ def _line(turn: Turn, chat: bool, captions: bool) -> Line:
 
 
 def said(session: Session, pins: PassagePins, *, date: bool = False) -> Written:
-    """Return the turns of people; where nobody else speaks the first turn, as in passages (PROTOCOL.md
-    §2.6).
-    """
+    """Return the turns of people; without any, the first turn, as in passages (PROTOCOL.md §2.6)."""
     turns = [turn for turn in session.turns if turn.person] or session.turns[:1]
     bare = tuple(replace(turn, speaker="") for turn in turns)
     return write(replace(session, turns=bare), pins, date=date, captions=False)

@@ -30,7 +30,7 @@ class Texts:
 
     @classmethod
     def of(cls, kind: str, noun: str, texts: Iterable[tuple[str, Callable[[], str]]]) -> Texts:
-        """Of each text and of what reads it again."""
+        """Build from pairs of a text and a function that reads it again."""
         keys: list[bytes] = []
         first: dict[bytes, Text] = {}
         for ordinal, (text, read) in enumerate(texts, start=1):
@@ -103,9 +103,7 @@ def rehearse(
 
 
 def rows_of(vectors: Vectors, passages: Sequence[Passage]) -> Matrix | None:
-    """Return the rows of some passages, in their order; None where passages were not embedded, or there are
-    none.
-    """
+    """Return the rows of some passages, in their order; None without passages or without their vectors."""
     if vectors.passages is None or not passages:
         return None
     return vectors.passages[[vectors.places[text_key(DOCUMENT, one.embedded)] for one in passages]]

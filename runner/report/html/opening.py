@@ -56,7 +56,7 @@ def departures(run: Run) -> list[tuple[str, str]]:
 
 
 def _brief(words: str) -> str:
-    """Return the beginning of what a gate says; the whole of it stands in the table of gates."""
+    """Return the beginning of a gate's words; the table of gates has all of them."""
     text = shorten(words)
     return text if len(text) <= BRIEF else f"{text[: BRIEF - 1]}…"
 
@@ -98,7 +98,7 @@ def title(figures: Figures, run: Run) -> str:
 
 
 def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
-    """Yield how the sentence is meant: where it was searched, how sure it is, what the best others reach."""
+    """Yield the explanation of the sentence: the scope, the interval, and the best others' figures."""
     place, corpus = run.scopes[0], run.corpus
     embedder = run.embedder.name if run.embedder else "no embedder"
     words = f", asked in the words of the rewriter {run.rewriter.name}" if run.rewriter else ""

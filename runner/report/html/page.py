@@ -117,7 +117,9 @@ def render_page(
 
 
 def _curves(scope: Scope, figures: Figures) -> Curves:
-    """Of each arm and the ceiling, up to the deepest rank that is kept or named by a metric."""
+    """Return the curves of each arm and the ceiling, up to the deepest rank that is kept or named
+    by a metric.
+    """
     kept = max(len(row.ranking) for answers in scope.answers.values() for row in answers.values())
     named = max((int(name.partition("@")[2]) for name in figures.names), default=1)
     depth = max(kept, named)

@@ -1,4 +1,4 @@
-"""What is drawn in each section of the page: plots under their titles, for each search scope."""
+"""The plots in each section of the page, with their titles, for each search scope."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WEIGHT = "pgmnemo.{}_weight"  # the setting of a component, in every version of 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One plot under its title."""
+    """A plot with its title."""
 
     title: str
     words: str
@@ -42,7 +42,7 @@ class Panel:
 def recall_panels(
     figures: Figures, run: Run, scope: Scope, curves: Mapping[str, Mapping[str, Curve]]
 ) -> list[Panel]:
-    """One panel for each of the three recalls."""
+    """Return a panel for each of the three recalls."""
     panels = []
     for family in FAMILIES:
         known = _known(figures, run, scope.name, family)
@@ -103,7 +103,7 @@ def _share_axis(rows: Sequence[Row], metric: str) -> Axis:
 
 
 def difference_panels(metrics: Facts, figures: Figures, run: Run, scope: str) -> list[Panel]:
-    """One panel for each other arm but chance: the system minus it, in the headline metrics."""
+    """Return a panel for each other arm but chance: the system minus it, in the headline metrics."""
     listed: dict[str, list[Row]] = {}
     for one in metrics["differences"]:
         seen = (one["scope"], one["view"]) == (scope, figures.view) and one["metric"] in run.headline
@@ -147,7 +147,7 @@ def _percent(parts: Iterable[tuple[str, float]]) -> str:
 
 
 def side_words(side: Facts) -> str:
-    """One of the two runs of a comparison."""
+    """Return the description of a run in a comparison."""
     ours = "pgmnemo " if Name.of(side["arm"]).system == OURS else ""  # another system names itself
     return f"{ours}{side['pgmnemo_version']}, {side['embedder']} ({side['name']}: {side['verdict']})"
 
@@ -215,7 +215,7 @@ def latency_panels(run: Run, timings: Iterable[tuple[str, str, float]]) -> list[
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One component of the score; its weight is None where no setting has its name."""
+    """A component of the score; its weight is None if no setting has its name."""
 
     name: str
     weight: float | None
@@ -243,8 +243,7 @@ Pool = tuple[tuple[Hit, bool], ...]  # the candidates of one question, and wheth
 
 
 def component_bars(run: Run, scope: Scope, arm: str) -> tuple[list[Panel], int]:
-    """Return where the gold would be by the score, and by each component alone; how many questions that is
-    about.
+    """Return the gold's place by the score and by each component, and the number of questions in it.
 
     Only the first ranks of the system have components in the raw file, so each question is its own small
     pool: those candidates, ordered by one component instead of the whole score. A tie counts half.

@@ -58,7 +58,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One value with its interval, and both in words."""
+    """A value with its interval, and both in words."""
 
     label: str
     words: str
@@ -134,10 +134,11 @@ def recall(
     exhausted: int,
     label: str,
 ) -> Markup:
-    """One recall of every arm at every k, on a logarithmic axis: a reader of memories sees the first ranks.
+    """Return a recall of every arm at every k, on a logarithmic axis: a reader of memories sees the first
+    ranks.
 
     `known` maps a k to the system's result in metrics.json, with its interval. `exhausted` is the first k at
-    which the whole scope of some question fits into k ranks; what lies beyond is shaded.
+    which the whole scope of some question fits into k ranks; the area from there on is shaded.
     """
     depth, height = len(next(iter(curves.values()))), RECALL_HEIGHT
 
@@ -155,7 +156,7 @@ def recall(
         parts.append(svg.text(0, y(share) + 4, f"{100 * share:.0f}", "tick end", dx=-7))
     for k in (k for k in (1, 2, 5, 10, 20, 50) if k <= depth):
         parts.append(svg.text(x(k), height + 16, str(k), f"tick {_anchor(x(k))}"))
-    for arm in sorted(curves, key=lambda arm: (arm != arms[0], arm != CEILING)):  # thin ones on the broad one
+    for arm in sorted(curves, key=lambda arm: (arm != arms[0], arm != CEILING)):  # thin above the broad line
         points = [(x(k), y(float(value))) for k, value in enumerate(curves[arm], 1)]
         parts.append(svg.path(points, height, f"curve {arm_class(arm, arms)}"))
     for k, row in known.items():
@@ -206,7 +207,7 @@ def span(groups: Sequence[Sequence[float]]) -> float:
 def latency(
     milliseconds: Sequence[float], end: float, percentiles: Sequence[tuple[str, float]], label: str
 ) -> Markup:
-    """One histogram up to `end`; `percentiles` are (name, milliseconds), the lower ones first."""
+    """Return a histogram up to `end`; `percentiles` are (name, milliseconds), the lowest first."""
     counts, edges = np.histogram([ms for ms in milliseconds if ms <= end], bins=BINS, range=(0, end))
     most, foot = max(1, int(counts.max())), BINS_HEAD + BINS_HEIGHT
     parts = [svg.line(0, foot, 1, foot, "grid")]

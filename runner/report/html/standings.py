@@ -18,9 +18,9 @@ Curve = NDArray[np.float64]
 
 @dataclass(slots=True)
 class Scope:
-    """One search scope: its questions in the order of the raw file, and each arm's answer by question.
+    """A search scope: its questions in the order of the raw file, and each arm's answer by question.
 
-    A question is known by the first row about it.
+    A question's facts are taken from its first row.
     """
 
     name: str

@@ -35,7 +35,7 @@ def joined(parts: Iterable[str]) -> Markup:
 
 
 def plot(height: float, *inside: str, label: str, class_: str = "") -> Markup:
-    """Return a drawing as wide as its place. `label` says in words what it shows."""
+    """Return a drawing with the full width of its container. `label` describes it in words."""
     return element(
         "svg", *inside, class_=f"plot {class_}".strip(), width="100%", height=height, role="img",
         aria_label=label,

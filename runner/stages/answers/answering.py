@@ -45,7 +45,7 @@ class Answering:
 
 @dataclass(frozen=True)
 class Work:
-    """What an answer run works with: the run that it reads, both models, and the judge's prompts by rule."""
+    """The input of an answer run: the run that it reads, both models, and the judge's prompts by rule."""
 
     material: Material
     options: AnswerOptions
@@ -99,7 +99,7 @@ def answer(
 
 
 def spread(material: Material, limit: int | None) -> list[str]:
-    """Return the questions of the run for which there is a rule, in its order; `limit` of them, spread."""
+    """Return the questions of the run that have a rule, in its order; `limit` of them, spread."""
     return _evenly([name for name in material.retrieved if material.keys[name].rule], limit)
 
 
@@ -108,9 +108,7 @@ def _evenly(names: list[str], most: int | None) -> list[str]:
 
 
 def _answer(work: Work, names: Sequence[str], lines: Lines[Answered]) -> dict[str, Answered]:
-    """Return what the reader says to each question; those that it has answered already are not asked
-    again.
-    """
+    """Return the reader's reply to each question; answered questions are not asked again."""
 
     def one(name: str) -> Answered:
         question = work.material.questions[name]
@@ -141,8 +139,8 @@ def _judge(
 
 
 def _stands(line: Judged, said: Mapping[str, Answered]) -> bool:
-    """Return whether a verdict is of the answer that stands, and not one that was given unasked for want of
-    any.
+    """Return whether a verdict belongs to the current answer, and was not given unasked for a
+    missing answer.
     """
     answer = said.get(line.question)
     return answer is not None and (bool(line.reply) or not asks(line.rule, answer))
@@ -164,9 +162,9 @@ def _made(
     who: str,
     label: str,
 ) -> dict[str, T]:
-    """Return a line for each question: the one that stands already, or one that is written as it comes.
+    """Return a line for each question: its existing line, or a new line that is written as it comes.
 
-    One that failed is asked for again. ModelError where more fail than may.
+    A failed question is asked again. ModelError if too many fail.
     """
     found = {line.question: line for line in held if not line.failed}
     left = [name for name in names if name not in found]

@@ -1,4 +1,4 @@
-"""answers.json, with everything that a figure of answers depends on, and answers.md made from it alone."""
+"""answers.json, with everything that a figure of answers depends on, and answers.md made only from it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def document(
 
 
 def of_run(run: Run) -> Json:
-    """What is told of the run that was read."""
+    """Return the facts of the run that was read."""
     return {
         "name": run.name, "suite": run.choice.suite, "protocol": run.protocol.version,
         "verdict": run.verdict.value, "corpus_sha256": run.corpus.sha256,

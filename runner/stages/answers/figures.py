@@ -20,7 +20,7 @@ JUDGED, F1 = "judge", "F1"
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What figures depend on besides the lines: of each question its rule, its project and its key.
+    """The input of figures besides the lines: rule, project and key of each question.
 
     `clustered`: the questions of one project are one cluster. Without `keys` there is no F1.
     """
@@ -33,7 +33,7 @@ class Basis:
 
     @classmethod
     def of(cls, material: Material) -> Basis:
-        """Of a run and its corpus."""
+        """Return the basis for a run and its corpus."""
         return cls(
             material.results.run.choice.suite,
             material.corpus.clustered,
@@ -46,11 +46,11 @@ class Basis:
 def figures(
     basis: Basis, answers: Mapping[str, Answered], verdicts: Mapping[str, Judged], wrong: Collection[str]
 ) -> list[Json]:
-    """Return rows of {metric, type, key, value, ci95_low, ci95_high, n}: every answer counts, whatever it
-    lacks.
+    """Return rows of {metric, type, key, value, ci95_low, ci95_high, n}: every answer counts, even a failed
+    one.
 
-    `type` is a rule, or `all`; of LoCoMo also `categories 1-4`. `key` is `as published`, or `without known
-    errors` where the questions of `wrong` are left out.
+    `type` is a rule, or `all`; for LoCoMo also `categories 1-4`. `key` is `as published`, or `without known
+    errors` if the questions of `wrong` are left out.
     """
     scores: dict[str, Callable[[str], float]] = {JUDGED: lambda name: float(verdicts[name].right)}
     if basis.suite == "locomo" and basis.keys is not None:

@@ -124,8 +124,8 @@ def digest(templates: Mapping[str, str]) -> str:
 def judged(
     chat: Chat, prompts: Mapping[str, str], question: str, key: Key, said: Answered, again: bool = False
 ) -> Judged:
-    """Return the verdict on an answer. A refused one, and none, are wrong unasked; so is one whose judge
-    failed.
+    """Return the verdict on an answer. A refused or missing answer is wrong without asking; so is a failed
+    judge's.
     """
     verdict = partial(Judged, said.question, key.rule, again=again)
     if not asks(key.rule, said):

@@ -1,4 +1,4 @@
-"""What the reader said to each question, and the judge of it: answers.jsonl and judgements.jsonl."""
+"""The lines of the reader's and the judge's replies to each question: answers.jsonl and judgements.jsonl."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ANSWERS, JUDGEMENTS, DOCUMENT = "answers.jsonl", "judgements.jsonl", "answers.js
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer. `refused`: why the reader declined; `failed`: why there is no answer; empty where there is.
+    """An answer. `refused`: why the reader declined; `failed`: why it is missing; both empty if there is one.
 
-    `retrieved` are the ids of what it read, best first. Tokens are as the service counts them.
+    `retrieved` are the ids of the lessons that it read, best first. Tokens are as the service counts them.
     """
 
     question: str
@@ -34,7 +34,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One verdict. `right` is by the official rule; `plain`: whether the judge said yes or no alone.
+    """A verdict. `right` is by the official rule; `plain`: whether the judge said only yes or no.
 
     `again`: this is a second asking, for the judge's agreement with itself. `failed`: why there is no
     verdict, which counts as wrong.
@@ -60,7 +60,7 @@ def line_of(kind: type[T]) -> str:
 
 
 class AnswerResults(Results):
-    """One folder of `answer`. Every property raises Unreadable where its file is missing or malformed."""
+    """A folder of `answer`. Every property raises Unreadable if its file is missing or malformed."""
 
     @cached_property
     def document(self) -> Json:

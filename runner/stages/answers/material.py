@@ -1,4 +1,6 @@
-"""What an answer run reads: a finished run as its manifest lists it, its corpus, and the answers in that."""
+"""The input of an answer run: a finished run as its manifest lists it, its corpus, and the
+corpus's answers.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ class CorpusMoved(PgmnemoError):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One answer of the corpus, the rule by which it is judged, and the day on which it is asked for."""
+    """An answer of the corpus, the rule that judges it, and the day on which it is asked for."""
 
     answer: str
     rule: str
@@ -97,7 +99,7 @@ def read_keys(suite: str, path: Path, sha256: str) -> Mapping[str, Key]:
 
 
 def read_errors(path: Path | None, keys: Mapping[str, Key]) -> frozenset[str]:
-    """Return questions whose answer is known to be wrong: one key a line. UsageError for another file."""
+    """Return the questions that have a known wrong answer: one key a line. UsageError for another file."""
     if path is None:
         return frozenset()
     try:
@@ -131,7 +133,7 @@ class Material:
     keys: Mapping[str, Key]
 
     def prompt(self, key: str, k: int, characters: int) -> tuple[str, tuple[str, ...]]:
-        """Return what the reader is asked, and the ids of what it reads, best first."""
+        """Return the reader's prompt, and the ids of the lessons in it, best first."""
         question, ids = self.questions[key], tuple(hit.id for hit in self.retrieved[key].ranking[:k])
         texts = [self._text(question.project, one)[: characters or None] for one in ids]
         context = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, start=1))
@@ -140,7 +142,9 @@ class Material:
 
     @cached_property
     def _texts(self) -> Mapping[tuple[str, str], str]:
-        """Text by project and id, and by id alone for what a question found in another project."""
+        """Return texts by project and id, and by id only for lessons that a question found in
+        another project.
+        """
         segments = self.corpus.segments
         alone = {("", one.id): one.text for one in segments}
         return alone | {(one.project, one.id): one.text for one in segments}
@@ -166,8 +170,8 @@ def read_material(
 ) -> Material:
     """Return the run in `folder` and its corpus.
 
-    RefusedError where a file of the run is not the one that its manifest lists, UsageError for an arm or
-    scope that it does not have, or a suite without answers.
+    RefusedError if a file of the run differs from its manifest, UsageError for an arm or scope that it does
+    not have, or a suite without answers.
     """
     results: Results = read_results(folder, files=(RUN, RAW, "metrics.json"))
     run, choice = results.run, results.run.choice

@@ -1,4 +1,4 @@
-"""What an answer run can be asked to do."""
+"""The options of an answer run."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class RerankOptions:
 
 
 class Shelf:
-    """The lessons of a run by number, and what stands beside each in its conversation."""
+    """The lessons of a run by number, with each lesson's neighbours in its conversation."""
 
     def __init__(self, lessons: Lessons) -> None:
         self._lessons = lessons
@@ -90,7 +90,7 @@ class Shelf:
                 self._positions[lesson.project, lesson.position] = place
 
     def lesson(self, number: int) -> Lesson:
-        """Return the lesson of that number; KeyError where there is none."""
+        """Return the lesson of that number; KeyError if it is missing."""
         return self._lessons[self._places[number]]
 
     def beside(self, lesson: Lesson, steps: int) -> Lesson | None:
@@ -111,7 +111,7 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One lesson that a system found. `rank` from 1; score and components as the system gave them."""
+    """A lesson that a system found. `rank` from 1; score and components as the system gave them."""
 
     lesson: Lesson
     rank: int
@@ -120,13 +120,15 @@ class Candidate:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What is read of it: its passages, or its text where it has none."""
+        """Return the texts to read: its passages, or its text if it has no passages."""
         return self.lesson.passages or (self.lesson.text,)
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What a system found for a question, best first. `components` names those of the candidates' scores."""
+    """A system's candidates for a question, best first. `components` names those of the
+    candidates' scores.
+    """
 
     query: Query
     candidates: tuple[Candidate, ...]
@@ -136,10 +138,11 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """The new order, as places of the pool's candidates, best first; whoever is left out follows as before.
+    """The new order, as places of the pool's candidates, best first; omitted candidates follow in their old
+    order.
 
-    `scores` of those in the order, falling; empty where a reranker gives none. `calls` of a model or service
-    were made for it, `pairs` of question and text were judged anew, `cached` read from the cache.
+    `scores` of those in the order, falling; empty if a reranker gives no scores. `calls` of a model or
+    service were made for it, `pairs` of question and text were judged now, `cached` read from the cache.
     """
 
     order: tuple[int, ...]
@@ -166,7 +169,7 @@ class Reranker(ABC):
         """Return the candidates of a pool in a new order. ModelError where that failed, which is counted."""
 
     def without_cache(self) -> Reranker:
-        """Return the same, but every answer made anew: what is timed must not come from a file."""
+        """Return the same reranker without its cache: a timed answer must not come from a file."""
         return self
 
     def close(self) -> None:  # noqa: B027

@@ -22,9 +22,9 @@ MEND = "take another model"
 
 
 class Local(Scoring):
-    """Where a model lies, what identifies it, and whether it is a cross-encoder at all.
+    """A model in a local folder: its path, its identity, and the check that it is a cross-encoder.
 
-    `kind` is its name, `package` what it needs.
+    `kind` is its name, `package` its requirement.
     """
 
     kind, package, note = "", "", ""
@@ -91,7 +91,7 @@ class Local(Scoring):
 
 
 class CrossEncoder(Local):
-    """Any that sentence-transformers loads, such as cross-encoder/ms-marco-MiniLM-L6-v2.
+    """A model that sentence-transformers loads, such as cross-encoder/ms-marco-MiniLM-L6-v2.
 
     Scores are the model's own, through its activation (for one label the logistic function).
     """

@@ -1,6 +1,6 @@
-"""Any system with its candidates in the order of a reranker: a wrapper over the contract of systems.
+"""A wrapper of any system that puts its candidates in the order of a reranker.
 
-Where a rerank fails, the system's own order stands and the failure is counted; beyond a limit the run fails.
+If a rerank fails, the system's own order stays and the failure is counted; beyond a limit the run fails.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.systems.system import Asking, Client, Concurrent, Explained, Lessons
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the rerank of one question cost; `failed` says why it kept the system's order."""
+    """The cost of one question's rerank; `failed` says why it kept the system's order."""
 
     calls: int = 0
     pairs: int = 0
@@ -27,7 +27,7 @@ class Told:
 
 
 class _Reordering:
-    """A client whose answers are reordered. What each cost stands in `told`, by its question's number."""
+    """A client with reordered answers. The cost of each is in `told`, by its question's number."""
 
     def __init__(self, wrapped: Reranked, asking: Asking) -> None:
         self._wrapped, self._asking = wrapped, asking
@@ -48,9 +48,9 @@ class _Reordering:
 
 
 class Reranked(System):
-    """`system` behind `reranker`; `name` is what a fault calls it, `lessons` what it was loaded with.
+    """`system` behind `reranker`; `name` is used in its faults, `lessons` were loaded into it.
 
-    Not loaded and not closed here: it is the very system whose own order stands beside.
+    It is not loaded or closed here: its own order is measured with the same system.
     """
 
     def __init__(

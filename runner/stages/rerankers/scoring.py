@@ -23,7 +23,7 @@ SCORE = Struct("<d")
 
 
 class Keeper(Reranker):
-    """A reranker whose answers are kept on disk: by question and passage, or by question and candidates."""
+    """A reranker that keeps its answers on disk: by question and passage, or by question and candidates."""
 
     def __init__(self, options: RerankOptions) -> None:
         self._options, self._caching = options, True
@@ -38,7 +38,7 @@ class Keeper(Reranker):
         self._said.close()
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """What is kept under those keys."""
+        """Return the cached values of those keys."""
         return self._said.read(keys) if self._caching else {}
 
     def write(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
@@ -53,9 +53,9 @@ class Keeper(Reranker):
 
 
 class Scoring(Keeper):
-    """`scores` is all that a kind of model adds. What was scored before is read from the cache.
+    """A reranker by scores; a subclass only adds `scores`. Existing scores are read from the cache.
 
-    `alone`: one call at a time, as a model in this process wants it.
+    `alone`: one call at a time, as a model in this process requires.
     """
 
     alone = True
@@ -90,7 +90,7 @@ class Scoring(Keeper):
                 made = self.scores(question, texts)
         except ModelError:
             raise
-        except Exception as error:  # whatever a model library throws
+        except Exception as error:  # a model library may raise anything
             raise ModelError(
                 f"{name} failed on {len(texts)} texts ({type(error).__name__}: {first_line(error)}); try a "
                 "smaller --rerank-batch"

@@ -64,7 +64,7 @@ class Endpoint(Scoring):
         )
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Ask once, so that a wrong address or key is told before anything else is done."""
+        """Ask once, so that a wrong address or key is an error before anything else is done."""
         self.scores("which one?", ["one", "other"])
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -97,7 +97,7 @@ class LanguageModel(Keeper):
         """Return the places that an answer names, best first; ModelError where it names none."""
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Ask once, so that a wrong address or key is told before anything else is done."""
+        """Ask once, so that a wrong address or key is an error before anything else is done."""
         self._chat.ask("Answer with the number 1 alone.", TOKENS)
 
     def rerank(self, pool: Pool) -> Reordered:
@@ -113,7 +113,9 @@ class LanguageModel(Keeper):
 
 
 class ListWise(LanguageModel):
-    """The whole list anew (Sun et al. 2023, arXiv:2304.09542, without their sliding window)."""
+    """A reranker that orders the whole list (Sun et al. 2023, arXiv:2304.09542, without their
+    sliding window).
+    """
 
     kind, template = "llm-list", LIST
 
@@ -127,7 +129,7 @@ class ListWise(LanguageModel):
 
 
 class PromoteOne(LanguageModel):
-    """One candidate to the top, the others as they were; 0 leaves all as they were."""
+    """A reranker that moves one candidate to the top and keeps the order of the others; 0 moves nothing."""
 
     kind, template = "llm-promote", PROMOTE
 

@@ -1,6 +1,6 @@
-"""Rewriters: the words that are asked in place of a question. What one is, how it is set, one line for each.
+"""Rewriters, which replace the words of a question: their base, their options, one line for each.
 
-A rewriter is given a question's words alone: no id, no gold, no lesson and no time of asking.
+A rewriter gets only a question's words: no id, no gold, no lesson and no time of asking.
 """
 
 from __future__ import annotations

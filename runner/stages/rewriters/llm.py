@@ -43,7 +43,7 @@ class LanguageModel(Rewriter):
         self._kept = Store(store_path(options.cache(), "llm", asdict(self.identity)), "rewrite cache")
 
     def load(self, questions: Sequence[str], progress: Progress = QUIET) -> None:
-        """Ask once, so that a wrong address or key is told at once; not where the cache has all."""
+        """Ask once, so that a wrong address or key is an error at once; not if the cache has all answers."""
         if len(self._kept.read([key_of(one) for one in questions])) < len(set(questions)):
             self._chat.ask("Answer with the word yes alone.", TOKENS)
 

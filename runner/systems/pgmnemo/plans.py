@@ -37,7 +37,8 @@ def typical_plans(
 ) -> str:
     """Return the plan and the functions of the question of median time, as Markdown.
 
-    `owner` is a superuser's session with the client's settings and tenant, who alone may count functions.
+    `owner` is a superuser's session with the client's settings and tenant; only superusers may count
+    functions.
     """
     timed = []
     for query in (*queries[:5], *queries):  # the first warm up

@@ -1,6 +1,6 @@
-"""One connection to pgmnemo: a question is one call of recall_lessons, as protocol §4.2 demands.
+"""The client of pgmnemo: a question is one call of recall_lessons, as protocol §4.2 demands.
 
-The verbs are those of the current version, and less of them for those before.
+The verbs are those of the current version; former versions get fewer arguments.
 """
 
 from __future__ import annotations
@@ -118,9 +118,9 @@ class Names:
 
 
 class PgmnemoClient:
-    """A connection as the ordinary role with `settings`, one of which may be the mode.
+    """A connection as the ordinary role with `settings`, which may include the mode.
 
-    `fault` makes what the server says a sentence that names the database.
+    `fault` turns an error of the server into a sentence that names the database.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class PgmnemoClient:
         self._channel.stage(calls.plain("open_staging"), self._form.columns, map(self._row, lessons))
 
     def link(self, link: Link) -> None:
-        """One link between two lessons that are stored."""
+        """Store a link between two stored lessons."""
         self.work_for(link.project)
         project = self._names.project_id(link.project)
         self.call(

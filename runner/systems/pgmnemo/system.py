@@ -28,11 +28,11 @@ from runner.systems.pgmnemo.session import MODE, Connection, Form, Names, Pgmnem
 from runner.systems.postgres import OnServer
 from runner.systems.system import Kind, Lesson, Lessons, Place, Query
 
-LOCK = 0x7FFF_FFFF_FFFF_FFFF  # the bits of a uuid that a lock has
+LOCK = 0x7FFF_FFFF_FFFF_FFFF  # mask of a uuid's bits for an advisory lock
 WRITERS = 2  # where data is kept durably, as one would load a service
-STRIPE = 5_000  # lessons that one connection stores at a time, at the most
+STRIPE = 5_000  # lessons that one connection stores at a time, at most
 SHARDS = 4  # stripes a worker, at the least
-COVERAGE = "1.0.0"  # from which on words count by what they cover, and short questions less
+COVERAGE = "1.0.0"  # from here words count by coverage, and short questions less
 EVERYTHING = {"exact_scan_limit": "10000000"}
 LATER = "text_config"  # may name a configuration that is made once the database is open
 SILENT = ("cosine", "passage_cosine", "pair_cosine")  # what mode keyword has not
@@ -62,7 +62,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         self.names = Names(place.label, place.walled)
         self._lessons: Lessons | None = None
 
-    # What it is
+    # Identity
 
     def words(self) -> str:
         passages = "passages with their vectors, " if self.engine.passages else ""
@@ -74,18 +74,18 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Those of the score, in the order in which recall_lessons returns them."""
+        """Return the components of the score, in the order in which recall_lessons returns them."""
         return self.engine.components if self.place.explained else ()
 
     @property
     def legs(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
-        """Its modes and its BM25 alone; in the mode in which it runs, it is no leg of itself."""
+        """Return its modes and its BM25 as legs, without its current mode."""
         components = self.engine.components
         idle = {f"{name}_weight": "0" for name in components if name not in ("bm25", *SILENT)}
         if "neighbours" in components:
-            idle["assistant_weight"] = "1"  # BM25 alone does not ask who speaks
+            idle["assistant_weight"] = "1"  # BM25 as a leg ignores the speaker
         if release(self.place.version) >= release(COVERAGE):
-            # nor what is a question, nor what is covered
+            # and ignores questions and coverage
             idle |= {"question_weight": "1", "full_coverage": "0"}
         modes = ("keyword", "vector") if self.engine.passages else ()
         return {
@@ -96,7 +96,9 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     @property
     def exact(self) -> Mapping[str, str] | None:
-        """With passages its vector leg weighs three cosines: then the truth is its own exact scan."""
+        """Return the settings of its own exact scan if lessons have passages: its vector leg then weighs
+        three cosines.
+        """
         lessons = self._lessons
         return EVERYTHING if lessons and self.engine.passages and lessons[0].passages else None
 
@@ -106,8 +108,8 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     @cached_property
     def recognised(self) -> bool | None:
-        """Return whether the installed extension is of this family, patched or not; None where there is none
-        yet.
+        """Return whether the installed extension is of this family, patched or not; None if it is
+        not installed.
         """
         return self.has("_setting_catalogue") if self.database.exists else None
 
@@ -128,13 +130,15 @@ class Pgmnemo(OnServer[PgmnemoClient]):
             return client.call(calls.list_settings(*columns))
 
     def check_settings(self) -> None:
-        """UsageError where a setting of the place is none of this version's, or out of its range."""
+        """Raise UsageError if this version does not know a setting of the place, or its value is
+        out of range.
+        """
         given = dict(self.settings)
         if (mode := given.pop(MODE, MODES[0])) not in MODES:
             modes = ", ".join(MODES)
             raise UsageError(f"the setting mode of pgmnemo is {mode!r}, but must be one of {modes}")
         if given == {name: str(value) for name, value in current().settings.items()}:
-            return  # nobody changed any
+            return  # no setting was changed
         rows = self._settings("name", "range", "warning", "initial")
         known = {row[0].removeprefix("pgmnemo."): row[1:3] for row in rows if row[3] is not None}
         for name, value in given.items():
@@ -157,7 +161,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     @cached_property
     def form(self) -> Form:
-        """What this version's verbs take and give."""
+        """Return the form of this version's verbs: their arguments and results."""
         return Form.of(self.engine, self.width)
 
     # Loading
@@ -182,7 +186,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         return seconds
 
     def _claim(self) -> None:
-        """The tenants for this run alone, empty at the start and gone at the end."""
+        """Claim the tenants for this run only, empty at the start and deleted at the end."""
         owner = self._stack.enter_context(self.database.admin())
         where = self.database.facts.database
         if not told(owner, "SELECT pg_try_advisory_lock(%s::bigint)", str(self.names.basis.int & LOCK)):
@@ -232,7 +236,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
                 client.store(group)
 
     def _index(self) -> None:
-        """What the documents advise after a bulk load: index what is not yet, merge the small blocks."""
+        """Index the new rows and merge the small blocks, as the documents advise after a bulk load."""
         self._each_tenant("index", "compact")
 
     def _vacuum(self) -> None:
@@ -267,7 +271,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
                 execute(connection, calls.setting(name, value))
             yield connection
 
-    # What it costs
+    # Costs
 
     def sizes(self) -> Mapping[str, int]:
         with self.database.admin() as owner:

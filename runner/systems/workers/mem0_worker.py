@@ -20,7 +20,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 class Given:
-    """What mem0 is to take for the vector of a text."""
+    """The embedder of mem0: it returns the vector that it was given for a text."""
 
     def __init__(self) -> None:
         self._text, self._vector = "", ""

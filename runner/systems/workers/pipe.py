@@ -1,7 +1,8 @@
-"""The worker's end of the pipe: a request a line, an answer a line, both JSON. Needs Python alone.
+"""The worker's end of the pipe: a request a line, an answer a line, both JSON. It needs only Python.
 
 A request is `{"do": NAME, "with": [ARGUMENT, …]}`, the answer `{"result": …}` or `{"error": "one line"}`. A
-vector is Base64 over float32, little-endian. What a library prints goes to standard error, the worker's log.
+vector is Base64 over float32, little-endian. The output of a library goes to standard error, the worker's
+log.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def _answer(peer: object, request: Any) -> dict[str, Any]:
 
 
 def floats(text: str) -> list[float]:
-    """Return the vector that a request bears."""
+    """Return the vector of a request."""
     values = array("f", b64decode(text))
     if sys.byteorder == "big":
         values.byteswap()

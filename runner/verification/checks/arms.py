@@ -51,7 +51,7 @@ def expected_arms(evidence: Evidence, corpus: Corpus | None) -> tuple[Arm, ...]:
 
 
 def _legs(evidence: Evidence) -> Iterator[Arm]:
-    """Those of pgmnemo: its words alone, and from engines of passages on each mode that is not the run's."""
+    """Yield the legs of pgmnemo: words only, and for engines of passages each mode other than the run's."""
     run = evidence.run
     engine, vectors = evidence.edition.engine(run.choice.version), run.embedder is not None
     modes = {"keyword", *(["vector"] if vectors else [])} - {run.choice.mode} if engine.passages else set()
@@ -79,7 +79,7 @@ def _beside(evidence: Evidence, corpus: Corpus | None, found: Sequence[str]) -> 
 
 
 def _several_passages(evidence: Evidence, corpus: Corpus | None) -> bool | None:
-    """Whether any lesson has more than one passage; None where neither corpus nor counts can say."""
+    """Return whether any lesson has more than one passage; None if neither corpus nor counts can say."""
     if corpus is not None:
         return any(len(segment.passages) > 1 for segment in corpus.segments)
     counts = evidence.run.passages
@@ -87,7 +87,9 @@ def _several_passages(evidence: Evidence, corpus: Corpus | None) -> bool | None:
 
 
 def _takes_passages(choice: Choice, name: str, found: Sequence[str]) -> bool:
-    """Whether a run asks a system once more with passages; of one that is unknown here, what was found."""
+    """Return whether a run asks a system again with passages; an unknown system is judged by the
+    found arms.
+    """
     parts = Name.of(name)
     if f"{name}{PARTED}" in choice.named:
         return False
@@ -105,7 +107,9 @@ def _system(evidence: Evidence, found: Mapping[str, Arm], name: str) -> Arm:
 
 
 def _released(evidence: Evidence, arm: Arm, name: str) -> Arm:
-    """Version, fingerprint and components of the pgmnemo by which an arm searches, if any."""
+    """Return the arm with version, fingerprint and components of the pgmnemo that it searches
+    with, if any.
+    """
     own = beneath(name)
     if own.system != OURS or arm.failed:
         return arm

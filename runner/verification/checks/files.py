@@ -51,7 +51,7 @@ def manifest(evidence: Results) -> str:
 
 
 def schema(evidence: Evidence) -> str:
-    """Every file is of its edition's schema, and is its text as written anew from what was read."""
+    """Check that every file has its edition's schema and the text that the runner writes."""
     _named(evidence)
     written = {
         MANIFEST: pretty(evidence.manifest),
@@ -70,7 +70,7 @@ def schema(evidence: Evidence) -> str:
 
 
 def demand_written(evidence: Results, written: Mapping[str, str]) -> None:
-    """Wrong where a file is another text than the one that was written anew."""
+    """Raise Wrong if a file's text differs from the written text."""
     for name, text in written.items():
         if (found := evidence.text(name)) != text:
             raise Wrong(
@@ -111,10 +111,10 @@ def report(evidence: Evidence) -> str:
 
 
 def page(evidence: Evidence) -> str:
-    """report.html, where there is one, rendered anew.
+    """Check report.html, if there is one, against a new rendering.
 
-    It is derived and stands in no manifest: whoever has the artefacts can render it again, in a newer form
-    too. So it is held against them and not against a hash, and no byte of it can say what they do not.
+    The page is derived and not in the manifest: it can be rendered again from the artefacts, also in a newer
+    form. So it is compared with them and not with a hash, and every byte of it follows from them.
     """
     if not (evidence.folder / PAGE).exists():
         raise NotAsked(f"there is no {PAGE}; `python -m runner report` renders one")

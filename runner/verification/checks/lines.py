@@ -13,8 +13,8 @@ from runner.stages.rewriters import by_rule
 from runner.systems import SYSTEMS, kind_of
 from runner.verification.evidence import Evidence, NotAsked, Wrong
 
-EACH_ONCE = ("linear",)  # judges each candidate once, and calls nobody
-ALL_AT_ONCE = ("llm-list", "llm-promote")  # one call for all candidates, or what was kept of it
+EACH_ONCE = ("linear",)  # judges each candidate once, without a call
+ALL_AT_ONCE = ("llm-list", "llm-promote")  # one call for all candidates, or its cached reply
 ROUNDING = 0.01  # seconds, of time_seconds
 
 
@@ -82,12 +82,14 @@ def reranks(evidence: Evidence) -> str:
 
 
 def _repeats(name: str) -> bool:
-    """Whether a system that is asked again answers alike: one of this house does, a service may not."""
+    """Return whether a system answers alike when asked again: the systems of this project do, a service may
+    not.
+    """
     return Name.of(name).system in SYSTEMS and not kind_of(name).own_embedder
 
 
 def _moved(before: list[str], after: list[str], first: int, base: str) -> str:
-    """What is not the same ids in the first ranks, and in the same order behind them."""
+    """Return how the first ranks differ in ids, or the ranks behind them in order; empty if they agree."""
     if {*after[:first]} == {*before[:first]} and after[first:] == before[first:]:
         return ""
     strange = [one for one in after if one not in before]
@@ -95,7 +97,7 @@ def _moved(before: list[str], after: list[str], first: int, base: str) -> str:
 
 
 def _miscounted(one: Rerank, reranker: str, candidates: int) -> str:
-    """What contradicts the number of candidates that were judged; empty where nothing does."""
+    """Return how the counts contradict the number of judged candidates; empty if they agree."""
     found, judged = (one.calls, one.pairs, one.cached), candidates if candidates > 1 else 0
     if one.failed or not judged:
         right = found == (0, 0, 0)

@@ -87,7 +87,7 @@ def _words(value: object) -> str:
 
 
 def _ranking(line: Json, evidence: Evidence, full: bool, parts: int) -> str:
-    """What is wrong with a ranking: each id once, as many as scope and depth allow, best first."""
+    """Return the fault of a ranking: each id once, as many as scope and depth allow, best first."""
     ranked, most = ids(line), min(evidence.edition.retrieval.depth, line["size"])
     if len({*ranked}) < len(ranked) or len(ranked) > most or (full and len(ranked) < most):
         return f"{len({*ranked})} ids in {len(ranked)} ranks, not {most}"
@@ -123,13 +123,13 @@ def _counts(block: Sequence[Json], evidence: Evidence) -> Iterator[str]:
             yield f"questions of the type {kind} were not asked for"
     answerable = shape.get("answerable", shape["scored"])
     asked = min(answerable, choice.limit or answerable)
-    some = bool(choice.types or choice.split)  # how many have gold, the corpus alone says
+    some = bool(choice.types or choice.split)  # only the corpus says how many have gold
     if len(block) != asked and (not some or len(block) > asked):
         yield f"{len(block):,} questions were asked, and not {asked:,}"
 
 
 def questions(evidence: Evidence) -> str:
-    """With the corpus: every line is of a question that was to be asked, with its type, project and gold."""
+    """Check with the corpus that every line is of a planned question, with its type, project and gold."""
     own, run = evidence.given, evidence.run
     asked = [one.question for one in selected(run.choice, own, evidence.edition)]
     sizes, whole = own.project_sizes(), len(own.segments)
@@ -152,7 +152,7 @@ def questions(evidence: Evidence) -> str:
 
 
 def ranked(evidence: Evidence) -> str:
-    """With the corpus: every ranked id exists in the scope that was searched."""
+    """Check with the corpus that every ranked id exists in the searched scope."""
     own = evidence.given
     projects: dict[str, set[str]] = {}
     for segment in own.heads:
@@ -170,7 +170,9 @@ def ranked(evidence: Evidence) -> str:
 
 
 def controls(evidence: Evidence) -> str:
-    """With the corpus: the random arm and plain-bm25 are made again; they need neither system nor vectors."""
+    """Check the random arm and plain-bm25 with the corpus: both are ranked again, without system
+    or vectors.
+    """
     there = [name for name in AGAIN if name in evidence.by_arm]
     if not there:
         raise NotAsked("the run has none of the arms " + ", ".join(AGAIN))

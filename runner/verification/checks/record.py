@@ -49,9 +49,9 @@ from runner.verification.checks.scores import shown_values
 from runner.verification.evidence import Evidence, Wrong, unlike
 
 ROUNDING = 0.005  # seconds, of each figure in resources
-CLOCK = 2.0  # seconds by which two clocks, both cut to whole seconds, may be apart
+CLOCK = 2.0  # seconds that two clocks, both cut to whole seconds, may differ
 ITSELF = ("context",)  # a lesson without companions is its own context, so that it has values and no effect
-FOLLOW = ("gates", "verdict", "deviations")  # from the rest, so that a fault there is said first
+FOLLOW = ("gates", "verdict", "deviations")  # they follow from the rest, so a fault there is reported first
 COUNTS = ("projects", "segments", "questions", "scored", "answerable", "turns", "edges")
 PREFIX = "pgmnemo."
 
@@ -119,13 +119,13 @@ def made_again(evidence: Evidence, corpus: Corpus | None = None) -> Run:
 
 
 def _name(run: Run) -> str:
-    """What the choice gives; a number stands behind it where the name was taken."""
+    """Return the name that follows from the choice, with a number if that name was taken."""
     wanted = folder_name(run)
     return run.name if re.fullmatch(re.escape(wanted) + r"(_([2-9]|[1-9]\d+))?", run.name) else wanted
 
 
 def _named(recorded: Identity | None, name: str) -> Identity | None:
-    """What was chosen; Wrong where it is not described."""
+    """Return the chosen identity; Wrong if it is not described."""
     if not name:
         return None
     if recorded is None:
@@ -238,7 +238,7 @@ def _public(result: GateResult) -> list[str]:
 
 
 def facts(evidence: Evidence, run: Run, corpus: Corpus | None = None) -> Facts:
-    """What the gates look at; without a corpus a stand-in has the counts of run.json, and no text."""
+    """Return the input of the gates; without a corpus a stand-in has the counts of run.json, and no text."""
     return Facts(
         run=run,
         corpus=corpus or _stand_in(run),
@@ -246,7 +246,7 @@ def facts(evidence: Evidence, run: Run, corpus: Corpus | None = None) -> Facts:
         asked=len({line["question"] for line in evidence.raw}),
         retrievals=evidence.counts,
         artefacts=dict.fromkeys(evidence.names, True),
-        history_ready=True,  # whether the entry stands there is a check of its own
+        history_ready=True,  # another check looks for the entry
     )
 
 
@@ -280,7 +280,7 @@ def _questions(shape: Mapping[str, int]) -> Iterator[Question]:
 
 
 def _impossible(evidence: Evidence) -> Iterator[str]:
-    """What no honest run says of its times, and of an edition that did not know its release."""
+    """Yield impossible claims of a run: on its times, and on an edition older than its release."""
     run, edition = evidence.run, evidence.edition
     if run.resources is None or run.finished is None:
         yield "run.json does not say what the run cost and when it ended"

@@ -25,7 +25,7 @@ WHOLE_LOG = (
 )  # fmt: skip
 
 
-DAY = 86_400  # seconds by which the clock of a run may be wrong
+DAY = 86_400  # maximum error of a run's clock, in seconds
 
 
 def history(evidence: Evidence) -> str:
@@ -76,7 +76,7 @@ def _ask_kept(evidence: Evidence) -> None:
 
 
 def _later(found: list[Entry], path: Path) -> str:
-    """What became known after the run; an entry that adds nothing is one too many."""
+    """Return the deviations that became known after the run; Wrong for an entry that adds nothing."""
     if not all(entry.values("deviation") for entry in found):
         raise Wrong(f"{path.name} has the entry of the run twice")
     added = [deviation for entry in found for deviation in entry.values("deviation")]
@@ -91,7 +91,7 @@ def _histories(folder: Path) -> list[Path]:
 
 
 def _checkout(folder: Path) -> Path | None:
-    """The top of the checkout in whose benchmarks/ the run stands; None for a run elsewhere."""
+    """Return the top folder of the checkout whose benchmarks/ has the run; None for a run elsewhere."""
     if not folder.match(f"benchmarks/*/{KEPT}/*") and not is_local(folder):
         return None
     return folder.parents[3]
@@ -103,10 +103,10 @@ def _short(values: list[str]) -> str:
 
 
 def commit(evidence: Evidence) -> str:
-    """The manifest, which pins every other file, was committed once and never changed since.
+    """Check that the manifest, which pins every other file, was committed once and never changed since.
 
-    Every commit that can be reached is asked, those of a merge against each of their parents, whatever the
-    user's git is set to; a merge that was forged by hand shows as one blob more.
+    Every reachable commit is read, a merge against each of its parents, with any git configuration; a merge
+    that was forged by hand shows as one blob more.
     """
     top = _repository(evidence)
     blobs = _versions(evidence.folder, MANIFEST)
@@ -167,7 +167,7 @@ def _is_shallow(folder: Path) -> bool:
 
 
 def _asked(folder: Path, *arguments: str) -> bytes:
-    """What git answers, nothing where it knows no such thing; NotAsked where it cannot be asked."""
+    """Return git's answer, empty if git knows no such thing; NotAsked if git cannot be asked."""
     try:
         done = git(folder, *arguments)
     except OSError:
@@ -181,9 +181,10 @@ def _asked(folder: Path, *arguments: str) -> bytes:
 
 
 def code(evidence: Evidence) -> str:
-    """The commit that ran is one of this repository, older than the run, and had its edition in force.
+    """Check that the commit of the run is in this repository, older than the run, and had its edition in
+    force.
 
-    What the tree of a `dirty` run held besides its commit, nobody knows: its gate says so.
+    The uncommitted changes of a `dirty` run are not known: its gate says so.
     """
     run = evidence.run
     commit = run.code.commit
@@ -202,7 +203,9 @@ def code(evidence: Evidence) -> str:
 
 
 def _in_force(evidence: Evidence, commit: str) -> str:
-    """In words: the protocol's text at the commit is that of the run's edition. Wrong where it is not."""
+    """Return a sentence that the protocol's text at the commit is that of the run's edition; Wrong if it is
+    not.
+    """
     run = evidence.run
     if run.code.dirty is not False:
         return ""

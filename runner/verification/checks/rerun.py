@@ -27,7 +27,7 @@ from runner.verification.sameness import SWAY, Ranking, faults
 if TYPE_CHECKING:
     from runner.verification.recalling import Again
 
-SERVICES = ("endpoint",)  # embedders that are somebody's service: its address stands in no run
+SERVICES = ("endpoint",)  # embedders that are a service: a run does not record its address
 MANY, FEW = 4, 2  # one in so many of an arm's answers, or so few: what near ties may explain
 LIMIT, USUAL_LIMIT = "pgmnemo.exact_scan_limit", 10_000  # lessons beyond which pgmnemo searches an index
 
@@ -77,7 +77,7 @@ def rerun(evidence: Evidence) -> str:
 
 def remade(evidence: Evidence, number: int) -> Remade:
     """So many questions recalled again and compared. Wrong for a fault; PgmnemoError where that cannot be."""
-    # With all that a run needs, which no check of files does:
+    # Imported here, because the checks of files do without these modules:
     from runner.verification.recalling import recalled
 
     again = recalled(evidence, number, evidence.progress)
@@ -105,7 +105,7 @@ def _recorded(evidence: Evidence, questions: Collection[str]) -> dict[Key, Retri
 def _odd(
     evidence: Evidence, recorded: Mapping[Key, Retrieval], answers: Mapping[Key, Sequence[Ranking]]
 ) -> dict[Key, str]:
-    """The first fault of each recorded answer that is none of those given."""
+    """Return the first fault of each recorded answer that matches none of the given answers."""
     depth = evidence.edition.retrieval.depth
     found = {}
     for name, some in answers.items():
@@ -118,7 +118,7 @@ def _odd(
 def _near(
     evidence: Evidence, again: Again, odd: Collection[Key], rows: Collection[Key]
 ) -> dict[Key, list[Ranking]]:
-    """What else may be answered to the odd ones, of the arms of which few are odd."""
+    """Return alternative answers to the odd questions, for the arms with few odd answers."""
     number, of = (Counter(arm for _, arm, _ in some) for some in (odd, rows))
     few = [name for name in odd if number[name[1]] <= max(FEW, of[name[1]] // MANY)]
     if few:

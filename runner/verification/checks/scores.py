@@ -1,7 +1,7 @@
-"""Does every number of the first ten ranks follow, and stand alike wherever it stands? (§4.2)
+"""Checks of the scores in the first ten ranks: every number follows, and agrees wherever it appears (§4.2).
 
-A component belongs to a question and a lesson, whichever arm and scope shows it, and a score is the weighted
-sum of its components. So a forger who moves an id has to move all of this with it.
+A component belongs to a question and a lesson, in every arm and scope that shows it, and a score is the
+weighted sum of its components. So a forger who moves an id has to move all of this with it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from runner.runs.raw import DETAILED_RANKS
 from runner.runs.run import Arm
 from runner.verification.evidence import Evidence, NotAsked, Wrong
 
-HALF = 5.1e-5  # by which a component may be off that is kept with four decimals
+HALF = 5.1e-5  # largest error of a component that is kept with four decimals
 SHARE = 1e-5  # of a score that is kept with six digits
-HALVED = 1e-3  # by which a cosine may be off that the engine takes of vectors in half precision
-COSINES = ("cosine", "passage_cosine", "pair_cosine")  # negative ones count as none
-OWN = (*COSINES, "temporal", "recency", "importance")  # of question and lesson alone, in every scope and arm
+HALVED = 1e-3  # largest error of a cosine that the engine takes of vectors in half precision
+COSINES = ("cosine", "passage_cosine", "pair_cosine")  # negative cosines count as 0
+OWN = (*COSINES, "temporal", "recency", "importance")  # of question and lesson only, in every scope and arm
 WORDS = ("bm25", "passage_terms")  # of the scope besides, in an engine that knows neighbours
 RELEVANT = (*WORDS, *COSINES, "temporal")
 LINEAR_BEFORE = "1.0.0"  # from there words count by coverage, which no component of protocol 2.0.0 shows
 LEAST_CENTER = -0.5  # no embedder has unrelated texts with a lower cosine
-CONTROLS = ("bm25", "cosine")  # arms, each of which ranks by the component of its name
+CONTROLS = ("bm25", "cosine")  # arms that rank by the component of their name
 STATISTICS = "pgmnemo.statistics_scope"
 LARGER = 1.5  # times a scope: in one as large, words are rarer or more common
 CHANCE = 0.005  # of the lessons in both, that may be alike by chance
@@ -72,7 +72,7 @@ class Weighing:
 
 @dataclass(slots=True)
 class Table:
-    """What the first ten show: components by what they belong to, those under test and of legs by answer."""
+    """The components in the first ten ranks: by their key, and by answer for systems under test and legs."""
 
     evidence: Evidence
     seen: dict[tuple[str, ...], float] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Table:
         return {scope.name for scope in SUITES[self.evidence.run.choice.suite].more_scopes}
 
     def enter(self, arm: Arm, line: Json, weighing: Weighing) -> None:
-        """One answer of pgmnemo: its sums hold, and its values are those that were entered before."""
+        """Add an answer of pgmnemo: check its sums, and its values against the values entered before."""
         run = self.evidence.run
         whose = arm.name if arm.role == "system" and arm.name != run.system else ""
         lacking = {"temporal"} if "vector" in (arm.name, run.choice.mode) else set()
@@ -129,7 +129,9 @@ def scores(evidence: Evidence) -> str:
 
 
 def shown_values(evidence: Evidence) -> dict[str, set[float]]:
-    """The values that each component under test has in the first ten; None, for not asked, is none."""
+    """Return the values that each component under test has in the first ten ranks, without None
+    (not asked).
+    """
     arm = evidence.run.arms[0]
     found: dict[str, set[float]] = {name: set() for name in arm.components}
     for line in evidence.by_arm.get(arm.name, []):
@@ -141,7 +143,7 @@ def shown_values(evidence: Evidence) -> dict[str, set[float]]:
 
 
 def ids(line: Json) -> list[str]:
-    """What a line ranks, in its order."""
+    """Return the ids that a line ranks, in order."""
     return [rank[0] if isinstance(rank, list) else rank for rank in line["ranking"]]
 
 
@@ -188,9 +190,10 @@ def _is_linear(version: str) -> bool:
 
 
 def _demand_falling(table: Table, name: str) -> None:
-    """The component falls along the arm that ranks by it alone, and its scores are its values.
+    """Check that the component falls along the arm that ranks by it, and that the arm's scores are its
+    values.
 
-    In a whole ranking, what stands in none of its ranks has no more of it than what does.
+    In a whole ranking, an unranked lesson has no more of it than a ranked lesson.
     """
     run = table.evidence.run
     place, slack = run.arms[0].components.index(name), HALVED if name in COSINES else 2 * HALF
@@ -218,9 +221,10 @@ def _demand_falling(table: Table, name: str) -> None:
 
 
 def _demand_rarer(table: Table) -> None:
-    """In an engine that knows neighbours a word is worth what it is in the scope: other values in a pool.
+    """Check that a word's value depends on the scope in an engine that knows neighbours: a pool has other
+    values.
 
-    Few are equal by chance: none of 71,362 in the committed runs of 0.4.1.
+    Few are equal by chance: 0 of 71,362 in the committed runs of 0.4.1.
     """
     run = table.evidence.run
     if "neighbours" not in run.arms[0].components or run.guc_state.get(STATISTICS) == "tenant":
@@ -246,7 +250,7 @@ def _demand_rarer(table: Table) -> None:
 
 
 def _demand_nested(evidence: Evidence) -> None:
-    """Cosines know no scope: what the pool finds of a project stands in the order that it has within it."""
+    """Check that cosines ignore the scope: a project's lessons keep their order in the pool."""
     pooled = {scope.name: scope.pooled for scope in evidence.run.scopes}
     lines = evidence.by_arm.get("cosine", [])
     inner = {line["question"]: ids(line) for line in lines if not pooled[line["scope"]]}

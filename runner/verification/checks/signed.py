@@ -1,4 +1,4 @@
-"""Who vouches for a run?"""
+"""The check of a run's signature."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""ssh-keygen makes and checks SSH signatures, as git has it do (`man ssh-keygen`, `-Y`).
+"""SSH signatures, made and checked by ssh-keygen as git uses it (`man ssh-keygen`, `-Y`).
 
-Who signed is a name of an allowed-signers file, which is the reader's own list of whom to believe.
+A signer is a name of an allowed-signers file, the reader's own list of trusted signers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pgmnemo.escaping import plain
 from runner.errors import SigningError
 from runner.places import ROOT
 
-NAMESPACE = "run@pgmnemo"  # a signature that was made for anything else, such as a commit, is none of a run
+NAMESPACE = "run@pgmnemo"  # a signature for anything else, such as a commit, does not count for a run
 PROGRAM = "ssh-keygen"
 PATIENCE = 60  # seconds; a key on a token may wait for a touch
 
@@ -57,7 +57,7 @@ def laid_out(signature: bytes) -> Iterator[Path]:
         yield path
 
 
-ALLOWED = ROOT / "benchmarks" / "allowed_signers"  # whom this repository believes, where it has such a list
+ALLOWED = ROOT / "benchmarks" / "allowed_signers"  # the trusted signers of this repository, if it has a list
 FINGERPRINT = re.compile(r"\bSHA256:[\w+/]+")
 
 
@@ -67,17 +67,17 @@ class Forged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """The fingerprint of the key that signed; `names` are those of the list that it belongs to."""
+    """The fingerprint of the key that signed; `names` are the names of this key in the list."""
 
     fingerprint: str
     names: tuple[str, ...]
 
 
 def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace: str = NAMESPACE) -> Signed:
-    """Return who signed these bytes for the namespace; without a list of signers only with which key.
+    """Return the signer of these bytes for the namespace; without a list of signers only the key.
 
-    Raises Forged where the signature is not of these bytes, or its key is of nobody in the list now, and
-    SigningError where there is no ssh-keygen.
+    Raises Forged if the signature is not of these bytes or its key is not in the list now, and SigningError
+    if there is no ssh-keygen.
     """
     with laid_out(signature) as path:
         done = keygen("check-novalidate", "-n", namespace, "-s", path, data=content)
@@ -93,7 +93,7 @@ def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace:
 
 
 def _names(content: bytes, path: Path, allowed: Path, namespace: str) -> tuple[str, ...]:
-    """Return each name of the key for which the signature holds: the list may bound namespaces and days."""
+    """Return each name of the key with a valid signature: the list may restrict namespaces and days."""
     listed = keygen("find-principals", "-s", path, "-f", allowed).stdout.decode(errors="replace").splitlines()
     options = ("-n", namespace, "-s", path, "-f", allowed)
     holding = [name for name in listed if not keygen("verify", *options, "-I", name, data=content).returncode]

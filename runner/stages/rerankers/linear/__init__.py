@@ -1,6 +1,6 @@
-"""Our own reranker: a weighted sum of what the system said, the words, who speaks and what is next to it.
+"""Our own reranker: a weighted sum of the system's scores, the words, the speaker and the neighbours.
 
-It loads no model and calls nobody. The weights are those of a file that the command `train` writes.
+It loads no model and makes no calls. The weights are those of a file that the command `train` writes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the linear reranker looks at: a row of numbers for each candidate of a pool.
+"""The features of the linear reranker: a row of numbers for each candidate of a pool.
 
 Every feature is a share or a mark between 0 and 1 that is taken relative to the other candidates of the same
 question, so that it means the same for a message of one line and for a session of two pages. No word list, no
@@ -33,12 +33,12 @@ FEATURES = (
     *(f"cover{step:+d}" for step in STEPS),  # that of a neighbour
 )
 ASSISTANT = "assistant"
-ROOT = 5  # letters by which two words are one
+ROOT = 5  # leading letters that words compare by
 WORD = re.compile(r"\w+")
 
 
 class Known:
-    """What was read of the lessons on a shelf: the words of each, and who stands beside it."""
+    """A cache of the lessons that were read: the words of each, and its neighbours."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -104,11 +104,9 @@ def _root(word: str) -> str:
 
 
 def rarity(held: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Return how much each word of a question counts: the more, the fewer candidates hold it; all sum up to
-    1.
+    """Return the weight of each word of a question: higher if fewer candidates have it; all sum up to 1.
 
-    BM25's inverse document frequency, over the candidates alone; a word that none of them holds counts
-    nothing.
+    BM25's inverse document frequency, over only the candidates; a word without a candidate has no weight.
     """
     counts: dict[str, int] = {}
     for one in held:
