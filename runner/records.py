@@ -152,7 +152,7 @@ class Corpus:
         return self.segments.heads() if isinstance(self.segments, Shelved) else self.segments
 
     def project_sizes(self) -> dict[str, int]:
-        """Number of segments in each project, in corpus order."""
+        """Return the number of segments in each project, in corpus order."""
         sizes: dict[str, int] = {}
         for segment in self.heads:
             sizes[segment.project] = sizes.get(segment.project, 0) + 1

@@ -26,7 +26,7 @@ KEPT = 10  # messages of this conversation that go into a prompt
 
 
 def service(url: str, model: str) -> Model:
-    """A model behind `POST URL/chat/completions`."""
+    """Return a model behind `POST URL/chat/completions`."""
     headers = {"Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', '')}"}
 
     def ask(messages: list[Message]) -> str:
@@ -40,7 +40,7 @@ def service(url: str, model: str) -> Model:
 
 
 def scripted(lines: Iterator[str]) -> Model:
-    """A model that says the next line each time, with the first note from memory for `{memory}`."""
+    """Return a model that says the next line each time, with the first note from memory for `{memory}`."""
 
     def ask(messages: list[Message]) -> str:
         notes = [line[2:] for line in messages[0]["content"].splitlines() if line.startswith("> ")]
@@ -52,7 +52,7 @@ def scripted(lines: Iterator[str]) -> Model:
 
 
 def turn(memory: Scope, model: Model, said: str, before: list[Message]) -> str:
-    """What the agent answers; the question is stored after the recall, so that it does not find itself."""
+    """Return the answer; store the question after the recall, so that it does not find itself."""
     told: Message = {"role": "user", "content": said}
     notes = memory.context(said, max_tokens=600).text
     answer = model([{"role": "system", "content": RULES + notes}, *before[-KEPT:], told])

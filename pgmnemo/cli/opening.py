@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def memory(place: str | None, quiet: bool, embedder: str = NONE, *, make: bool = False) -> Iterator[Memory]:
-    """The memory of a place; a folder without one is made into one only where `make` says so."""
+    """Yield the memory of a place; make a memory in an empty folder only if `make` is true."""
     from pgmnemo import Memory
     from pgmnemo.progress import Progress
 
@@ -29,7 +29,7 @@ def memory(place: str | None, quiet: bool, embedder: str = NONE, *, make: bool =
 
 @contextmanager
 def scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator[Scope]:
-    """A project of a tenant, or all of the tenant."""
+    """Yield a project of a tenant, or all of the tenant."""
     with memory(where.memory, where.quiet, embedder, make=make) as opened:
         tenant = opened.tenant(named(where.tenant))
         yield tenant if where.scope is None else tenant.project(named(where.scope))

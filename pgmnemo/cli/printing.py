@@ -18,7 +18,7 @@ LEAST = 20  # columns of a text that is worth its line
 
 
 def tell(json: bool, answer: Any, *lines: str) -> None:
-    """An answer as one line of JSON, or in words."""
+    """Print an answer as one line of JSON, or in words."""
     say(document(answer)) if json else say(*lines)
 
 

@@ -26,7 +26,7 @@ def suite_command(suite: str, sql: Path = SQL_FOLDER) -> Callable[..., int]:
         repeat: Annotated[int, RUN] = 1,
         quiet: Annotated[Quiet, RUN] = False,
     ) -> int:
-        """The docstring says what the options are for; `cli` says what is measured.
+        """Make a run; `cli` adds what is measured.
 
         Args:
             dry_run: check the gates and write nothing; exits with 0 or 1

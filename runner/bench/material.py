@@ -135,7 +135,7 @@ class Material:
         return f"{scope.name} {self.corpus.questions[query.number].key}"
 
     def hits(self, matches: Sequence[Match]) -> Iterator[Hit]:
-        """Matches under the corpus's own ids.
+        """Yield matches under the corpus's own ids.
 
         Over a pool one id may stand in several projects: its copies are one hit, at the place of the first.
         """

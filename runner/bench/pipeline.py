@@ -151,7 +151,7 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
 
 
 def _load_reranker(work: Work) -> None:
-    """The model, or a first question to its service; and a word where its depth leaves a figure as it is."""
+    """Load the model, or ask its service once; say which figures its depth cannot change."""
     if work.reranker is None:
         return
     with work.watch.stage("load"):
@@ -173,7 +173,7 @@ def _hash_seed(request: Request, environ: Mapping[str, str]) -> str:
 
 
 def _check(work: Work, system: System) -> None:
-    """The gates before the run, with what the system under test says of itself."""
+    """Judge the gates before the run, with what the system under test says of itself."""
     with work.watch.stage("check"), faults(work.request.system):
         work.note(arms=(arm_of(work.request.system, work.request, work.sql, system),))
         if isinstance(system, Pgmnemo):
@@ -187,7 +187,7 @@ def _check(work: Work, system: System) -> None:
 
 @contextmanager
 def _folder(work: Work) -> Iterator[RunFolder]:
-    """The partial folder of this run, or of the one that goes on.
+    """Yield the partial folder of this run, or of the run to resume.
 
     It stays when the run is interrupted or has retrieved something; the error then notes how to go on.
     """

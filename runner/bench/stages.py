@@ -87,7 +87,7 @@ class Reranking:
 
 @contextmanager
 def reranking(work: Work, folder: Path) -> Iterator[Reranking | None]:
-    """The reranker of a run, closed afterwards, and its file in the run's folder; None without one."""
+    """Yield the reranker of a run with its file in the run's folder; None without a reranker."""
     if work.reranker is None:
         yield None
         return

@@ -57,7 +57,7 @@ class Work:
         self.run = replace(self.run, **facts)
 
     def judged(self, gates: tuple[GateResult, ...]) -> None:
-        """The gates so far, with the verdict that they give."""
+        """Record the gates so far and their verdict."""
         self.note(gates=gates, verdict=judge(gates), deviations=deviations(gates))
 
     @property

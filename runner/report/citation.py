@@ -56,7 +56,7 @@ def citation(figures: Figures, run: Run, previous: tuple[Figures, Run] | None = 
 
 
 def verdict_words(run: Run) -> str:
-    """`verified`, or `deviation: ` and every departure."""
+    """Return `verified`, or `deviation: ` and every departure."""
     labels = "; ".join(label.rstrip(".") for label in run.deviations)
     return f"deviation: {labels}" if run.verdict == "deviation" else str(run.verdict)
 

@@ -226,7 +226,7 @@ def of_views(figures: Figures) -> list[Part]:
 def split(
     figures: Figures, names: Sequence[str], arm: str, scope: str, what: str, parts: Sequence[Part]
 ) -> str:
-    """Some metrics of an arm for each part of the questions, with their number."""
+    """Return some metrics of an arm for each part of the questions, with the part's size."""
     rows = [
         (label, *(figures.with_interval(arm, scope, name, view, kind) for name in names),
          count(figures.n(arm, scope, view, kind)))

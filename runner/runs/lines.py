@@ -85,7 +85,7 @@ class Lines(LineWriter, Generic[L]):
 
 
 def text_of(records: Iterable[Any]) -> str:
-    """Records as the lines of a file."""
+    """Return records as the lines of a file."""
     return "".join(f"{compact(asdict(record))}\n" for record in records)
 
 

@@ -47,7 +47,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """The same, with the OSError as it is."""
+    """Replace a file; let the OSError pass."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         with draft.open("wb") as file:
@@ -102,7 +102,7 @@ def read_regular(path: Path, most: int, kind: type[PgmnemoError], inside: Path |
 
 
 def demand_regular(path: Path, kind: type[PgmnemoError]) -> None:
-    """A `kind` that names what `path` is where it is no regular file; OSError where it is nothing."""
+    """Raise `kind` if `path` is not a regular file, OSError if it is missing."""
     _demand_regular(path.stat().st_mode, path.name, kind)
 
 

@@ -96,7 +96,7 @@ def absent(kind: Kind, environ: Mapping[str, str] = os.environ) -> str:
 
 @contextmanager
 def open_system(name: str, place: Place) -> Iterator[System]:
-    """The system `name` at `place`, in a folder of its own, for the length of the block.
+    """Open the system `name` at `place`, in a folder of its own, for the block.
 
     A version and settings in the name go before the place's. Raises SystemAbsent where a package of it is
     missing or broken, and what its `open` raises. The folder outlives no run, not even a killed one.

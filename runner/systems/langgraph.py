@@ -100,7 +100,7 @@ class LangGraph(InPlain[Client]):
         return {"store": stored - began, "vacuum": time.perf_counter() - stored}
 
     def _set_up(self) -> None:
-        """The store's own tables, made by their owner and used by the ordinary role."""
+        """Create the store's tables as their owner; the ordinary role uses them."""
         role, schema = self.database.role, self.schema
         with self.database.admin() as owner:
             owner.execute(f"CREATE SCHEMA {schema}".encode())

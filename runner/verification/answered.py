@@ -69,7 +69,7 @@ class AnswerEvidence(AnswerResults):
 
 
 def complete(evidence: AnswerEvidence) -> str:
-    """The five files, none missing and none besides."""
+    """Check that the folder holds the five files and no other."""
     present = sorted(path.name for path in evidence.folder.iterdir())
     if present != sorted(FILES):
         raise Wrong(f"the folder holds {', '.join(present)}, and an answer run {', '.join(sorted(FILES))}")
@@ -89,7 +89,7 @@ def schema(evidence: AnswerEvidence) -> str:
 
 
 def prompts(evidence: AnswerEvidence) -> str:
-    """The words of reader and judge are those of this version of the code."""
+    """Check that the prompts of reader and judge are those of this version."""
     reader, judge = evidence.document["reader"], evidence.document["judge"]
     commit = evidence.document["code"]["commit"] or "unknown"
     if reader["prompt_sha256"] != prompt_sha256(READER):
@@ -116,7 +116,7 @@ def verdicts(evidence: AnswerEvidence) -> str:
 
 
 def _by_rule(line: Judged, said: Answered) -> Judged:
-    """The verdict as reply and answer have it; an adversarial one is by the words of the answer."""
+    """Return the verdict by reply and answer; an adversarial verdict follows from the answer's words."""
     right, plain = (False, False) if line.failed else by_reply(line.rule, line.reply, said)
     return replace(line, right=right, plain=plain)
 

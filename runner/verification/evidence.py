@@ -107,7 +107,7 @@ def _told(value: Any) -> str:
 
 
 def differing_line(found: str, wanted: str) -> int:
-    """Number, from 1, of the first line in which two texts differ."""
+    """Return the number, from 1, of the first line in which two texts differ."""
     pairs = zip_longest(found.split("\n"), wanted.split("\n"))
     return next(number for number, (one, other) in enumerate(pairs, start=1) if one != other)
 

@@ -101,7 +101,7 @@ class Again:
 
 
 def _beside(rows: Matrix, seed: int) -> Matrix:
-    """Unit rows near those given, each in a direction that the seed draws."""
+    """Return unit rows near the given rows, each in a direction drawn by the seed."""
     drawn = unit_rows(np.random.default_rng(seed).standard_normal(rows.shape, dtype=np.float32))
     return unit_rows(rows + MOVED * rows.shape[1] ** 0.5 * drawn)
 
@@ -123,7 +123,7 @@ class Answers:
 def recalled(
     evidence: Evidence, number: int, progress: Progress, environ: Mapping[str, str] = os.environ
 ) -> Again:
-    """`number` questions of the run, asked again in its scopes, by the code of a run.
+    """Recall `number` questions of the run again in its scopes, by the code of a run.
 
     The whole corpus is embedded, through the cache, and ingested into a database of each system's own.
     PgmnemoError where the system under test cannot be asked here; another that cannot is left.

@@ -53,7 +53,7 @@ def is_pool(given: object) -> bool:
 
 
 def run(function: Callable[..., Any], *given: Any, undo: Callable[[Any], object] | None = None) -> Any:
-    """What a function answers; nobody can turn away meanwhile, so nothing is undone."""
+    """Return the answer of a function; a call cannot be abandoned here, so nothing is undone."""
     return function(*given)
 
 
@@ -66,7 +66,7 @@ class Turns:
 
 
 def ask(embed: Callable[..., Any], texts: list[str], asynchronous: bool) -> Any:
-    """What an embedder answers; UsageError for one that is to be awaited."""
+    """Return the answer of an embedder; UsageError for an asynchronous one."""
     answer = None if asynchronous else embed(texts)
     if asynchronous or inspect.isawaitable(answer):
         if inspect.iscoroutine(answer):

@@ -183,7 +183,7 @@ def moved(one: Behind) -> str:
 
 
 def verdict(row: Row) -> str:
-    """`verified`, or `deviation: ` and every departure."""
+    """Return `verified`, or `deviation: ` and every departure."""
     return ": ".join([row.verdict, *(["; ".join(row.deviations)] if row.deviations else [])])
 
 

@@ -43,7 +43,7 @@ def leaderboard(
 
 
 def _groups(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Runs that are alike together; the largest group first, then in the order named."""
+    """Group runs that are alike; the largest group first, then in the order named."""
     groups: list[list[Entry]] = []
     for entry in entries:
         alike = [group for group in groups if not any(apart(group[0].side, entry.side))]

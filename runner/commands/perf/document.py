@@ -72,7 +72,7 @@ def document(
 
 
 def write(folder: Path, made: Json) -> None:
-    """The document as `performance.json` in `folder`; OutputError for one that is not of the schema."""
+    """Write the document as `performance.json` in `folder`; OutputError if it breaks the schema."""
     if wrong := fault(SCHEMA_FILE, made):
         raise OutputError(
             f"the results are not of the form {SCHEMA}: {wrong}; report it as the runner's fault"

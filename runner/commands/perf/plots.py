@@ -151,7 +151,7 @@ def _line(axes: Any, name: str, title: str, points: Sequence[tuple[float, float]
 
 
 def logarithmic(axes: Any, which: str, words: str) -> None:
-    """A logarithmic axis that says so, its ticks as plain numbers."""
+    """Make an axis logarithmic, with a label that says so and plain numbers as ticks."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set(**{f"{which}scale": "log", f"{which}label": f"{words} ({LOG})"})
@@ -223,7 +223,7 @@ def grown(documents: Sequence[Json]) -> pd.DataFrame:
 
 
 def _check(folders: Sequence[Path], documents: Sequence[Json], frame: pd.DataFrame) -> None:
-    """Runs are joined only where nothing but size and systems differs."""
+    """Check that runs to be joined differ only in size and systems."""
     alike(folders, documents, CONDITIONS)
     if frame["memories"].nunique() < 2:
         raise UsageError("runs of one size show no growth; name runs of two sizes or more")

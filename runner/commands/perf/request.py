@@ -137,7 +137,7 @@ class Subject:
         return absent(self.kind)
 
     def open(self, place: Place, version: str) -> AbstractContextManager[System]:
-        """The system, on a server or in files of its own that keep what they are given."""
+        """Open the system, on a server or in files of its own that persist."""
         settings = {"gate_strict": "off"} if self.kind.versions else {}
         own = replace(place, version=version, label="perf", settings=settings, durable=True, walled=True)
         return open_system(str(Name.of(self.name).bare), replace(own, explained=False))

@@ -85,7 +85,7 @@ def read(system: System, workload: Workload, reads: Reads) -> tuple[Json, dict[i
 
 @contextmanager
 def client_of(system: System, settings: Mapping[str, str] | None = None) -> Iterator[Asking]:
-    """A client with these settings; of a system without clients itself, for one thread."""
+    """Return a client with these settings; a system without clients is its own client, for one thread."""
     if isinstance(system, Concurrent):
         with closing(system.client(settings)) as client:
             yield client

@@ -141,7 +141,7 @@ class Workload:
         return [name_of(Tenant.SMALL + place * self.small_tenants // count) for place in range(count)]
 
     def size(self, tenant: Tenant) -> int:
-        """Loaded rows of `tenant`."""
+        """Return the number of loaded rows of `tenant`."""
         return int(np.count_nonzero(self.tenants[: self.count] == tenant))
 
     def lesson(self, number: int, passages: bool = False) -> Lesson:

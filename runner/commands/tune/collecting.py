@@ -151,7 +151,7 @@ def _plain(place: Place, task: Task) -> Arrays:
 
 @contextmanager
 def _unmerged(database: Database) -> Iterator[None]:
-    """A copy of the configuration `english` that the extension does not know as such."""
+    """Create a copy of the configuration `english` that the extension does not know, for the block."""
     with database.admin() as owner:
         owner.execute(DROP)
         owner.execute(COPY)

@@ -27,7 +27,7 @@ class Found:
     gold: NDArray[np.int64]
 
     def within(self, k: int) -> NDArray[np.int64]:
-        """Number of gold segments in the first `k` of each ranking."""
+        """Return the number of gold segments in the first `k` of each ranking."""
         return np.asarray((self.ranks <= k).sum(axis=1))
 
     @property

@@ -91,5 +91,5 @@ def _weights(rng: np.random.Generator, resamples: int, number: int) -> Floats:
 
 
 def _error(variance: Floats, number: int | Floats) -> Floats:
-    """Standard error of a mean over `number` questions and two more, one that each arm wins."""
+    """Return the standard error of a mean over `number` questions and one more won by each arm."""
     return np.asarray(np.sqrt(variance * number**2 + ADDED_QUESTIONS) / (number + ADDED_QUESTIONS))

@@ -45,7 +45,7 @@ def mean_interval(values: Floats, clusters: Sequence[Hashable] | None = None) ->
 
 
 def wilson(mean: Floats, number: Floats, quantile: float) -> tuple[Floats, Floats]:
-    """Ends of Wilson's (1927) score interval for a proportion seen in `number` trials."""
+    """Return the ends of Wilson's (1927) score interval for a proportion in `number` trials."""
     extra = quantile**2 / number
     centre = mean + extra / 2
     reach = quantile * np.sqrt(mean * (1 - mean) / number + extra / (4 * number))

@@ -61,7 +61,7 @@ def _parts(size: str, source: Source, level: str) -> Iterator[tuple[Lessons, Ite
 
 
 def _chats(source: Source) -> list[tuple[int, str]]:
-    """(number of the chat, name of its file) in order; a chat without questions is an error."""
+    """Return (number of the chat, name of its file) in order; a chat without questions is an error."""
     found: dict[int, str] = {}
     for name in source.names(*FOLDER_OF, f"*/{QUESTIONS}"):
         folder = name.partition("/")[0]

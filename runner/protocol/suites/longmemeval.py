@@ -153,7 +153,7 @@ def _question(item: Json, key: str, evidence: Iterable[Evidence]) -> Question:
 
 
 def _oracle(source: Source) -> CorpusError:
-    """Retrieval from haystacks of nothing but evidence gives near-perfect figures that mean nothing."""
+    """Return the error for the oracle file, whose haystacks hold only evidence."""
     return CorpusError(
         f"{source.path} holds only evidence sessions, as the LongMemEval oracle file does, so that any "
         "ranking would score well on it; name longmemeval_s_cleaned.json"

@@ -109,7 +109,7 @@ def _behind(axis: Axis, rows: int) -> Iterator[Markup]:
 
 
 def _row(row: Row, axis: Axis, top: float) -> Markup:
-    """A long label is cut, so that the figures fit on a phone; pointing at the dot shows all of it."""
+    """Draw a row; cut a long label to fit a phone, and show all of it at the dot."""
     middle = top + TRACK + 4
     label = row.label if len(row.label) <= LONGEST else f"{row.label[: LONGEST - 1]}…"
     return svg.element(

@@ -26,13 +26,13 @@ class Pack:
         self._at = 0
 
     def add(self, name: str, values: Sequence[int] | Integers) -> None:
-        """A column of whole numbers that span less than 2**25."""
+        """Add a column of whole numbers that span less than 2**25."""
         numbers = np.asarray(values, dtype=np.int64)
         low = int(numbers.min()) if numbers.size else 0
         self._append(name, numbers - low, {"low": low})
 
     def add_decimals(self, name: str, values: Sequence[float | None], places: int) -> None:
-        """A column of numbers kept to at most `places` decimals, fewer where their span is too wide.
+        """Add a column of numbers with at most `places` decimals, fewer if their span is too wide.
 
         None is kept as the code 0, and every number then moves up by one.
         """

@@ -147,7 +147,7 @@ def _stands(line: Judged, said: Mapping[str, Answered]) -> bool:
 
 
 def _judged_twice(work: Work, said: Mapping[str, Answered]) -> dict[str, Answered]:
-    """Some of the answers that a judge was asked about, spread evenly."""
+    """Return some of the judged answers, spread evenly."""
     names = [name for name in said if asks(work.material.keys[name].rule, said[name])]
     most = work.options.judge_again
     return {name: said[name] for name in _evenly(names, most)} if most else {}
@@ -180,7 +180,7 @@ def _made(
 
 @contextmanager
 def _folder(work: Work) -> Iterator[tuple[RunFolder, datetime]]:
-    """A partial folder, or the one that goes on; the error that ends it notes how to go on."""
+    """Yield a partial folder, or the folder to resume; an error notes how to resume."""
     material, options, reader, judge = work.material, work.options, work.reader, work.judge
     run = material.results.run
     base = results_base(run.choice.suite, options.output, ROOT).with_name(FOLDER)

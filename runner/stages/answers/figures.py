@@ -130,7 +130,7 @@ def agreement(verdicts: Mapping[str, Judged], again: Sequence[Judged]) -> Json:
 
 
 def usage(lines: Sequence[Answered | Judged], model: str, prices: Mapping[str, tuple[float, float]]) -> Json:
-    """Calls that were answered, tokens, and what they cost where a price was given."""
+    """Return the answered calls, their tokens, and their cost if a price was given."""
     read, written = sum(one.prompt_tokens for one in lines), sum(one.completion_tokens for one in lines)
     price = prices.get(model)
     cost = None if price is None else round((read * price[0] + written * price[1]) / 1e6, 6)

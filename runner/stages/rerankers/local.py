@@ -69,7 +69,7 @@ class Local(Scoring):
         raise NotImplementedError
 
     def _identify(self, folder: Path) -> None:
-        """The digest of its files as its revision; ModelError where it is no cross-encoder."""
+        """Set the digest of the files as revision; ModelError for a model that is no cross-encoder."""
         digest, config = folder_revision(folder, weights=self.weights), configuration(folder)
         try:
             kinds = [*(config.get("architectures") or ["no architecture"])]

@@ -260,7 +260,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     @contextmanager
     def owner(self, project: str = "") -> Iterator[Connection]:
-        """The extension's owner, with the settings of clients, let in to a project's tenant as a verb is.
+        """Yield a connection of the extension's owner with the clients' settings, inside a project's tenant.
 
         Nobody else reaches the helpers and the tables.
         """

@@ -30,7 +30,7 @@ LEG_WORDS = {
 
 
 def expected_arms(evidence: Evidence, corpus: Corpus | None) -> tuple[Arm, ...]:
-    """The arms in their order, none dropped, renamed or invented; what a system says of itself is kept."""
+    """Return the arms that the run must have, in order; keep what a system says of itself."""
     run, choice = evidence.run, evidence.run.choice
     found = {arm.name: arm for arm in run.arms}
     tested = _system(evidence, found, choice.system)
@@ -68,7 +68,7 @@ def _controls(evidence: Evidence) -> Iterator[Arm]:
 
 
 def _beside(evidence: Evidence, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
-    """The systems that were chosen, with their passages where lessons have several."""
+    """Yield the chosen systems, with `+passages` where lessons have several."""
     choice, several = evidence.run.choice, _several_passages(evidence, corpus)
     if several is None:  # then of all systems or of none
         several = any(name.removesuffix(SUFFIX).endswith(PARTED) for name in {*found} - {*choice.named})
@@ -99,7 +99,7 @@ def _takes_passages(choice: Choice, name: str, found: Sequence[str]) -> bool:
 
 
 def _system(evidence: Evidence, found: Mapping[str, Arm], name: str) -> Arm:
-    """A system under its title; one that searches by pgmnemo has that release's functions and components."""
+    """Return a system under its title; a system over pgmnemo has that release's functions and components."""
     arm = replace(found.get(name, Arm(name, "")), role="system")
     if Name.of(name).system not in SYSTEMS:
         return arm
@@ -125,7 +125,7 @@ def _released(evidence: Evidence, arm: Arm, name: str) -> Arm:
 
 
 def _reranked(evidence: Evidence, found: Mapping[str, Arm], base: Arm) -> Iterator[Arm]:
-    """The same arm reordered, where the run chose a reranker and the base answered."""
+    """Yield the reranked arm, if the run chose a reranker and the base answered."""
     if not evidence.run.choice.rerank or base.failed:
         return
     name, words = f"{base.name}{SUFFIX}", f"{base.words}; the first "

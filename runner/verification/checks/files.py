@@ -19,7 +19,7 @@ from runner.verification.evidence import Evidence, NotAsked, Wrong, differing_li
 
 
 def complete(evidence: Evidence) -> str:
-    """The files of §7; one besides is right if listed, derived, a signature or a record of a re-run."""
+    """Check for the files of §7; another file must be listed, derived or a signature."""
     if twice := doubled(evidence.folder):
         raise Wrong(f"{', '.join(twice)} lies there packed and unpacked: take one away")
     present = evidence.names

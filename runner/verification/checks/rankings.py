@@ -102,7 +102,7 @@ def _ranking(line: Json, evidence: Evidence, full: bool, parts: int) -> str:
 
 
 def _sizes(block: Sequence[Json], segments: int, scope: str, pooled: bool) -> Iterator[str]:
-    """A pool holds every segment; the projects together hold no more."""
+    """Return the fault of a scope's sizes: a pool holds every segment, projects together no more."""
     sizes: dict[str, int] = {}
     for line in block:
         if pooled and line["size"] != segments:

@@ -69,7 +69,7 @@ def record(evidence: Evidence) -> str:
 
 
 def corpus(evidence: Evidence) -> str:
-    """The same with the corpus: its hash, counts, passages, scopes, and the gates that read its text."""
+    """Check run.json with the corpus: hash, counts, passages, scopes, and the gates that read its text."""
     own, recorded = evidence.given, evidence.run.corpus.sha256
     if own.sha256 != recorded:
         raise Wrong(f"{own.path} has sha256 {own.sha256[:12]}…, the corpus of the run {recorded[:12]}…")
@@ -85,7 +85,7 @@ def _demand_made_again(evidence: Evidence, corpus: Corpus | None) -> None:
 
 
 def made_again(evidence: Evidence, corpus: Corpus | None = None) -> Run:
-    """The record as it must be; what nothing decides is taken from the file."""
+    """Return the record as it must be; take what nothing decides from the file."""
     run, edition, choice = evidence.run, evidence.edition, evidence.run.choice
     state, defaults = _settings(evidence)
     types = {line["question"]: line["type"] for line in evidence.raw}
@@ -169,7 +169,7 @@ def _embedder(evidence: Evidence) -> EmbedderIdentity | None:
 
 
 def _scopes(evidence: Evidence, corpus: Corpus | None) -> tuple[SearchScope, ...]:
-    """The corpus's; without it the edition's, but of a corpus of the user's own, which says them itself."""
+    """Return the scopes of the corpus, or of the edition; a user's own corpus names its scopes."""
     run = evidence.run
     if corpus is not None:
         return corpus.scopes
@@ -194,13 +194,13 @@ def _settings(evidence: Evidence) -> tuple[Mapping[str, str], Mapping[str, str]]
 
 
 def _as_recorded(wanted: Mapping[str, str], recorded: Mapping[str, str]) -> dict[str, str]:
-    """The settings under their whole names, a number as the run writes it: 0.1 is 0.10."""
+    """Return the settings under their full names, numbers as the run writes them: 0.1 as 0.10."""
     found = ((f"{PREFIX}{name}", value) for name, value in wanted.items())
     return {name: recorded[name] if equal(recorded.get(name, ""), value) else value for name, value in found}
 
 
 def _components(evidence: Evidence, corpus: Corpus | None) -> dict[str, str]:
-    """The state of each part of the score; without the corpus as far as mode, edges and values show it."""
+    """Return the state of each component; without the corpus only what mode, edges and values show."""
     run, choice = evidence.run, evidence.run.choice
     if not choice.ours:
         return {}
@@ -232,7 +232,7 @@ def _gates(evidence: Evidence, run: Run, corpus: Corpus | None) -> Iterator[Gate
 
 
 def _public(result: GateResult) -> list[str]:
-    """A result without the folder in which a corpus lay, which no artefact names."""
+    """Return a gate's result without the corpus's folder, which no artefact names."""
     texts = (result.expected, result.found, result.where, result.resolve)
     return [result.status, *(public(text).removeprefix("…/") for text in texts)]
 
@@ -251,7 +251,7 @@ def facts(evidence: Evidence, run: Run, corpus: Corpus | None = None) -> Facts:
 
 
 def _stand_in(run: Run) -> Corpus:
-    """A corpus of placeholders, as many of each kind as run.json counts: all that a count can be taken of."""
+    """Return a corpus of placeholders, as many of each kind as run.json counts."""
     pins, shape = run.corpus, run.corpus.shape
     projects = [str(number) for number in range(shape["projects"])]
     more = [projects[-1]] * (pins.segments - len(projects))

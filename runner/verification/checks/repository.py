@@ -131,7 +131,7 @@ def commit(evidence: Evidence) -> str:
 
 
 def _repository(evidence: Evidence) -> str:
-    """The top of the repository that keeps the run; NotAsked where none can say how the run came there."""
+    """Return the top folder of the repository that keeps the run; NotAsked without a repository."""
     top = _asked(evidence.folder, "rev-parse", "--show-toplevel").decode(errors="replace").strip()
     if not top:
         _ask_kept(evidence)

@@ -47,7 +47,7 @@ class Remade:
 
 
 def rerun(evidence: Evidence) -> str:
-    """The drawn questions have the ids and scores again that the raw file gives them, in every arm."""
+    """Check that the drawn questions get the raw file's ids and scores again, in every arm."""
     run = evidence.run
     if not evidence.rerun:
         raise NotAsked(f"give --rerun, or --rerun N for other than {USUAL} questions")
@@ -96,7 +96,7 @@ def remade(evidence: Evidence, number: int) -> Remade:
 
 
 def _recorded(evidence: Evidence, questions: Collection[str]) -> dict[Key, Retrieval]:
-    """The answers to the questions, with all scores that the raw file has."""
+    """Return the recorded answers to the questions, with the raw file's scores."""
     lines = (line for line in evidence.raw if line["question"] in questions)
     rows = (decode(compact(line).encode(), RAW) for line in lines)
     return {key(row): row for row in rows}
@@ -128,7 +128,7 @@ def _near(
 
 
 def _left(run: Run, again: Again, rows: Mapping[Key, Retrieval], odd: Mapping[Key, str]) -> dict[str, str]:
-    """The arms that are not held, with the reason; Wrong for an odd answer that has none."""
+    """Return the arms that were not compared, with the reason; Wrong for a differing answer without one."""
     made, left = {arm for _, arm, _ in rows}, {}
     arms = {arm.name: arm for arm in run.arms if not arm.failed}
     for name in arms.keys() - made:

@@ -105,7 +105,7 @@ class Table:
 
 
 def scores(evidence: Evidence) -> str:
-    """Sums of components are the scores, components agree in all arms and scopes, controls rank by them."""
+    """Check that scores are sums of components, which agree in all arms and scopes; controls rank by them."""
     run, table = evidence.run, Table(evidence)
     for arm in run.arms:
         lines, weighing = evidence.by_arm.get(arm.name, []), _weighing(evidence, arm)
@@ -159,7 +159,7 @@ def _place(line: Json) -> str:
 
 
 def _demand_whole(arm: Arm, line: Json) -> None:
-    """The first ten have what is kept of their arm: score and components, or a score."""
+    """Raise Wrong unless the first ten have the arm's score and components, or its score."""
     wanted = 3 if arm.components else 2 if arm.role == "leg" or arm.name == "cosine" else 0
     first = line["ranking"][:DETAILED_RANKS]
     if wanted and not all(isinstance(rank, list) and len(rank) == wanted for rank in first):
@@ -168,7 +168,7 @@ def _demand_whole(arm: Arm, line: Json) -> None:
 
 
 def _weighing(evidence: Evidence, arm: Arm) -> Weighing | None:
-    """The weights of an arm that is pgmnemo by itself, plain or as a leg; None for others."""
+    """Return the weights of a pgmnemo arm without wrappers, or of its leg; None for others."""
     run, name = evidence.run, Name.of(arm.name)
     own = run.choice.ours and (arm.role == "leg" or arm.name == run.system)
     if not arm.components or not (own or (name.system == OURS and not name.wrappers)):

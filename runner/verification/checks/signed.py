@@ -9,7 +9,7 @@ from runner.verification.sign.keygen import Forged, signed_by
 
 
 def signature(evidence: Evidence) -> str:
-    """The signature beside the manifest, by a key of the list of signers; a run may have none."""
+    """Check the signature beside the manifest against the list of signers; a run may be unsigned."""
     if not (evidence.folder / SIGNATURE).is_symlink() and not (evidence.folder / SIGNATURE).exists():
         raise NotAsked(f"unsigned: there is no {SIGNATURE}")
     try:

@@ -50,7 +50,7 @@ def reason(done: subprocess.CompletedProcess[bytes]) -> str:
 
 @contextmanager
 def laid_out(signature: bytes) -> Iterator[Path]:
-    """The signature in a file of its own, so that what is checked is what was read."""
+    """Yield a file with the signature, so that ssh-keygen checks the bytes that were read."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "signature"
         path.write_bytes(signature)
