@@ -34,7 +34,7 @@ FORGET = "SELECT pgmnemo.forget(%s, %s, %s)"
 EXPLAIN = "SELECT * FROM pgmnemo.explain(%s, %s, %s, query_text => %s)"
 UNPROVEN = "SELECT pgmnemo.store(%s, %s, %s, %s)"
 STORE_LESSON = "SELECT pgmnemo.store_lesson(%s, %s, %s, commit_sha => 'c0ffee')"
-LEFT = {"tenant_id": A, "gate_strict": "off", "acting_tenant": A}
+LEFT = {"tenant_id": A, "gate_strict": "warn", "acting_tenant": A}
 STAGED = "SELECT * FROM pgmnemo.store_staged()"
 COLUMNS = "project_id, external_id, content, commit_sha"
 CALLING = (
@@ -261,14 +261,13 @@ def test_transaction_mode_a_prepared_statement_left_behind_asks_who_runs_it(pool
 def test_transaction_mode_local_settings_hold_for_the_call(pool: Start) -> None:
     client = pool("transaction").connect("alice")
     with client.transaction():
-        client.execute("SET LOCAL pgmnemo.gate_strict = off")
         assert value(client, UNPROVEN, A, PROJECT, "k", "The heron") == "inserted"
-        assert client.execute(RECALL, (A, "heron")).fetchall() == [("k", "The heron")]
+        client.execute("SET LOCAL pgmnemo.gate_strict = enforce")
         client.execute(f"SET LOCAL pgmnemo.tenant_id = '{A}'")
         assert value(client, STORE_LESSON, PROJECT, "l", "Another heron") == "inserted"
+        assert client.execute(RECALL, (A, "heron")).fetchall() == [("l", "Another heron")]
     assert refused(client, STORE_LESSON, PROJECT, "m", "The heron") == errors.InvalidParameterValue
-    assert client.execute(RECALL, (A, "heron")).fetchall() == [("l", "Another heron")]
-    assert refused(client, UNPROVEN, A, PROJECT, "m", "The heron") == errors.CheckViolation
+    assert {key for key, _ in client.execute(RECALL, (A, "heron"))} == {"k", "l"}
 
 
 def staged(client: Connection, tenant: UUID, *keys: str, table: str = "lesson_staging") -> None:
@@ -458,9 +457,9 @@ def test_statement_mode_takes_one_string_of_several_statements(pool: Start) -> N
     client = pool("statement").connect("alice")
     row = f"'{PROJECT}', 'k', 'The heron'"
     client.execute(
-        f"SET LOCAL pgmnemo.gate_strict = off; SELECT pgmnemo.open_staging('{A}');"
+        f"SET LOCAL pgmnemo.gate_strict = warn; SELECT pgmnemo.open_staging('{A}');"
         f"INSERT INTO lesson_staging (project_id, external_id, content) VALUES ({row}); {STAGED}"
     )
     assert value(client, f"SELECT external_id FROM pgmnemo.list_lessons('{A}')") == "k"
-    with pytest.raises(errors.CheckViolation, match="commit_sha"):
-        client.execute(UNPROVEN, (A, PROJECT, "l", "The heron"))
+    gate = "SELECT value FROM pgmnemo.list_settings() WHERE name = 'pgmnemo.gate_strict'"
+    assert value(client, gate) == "off"
