@@ -1,4 +1,4 @@
-"""Libpq's words for a server, and passwords: read where nobody else sees them, kept as SCRAM verifiers."""
+"""Connection strings of servers, and passwords, which are read in private and kept as SCRAM verifiers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def read(text: str, what: str) -> dict[str, Any]:
 
 
 def of_router(text: str, what: str = "--address") -> str:
-    """Return a shard's address as the router uses it, for whoever calls."""
+    """Return a shard's address for the router; raise UsageError if it names a user, since each caller logs
+    in.
+    """
     given = _without_password(text, what)
     if "user" in given:
         raise UsageError(f"{what} names a user, but the router logs in as whoever calls; leave it out")

@@ -112,7 +112,7 @@ def _keep_free(router: Session, blocks: Mapping[int, int]) -> None:
 def _learn(
     router: Session, new: NewShard, number: int, tenants: list[UUID], logins: Mapping[str, str | None]
 ) -> list[str]:
-    """One transaction of the router; the logins that it had already."""
+    """Register the shard, its tenants and logins in one transaction; return the existing logins."""
     try:
         with router.transaction():
             register(router, new, number)
@@ -190,7 +190,7 @@ def rebuild(router: Session, operators: Sequence[str], keep: Mapping[UUID, str])
 
 
 def _asked(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str, None]]:
-    """Return a shard, its number, the tenants that it has, and its logins."""
+    """Read the definition, number, tenants and logins of a shard from its database."""
     operator = addresses.of_operator(words, "the address of a shard")
     given = conninfo_to_dict(operator)
     where = place(given)
@@ -208,7 +208,9 @@ def _asked(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str, Non
 
 
 def _settled(tenant: UUID, holders: Sequence[Holder], kept: str | None) -> str:
-    """Return the shard that shall serve a tenant; DatabaseError where two hold it and nobody says which."""
+    """Return the shard that will serve a tenant: its only holder, or `kept`. Raise DatabaseError if two
+    shards hold it and `kept` is None.
+    """
     if len(holders) == 1:
         return holders[0].shard
     names = [holder.shard for holder in holders]

@@ -1,4 +1,4 @@
-"""Moves of many tenants: a shard that is to be empty, or shards that are to hold alike; within a budget."""
+"""Moves of many tenants within a budget, which empty one shard or balance the bytes of all."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A move that is to be, and about how many bytes go."""
+    """A planned move, with its approximate size in bytes."""
 
     tenant: UUID
     bytes: int

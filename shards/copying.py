@@ -1,8 +1,8 @@
-"""Carries, compares and clears the rows of one tenant, as the extension's owner in that tenant alone.
+"""Functions that copy, compare and delete the rows of one tenant, as the extension's owner.
 
-Each statement names the tenant. Where the owner is an ordinary role, row-level security is the wall behind
-it; it binds no superuser. What is derived is not carried: the triggers of the target build postings, and
-`index` and `compact` make graphs and pieces.
+Each statement names the tenant. Row-level security is a second safeguard if the owner is an ordinary role; it
+does not bind a superuser. Derived data is not copied: the triggers of the target build postings, and `index`
+and `compact` build graphs and pieces.
 """
 
 from __future__ import annotations
@@ -77,17 +77,17 @@ def inside(session: Session, tenant: UUID, snapshot: str | None = None) -> Itera
 
 
 def columns(session: Session) -> dict[str, dict[str, str | None]]:
-    """Of each table the columns that are carried, with the function that writes a vector in binary."""
+    """Return the copied columns of each table, with the binary send function of each vector column."""
     rows = session.execute(COLUMNS, ([*LESSON, GRANTS],)).fetchall()
     return {table: dict(zip(names, senders, strict=True)) for table, names, senders in rows}
 
 
 def everything(source: Session, target: Session, tenant: UUID, snapshot: str) -> None:
-    """Carry the tenant as it is in a snapshot that was exported on the source.
+    """Copy the tenant as it is in a snapshot that was exported on the source.
 
-    The target's planner is told of the rows at once: an autovacuum that finds them uncommitted notes that
-    their tables are empty, and then each row's foreign key is looked for among all. From what is analyzed
-    here it stays away until the end.
+    Each table is analyzed at once. Otherwise an autovacuum that finds the uncommitted rows records the tables
+    as empty, and each foreign key is looked up by a full scan. Autovacuum skips analyzed tables until the
+    end.
     """
     with inside(source, tenant, snapshot), inside(target, tenant):
         known = columns(source)
@@ -98,7 +98,7 @@ def everything(source: Session, target: Session, tenant: UUID, snapshot: str) ->
 
 
 def grants(source: Session, target: Session, tenant: UUID) -> None:
-    """Carry the grants by the names of their roles, whose numbers are each server's own."""
+    """Copy the grants by role name, since role numbers differ between servers."""
     granted, there = (session.execute(GRANTED, (tenant,)).fetchall() for session in (source, target))
     if granted == there:
         return

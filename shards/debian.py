@@ -1,4 +1,4 @@
-"""What Debian's packages bring: the PostgreSQL with PL/Proxy that routes."""
+"""The router's PostgreSQL with PL/Proxy, from Debian's packages."""
 
 from __future__ import annotations
 

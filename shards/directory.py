@@ -1,4 +1,4 @@
-"""What the router's directory says, as records."""
+"""Records of the router's directory."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SHARDS = "SELECT name, operator, capacity, address FROM directory.shard ORDER BY
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A shard: libpq's words for it as an operator reaches it, the bytes that it may hold (None: any), and
-    libpq's words for it as other servers reach it, without a user.
+    """A shard: its connection string for an operator, its capacity in bytes (None: unlimited), and its
+    connection string for other servers, without a user.
     """
 
     name: str

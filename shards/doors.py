@@ -1,7 +1,7 @@
 """The functions of a shard that the router calls: one for each verb, in the schema pgmnemo_shard.
 
-A door runs with the rights of whoever calls, so that the verb's own proof of the caller holds. Doors of an
-older release of the extension stay, in other signatures, as long as a router may call them.
+Each function runs with its caller's rights, so that the verb's own check of the caller applies. Functions of
+an older release of the extension remain, under other signatures, as long as a router may call them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The three servers of a move, and the locks by which the move is one command's alone."""
+"""The three servers of a move, and the locks that let only one command make it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ class AtWorkError(DatabaseError):
 
 @contextmanager
 def mine(session: Session, tenant: UUID, patience: float = 0.0, *, on: str = ON_ROUTER) -> Iterator[None]:
-    """On this server the tenant's moves are ours alone, as long as this session lives."""
+    """Hold the lock on the tenant's moves on one server during the block; it ends with the session. Raise
+    AtWorkError if another command still holds it after `patience` seconds.
+    """
     deadline = time.monotonic() + patience
     while not value(session, MINE.format(on), tenant):
         if time.monotonic() >= deadline:
@@ -69,9 +71,11 @@ def mine(session: Session, tenant: UUID, patience: float = 0.0, *, on: str = ON_
 
 @contextmanager
 def opened(router: Session, planned: Move, *, patient: bool = False) -> Iterator[Ends]:
-    """Yield the servers of a move, locked on router and shards: no mover that lost the router is at work.
+    """Yield the servers of a move, locked on router and shards, so that no mover that lost the router is
+    active.
 
-    A move takes away what it has copied, so each step is on disk before the next, whatever the default there.
+    A move deletes what it has copied, so each step is on disk before the next, even if a server's default
+    differs.
     """
     with ExitStack() as stack:
         source, target = (
@@ -88,10 +92,10 @@ def opened(router: Session, planned: Move, *, patient: bool = False) -> Iterator
 
 @contextmanager
 def reached(ends: Ends, tenant: UUID) -> Iterator[Ends]:
-    """Yield `ends` with a router that answers; connect and lock the move again where the connection is lost.
+    """Yield `ends` with a router that answers; if the connection is lost, connect and lock the move again.
 
-    The lost session held the lock to its end. So whoever has the lock knows that what was sent there is over,
-    committed or not, and no longer on its way. Raises DatabaseError where the router does not answer in time.
+    The lost session held the lock to its end. So the new holder knows that all earlier statements have ended,
+    committed or not. Raise DatabaseError if the router does not answer in time.
     """
     with ExitStack() as stack:
         try:
@@ -105,9 +109,10 @@ def reached(ends: Ends, tenant: UUID) -> Iterator[Ends]:
 
 
 def alone(session: Session, tenant: UUID) -> None:
-    """Hold the tenant's lock on a shard, alone, until this session ends or lets the others in.
+    """Take the tenant's lock on a shard exclusively, until this session ends or `let_in` releases it.
 
-    Calls that come while it is waited for wait as well, so it is given up after a moment and tried again.
+    New calls queue behind the waiting lock, so each try is short and is repeated. Raise DatabaseError after
+    PATIENCE seconds.
     """
     deadline = time.monotonic() + PATIENCE
     session.execute(f"SET lock_timeout = {int(1000 * min(TRY, PATIENCE))}".encode())
@@ -129,7 +134,7 @@ def alone(session: Session, tenant: UUID) -> None:
 
 
 def let_in(session: Session, tenant: UUID) -> None:
-    """Release the lock that `alone` took."""
+    """Release the exclusive lock on the tenant's calls."""
     session.execute(LET_IN, (tenant,))
 
 
@@ -146,5 +151,5 @@ def _again(lost: Session) -> Session:
 
 
 def conninfo(session: Session) -> dict[str, str]:
-    """By what a session was opened."""
+    """Return the connection parameters of a session, with its password."""
     return {**session.info.get_parameters(), "password": session.info.password}

@@ -1,9 +1,9 @@
-"""Logical replication of one tenant: what the source sends, and the target takes over.
+"""Logical replication of one tenant from the source of a move to its target.
 
-A publication names the tenant in a row filter of each table, whose keys all begin with the tenant. The slot
-exports the snapshot at which it begins, in which the rows are copied; so the subscription takes up where the
-copy ended. It applies as the operator (`run_as_owner`), since it may act for no tenant; what it takes is the
-publication's alone.
+A publication names the tenant in a row filter of each table; all keys of these tables begin with the tenant.
+The slot exports its initial snapshot, from which the rows are copied; so the subscription continues where the
+copy ended. The subscription applies changes as the operator (`run_as_owner`), since it may act for no tenant;
+it receives only the publication's rows.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def unfollow(target: Session, tenant: UUID) -> None:
 
 
 def withdraw(source: Session, tenant: UUID) -> None:
-    """End slot and publication, whoever still uses them: the source keeps no log for the move any more."""
+    """Drop slot and publication, and end their users, so that the source keeps no more log for the move."""
     deadline = time.monotonic() + PATIENCE
     while True:
         source.execute(SENDERS, (named(tenant),))

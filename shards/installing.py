@@ -59,8 +59,8 @@ REGISTER = (
 
 @dataclass(frozen=True, slots=True)
 class NewShard:
-    """A shard that is to be: its addresses as the router and as the operator reach it, the bytes that it may
-    hold (None: any), and the password of the logins there (None: they need none).
+    """A shard to install: its addresses for the router and the operator, its capacity in bytes (None:
+    unlimited), and the password of the logins there (None: not needed).
     """
 
     name: str
@@ -93,9 +93,10 @@ def make_database(server: Conninfo) -> dict[str, Any]:
 
 
 def install_shard(new: NewShard, number: int, version: str, *, again: bool = False) -> None:
-    """Extension and doors in the database of `new`; ids of lessons from number * 2^40 + 1 on.
+    """Install the extension and the router's functions in the database of `new`; its lesson ids begin at
+    number * 2^40 + 1.
 
-    A database that is the shard `new` already is refused unless it is to be made so `again`.
+    Raise DatabaseError if the database is a shard already, except the shard `new` itself with `again`.
     """
     where = place(new.conninfo)
     with open_operator(new.conninfo) as session, database_errors(where):
@@ -192,8 +193,8 @@ def _replace(session: Session, statement: str, schema: str, name: str) -> None:
 
 
 def add_shard(router: Session, new: NewShard, version: str) -> list[str]:
-    """Return a new shard in the directory, with every login that the router has; what its operator must
-    know.
+    """Install a shard, and add it to the directory with every login of the router; return notes for its
+    operator.
     """
     check_new(router, new.name)
     with at_shard(new.name, new.operator) as shard:
@@ -213,7 +214,7 @@ def add_shard(router: Session, new: NewShard, version: str) -> list[str]:
 
 
 def next_number(router: Session, least: int = 0) -> int:
-    """One that no shard has or had: ids of its block may live on elsewhere."""
+    """Return a number (at least `least`) that no shard has or had, since old ids may live on elsewhere."""
     return int(value(router, NEXT, least))
 
 
@@ -286,7 +287,7 @@ def _make_router_login(session: Session, made: str | None) -> None:
 
 
 def _filled(file: str, extension: Session, given: Mapping[str, object]) -> str:
-    """Return a script of ours with what it leaves open, as literals; what it makes may be there already."""
+    """Return an idempotent form of one of our scripts, with its placeholders replaced by literals."""
     text = (SQL / file).read_text(encoding="utf-8")
     text = CODE.sub(r"CREATE OR REPLACE \1 ", OBJECT.sub(r"CREATE \1 IF NOT EXISTS ", text))
     for key, literal in {"names": "{" + ",".join(settings(extension)) + "}", **given}.items():
@@ -295,7 +296,7 @@ def _filled(file: str, extension: Session, given: Mapping[str, object]) -> str:
 
 
 def open_shard(name: str, operator: str) -> Session:
-    """Return a connection to a shard as its operator; where there is none, the error names it."""
+    """Return a connection to a shard as its operator; raise DatabaseError with its name if it is down."""
     try:
         return open_operator(conninfo_to_dict(operator))
     except DatabaseError as error:

@@ -82,7 +82,7 @@ class Local:
         }  # fmt: skip
 
     def address(self, name: str) -> str:
-        """Without a user: as the router calls it for whoever calls."""
+        """Return a server's address without a user, since the router logs in as its caller."""
         return make_conninfo("", host=str(self.sockets), port=self.ports[name], dbname=DATABASE)
 
     def operator(self, name: str) -> str:
@@ -107,13 +107,15 @@ class Local:
 
 
 def default_folder() -> Path:
-    """In the user's own state, where nobody else can put one; root's servers could not walk into his."""
+    """Return the cluster's folder in the user's private state; for root in /var/lib, since root's servers
+    cannot enter root's home.
+    """
     at_home = Path("/var/lib") if os.geteuid() == 0 else Path.home() / ".local" / "state"
     return Path(os.environ.get("XDG_STATE_HOME") or at_home) / "pgmnemo" / "shards"
 
 
 def check_own(folder: Path) -> None:
-    """Raise where somebody else may have put something into the folder, which would be run."""
+    """Raise UsageError if another user can write to the folder, since files in it are run."""
     found, others = folder.lstat(), 0o066 if os.geteuid() == 0 else 0o077
     if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & others:
         raise UsageError(
@@ -123,7 +125,7 @@ def check_own(folder: Path) -> None:
 
 
 def find(folder: Path) -> Local:
-    """Return the cluster that lies in `folder`."""
+    """Return the cluster in `folder`; raise DatabaseError if there is no cluster or its file is damaged."""
     with os_errors(f"there is no cluster in {folder}: python -m shards up starts one", DatabaseError):
         text = (folder / FILE).read_text(encoding="utf-8")
         check_own(folder)
@@ -136,7 +138,7 @@ def find(folder: Path) -> Local:
 
 
 def up(folder: Path, shards: int, *, volatile: bool = False) -> Local:
-    """Return a router and `shards` shards in the new folder; on failure nothing of it is left."""
+    """Start a router and `shards` shards in a new folder; delete the folder if this fails."""
     home = router_home()
     if not 1 <= shards <= 64:
         raise UsageError(f"--shards is {shards}, but must be from 1 to 64")
@@ -244,7 +246,7 @@ def add_replica(local: Local, primary: str) -> Local:
 
 
 def stop(local: Local, name: str) -> None:
-    """One server of the cluster, at once; `start` brings it back."""
+    """Stop one server of the cluster immediately; `start` restarts it."""
     stop_server(local.folder / name / "data")
 
 

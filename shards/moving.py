@@ -135,7 +135,7 @@ def _recover(router: Session, left: Move) -> str:
 
 
 def _end_earlier(router: Session, tenant: UUID) -> None:
-    """End an earlier move of the tenant whose command is gone; the tenant may be on another shard then."""
+    """End an earlier move of the tenant that lost its command; the tenant may change its shard by this."""
     for _, outcome in recover(router, tenant):
         if outcome == "at work":
             raise AtWorkError(f"tenant {tenant} is being moved by another command; wait for it to end")
@@ -218,7 +218,9 @@ def _over(ends: Ends, planned: Move, outcome: str | None = None) -> None:
 
 
 def _carry(ends: Ends, planned: Move, step: Step) -> None:
-    """While the source serves: the target has all that it has, derives what it needs, and is compared."""
+    """Copy the tenant to the target while the source serves, derive the rest there, follow changes, and
+    compare.
+    """
     tenant = planned.tenant
     with database_errors("one of the two shards"):
         step("copy")
@@ -242,7 +244,7 @@ def _carry(ends: Ends, planned: Move, step: Step) -> None:
 
 
 def _hold(ends: Ends, planned: Move, step: Step) -> None:
-    """While writers wait: what they changed since the comparison is there as well, and nobody writes more."""
+    """Block writers, copy and compare their changes since the comparison, and close the source."""
     tenant = planned.tenant
     with database_errors("one of the two shards"):
         step("hold the writers")
@@ -268,7 +270,9 @@ def _derive(target: Session, tenant: UUID) -> None:
 
 @contextmanager
 def _at_one_moment(ends: Ends, planned: Move) -> Iterator[None]:
-    """Both ends see the tenant as it was at one moment, for which writers wait; later changes are noted."""
+    """Run the block with source and target at the same state of the tenant; writers wait only for the
+    snapshots, and later changes are noted.
+    """
     alone(ends.source, planned.tenant)
     _arrived(ends, planned, ends.source)
     ends.source.execute(FORGOTTEN, (planned.tenant,))
@@ -280,7 +284,9 @@ def _at_one_moment(ends: Ends, planned: Move) -> Iterator[None]:
 
 
 def _arrived(ends: Ends, planned: Move, *held: Session) -> None:
-    """Wait until the target has everything; writers, whom `held` keep out, are let in between the tries."""
+    """Wait until the target has received everything; between tries, release the locks on `held` for writers.
+    Raise DatabaseError after the last try.
+    """
     for patience in TRIES:
         if following.caught_up(ends, planned, patience):
             return

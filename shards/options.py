@@ -1,4 +1,4 @@
-"""What the commands share: the program, where the router is, and a session on it."""
+"""Shared parts of the commands: the program, the router's address, and a session on the router."""
 
 from __future__ import annotations
 

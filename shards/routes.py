@@ -65,7 +65,7 @@ def route(verb: Verb) -> list[str]:
 
 
 def composite(name: str, attributes: Columns) -> str:
-    """Return the statement that makes a composite type whose values pass to the shard, or come from it."""
+    """Return the statement that creates a composite type for values sent to or received from a shard."""
     inside = ", ".join(f"{attribute} {_domain(kind)}" for attribute, kind in attributes)
     return f"CREATE TYPE pgmnemo.{name} AS ({inside})"
 

@@ -1,4 +1,4 @@
-"""What is done where servers are doubled: a replica takes over for its shard, backups meet at one point."""
+"""Operations on doubled servers: a replica replaces its shard, and backups share one point in time."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ POINT = "SELECT pg_create_restore_point(%s)::text"
 def fail_over(router: Session, name: str) -> tuple[str, list[str]]:
     """Promote the replica of a shard that has received most, and send calls there.
 
-    Its name, and those of the shard's other replicas, which follow nobody any more. Refused while the shard
-    answers, since two primaries would both take writes.
+    Return its name, and the names of the shard's other replicas, which no longer follow a server. Raise
+    UsageError while the shard answers, since two primaries would both take writes.
     """
     shard = shard_named(router, name)
     replicas: dict[str, str] = dict(router.execute(REPLICAS, (name,)).fetchall())

@@ -10,7 +10,9 @@ from tempfile import TemporaryDirectory
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """Yield the path of a folder to create. Everyone may enter its parent: root's servers run as nobody."""
+    """Yield the path of a folder to create; every user may enter its parent, since root's servers run as the
+    user nobody.
+    """
     with TemporaryDirectory(prefix="pgmnemo-shards-") as name:
         Path(name).chmod(0o755)
         yield Path(name) / "c"

@@ -1,10 +1,10 @@
-"""Moves tenants under writers, kills whoever takes part, at every step, and counts what was lost.
+"""A test that moves tenants under writers, kills a participant at each step, and counts what was lost.
 
-Every writer keeps what was acknowledged to it, and asks for it again while the moves go on. A mover is a
-process of its own, which tells each step before it takes it. At one of them, within some milliseconds, the
-mover is killed by SIGKILL, or the router, the source or the target with all its processes, or one connection
-of the mover. The servers write to disk as they do by default. Then `recover` ends the move. At the end all
-that is stored is compared with all that was acknowledged.
+Every writer records each acknowledged write, and reads it again while the moves go on. A mover is a separate
+process, which reports each step before it takes it. Some milliseconds after a reported step, the test kills
+the mover by SIGKILL, or the router, the source or the target with all its processes, or one connection of the
+mover. The servers write to disk as they do by default. Then `recover` ends the move. At the end all that is
+stored is compared with all that was acknowledged.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ FORKS = multiprocessing.get_context("forkserver")
 
 @dataclass
 class Tally:
-    """What happened; `wrong` are sentences, and there should be none."""
+    """The counts of a test; `wrong` are sentences on faults, and should be empty."""
 
     calls: int = 0
     repeated: int = 0  # calls that met a retryable error
@@ -98,14 +98,14 @@ class Tally:
 
 @dataclass
 class Known:
-    """What one writer was told is stored in one tenant: text and id by key. Nobody else writes these keys."""
+    """The acknowledged texts and ids of one writer's keys in one tenant. No other writer uses these keys."""
 
     text: dict[str, str] = field(default_factory=dict)
     number: dict[str, int] = field(default_factory=dict)
 
 
 class Writer(Thread):
-    """Stores, changes, links, forgets and recalls, tenant by tenant, until told to end."""
+    """A thread that stores, changes, links, forgets and recalls in random tenants until `end` is set."""
 
     def __init__(
         self, place: int, tenants: list[UUID], site: Local, tally: Tally, broken: set[UUID], end: Event
@@ -169,7 +169,7 @@ class Writer(Thread):
             self.wrong(f"{key} of {tenant} has another id than before")
 
     def call(self, tenant: UUID, call: Call[Answer]) -> Answer:
-        """One acknowledged call; repeated while the tenant is on its way, or a server away."""
+        """Return the acknowledged answer of a call; repeat it while the tenant moves or a server is down."""
         began, tries, cut, killed = time.perf_counter(), 0, False, tenant in self.broken
         while True:
             try:
@@ -223,8 +223,8 @@ class Writer(Thread):
 def torture(folder: Path, moves: int, killed: int, seed: int, routers: int = 0) -> Tally:
     """Make `moves` moves under writers on a new cluster in `folder`.
 
-    In `killed` of them one of VICTIMS is killed at one of STEPS, all of which take turns; in `routers` others
-    the router at the switch, every other time with its mover.
+    In `killed` moves one of VICTIMS is killed at one of STEPS, and all pairs take turns. In `routers` further
+    moves the router is killed at the switch, every other time together with its mover.
     """
     site = local.up(folder, 3)
     try:
@@ -264,7 +264,7 @@ def _torture(site: Local, moves: int, killed: int, routers: int, chance: random.
 
 
 def _plan(moves: int, killed: int, routers: int, chance: random.Random) -> list[tuple[str, str]]:
-    """Whom to kill in each move, and at which step; nobody in some."""
+    """Return victim and step of each move, in random order; the victim is empty for a move without a kill."""
     everyone = list(product(VICTIMS, STEPS))
     chance.shuffle(everyone)
     fatal = [everyone[n % len(everyone)] for n in range(killed)]
@@ -301,7 +301,7 @@ def _move(
     site: Local, chance: random.Random, tenants: list[UUID], victim: str, step: str, tally: Tally,
     broken: set[UUID],
 ) -> None:  # fmt: skip
-    """One move; `victim` is killed when it comes to `step`."""
+    """Move a random tenant, kill `victim` at `step`, recover the move, and count its outcome."""
     tenant = chance.choice(tenants)
     with open_operator(site.conninfo()) as router:
         source = value(router, PLACE, tenant)
@@ -342,7 +342,7 @@ def _move(
 
 
 def _until(heard: Connection, step: str) -> str:
-    """Wait until the mover says that it takes this step, or it is gone; its last word."""
+    """Wait until the mover reports `step` or ends; return its last report."""
     word = ""
     with suppress(EOFError):
         while word != step:
@@ -443,7 +443,7 @@ def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Wr
 
 
 def _same_answers(site: Local, router: Session, tenant: UUID, writers: list[Writer], tally: Tally) -> None:
-    """One more move, before and after which the same is answered."""
+    """Move the tenant once more, and record a fault if its answers differ afterwards."""
     keys = [key for writer in writers for key in islice(writer.known[tenant].text, 5)]
     here = value(router, PLACE, tenant)
 
@@ -485,7 +485,7 @@ def report(tally: Tally) -> str:
 
 
 def _table(tally: Tally) -> list[str]:
-    """Kills of each victim at each step, and in brackets those whose move ended as moved."""
+    """Return a table of the kills by victim and step; in brackets, the number that ended as moved."""
     victims = [
         victim for victim in (*VICTIMS, "router and mover") if any(v == victim for v, _ in tally.killed)
     ]

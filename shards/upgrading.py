@@ -56,7 +56,7 @@ Say = Callable[[str], None]
 
 
 def upgrade(router: Session, version: str, say: Say = lambda text: None) -> None:
-    """All shards, then the router, to `version`; what is there already is made anew."""
+    """Upgrade all shards, then the router, to `version`; existing functions are replaced."""
     known = shards(router)
     if left := moves(router):
         raise DatabaseError(f"{len(left)} moves are not done; run python -m shards recover first")
@@ -92,7 +92,9 @@ def _check(session: Session, name: str, version: str) -> None:
 
 
 def _upgrade_shard(session: Session, name: str, version: str) -> str:
-    """Extension and doors in one transaction, while calls wait; the version that was there."""
+    """Upgrade the extension and the router's functions in one transaction, while calls wait; return the
+    earlier version.
+    """
     before = str(installed(session).pgmnemo)
     with session.transaction():
         _held(session, HOLD, f"a call on shard {name}")
@@ -107,7 +109,7 @@ def _upgrade_shard(session: Session, name: str, version: str) -> str:
 
 
 def _old_doors(session: Session) -> list[str]:
-    """Return those of other arguments than the verbs have now."""
+    """Return the router's functions with other arguments than the current verbs."""
     wanted = {verb.name: taken(verb) for verb in verbs(session)}
     rows = session.execute(DOORS, ([*wanted],)).fetchall()
     return [signature for signature, name, types in rows if types != wanted[name]]

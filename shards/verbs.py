@@ -50,8 +50,8 @@ Columns = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One function pgmnemo.<name>(tenant uuid, …, caller): `arguments` without the caller, `columns` that it
-    returns (of a single value one without a name). Names are quoted where SQL wants it.
+    """A function pgmnemo.<name>(tenant uuid, …, caller): `arguments` without the caller, `columns` of its
+    result (unnamed for a single value). Names are quoted if SQL requires it.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Verb:
 
 
 def verbs(connection: Session) -> list[Verb]:
-    """Return every verb of the connected database that names its tenant; pgvector lies in public there."""
+    """Return every verb of the connected database that names its tenant; pgvector is in the schema public."""
     connection.execute("SET search_path = pg_catalog, public, pg_temp")
     rows = connection.execute(VERBS).fetchall()
     return [_verb(*row) for row in rows]
@@ -80,7 +80,7 @@ def _verb(
 
 
 def composites(connection: Session, name: str | None = None) -> dict[str, Columns]:
-    """Return the composite types of the schema, all or that one, with their attributes."""
+    """Return the composite types of the schema, or only `name`, with their attributes."""
     return {
         found: tuple(zip(names, types, strict=True))
         for found, names, types in connection.execute(COMPOSITES, (name,)).fetchall()
@@ -88,7 +88,7 @@ def composites(connection: Session, name: str | None = None) -> dict[str, Column
 
 
 def settings(connection: Session) -> list[str]:
-    """Return the extension's settings that a caller may set for a call; which tenant is none of them."""
+    """Return the extension's settings that a caller may set for a call, without the tenant's setting."""
     return [row[0] for row in connection.execute(SETTINGS)]
 
 

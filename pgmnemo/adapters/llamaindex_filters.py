@@ -38,8 +38,8 @@ NOT_WITHIN = "text_match is served among conditions of which all must hold, not 
 
 
 def conditions(filters: MetadataFilters | None) -> tuple[Condition | None, list[Check]]:
-    """Return MetadataFilters as conditions of the extension, and checks for the operator that it lacks: a
-    text within another.
+    """Return MetadataFilters as conditions of the extension, and checks for text containment, which the
+    extension lacks.
 
     Raise UsageError for such a check under OR, NOT or in nested filters, and for a value that an operator
     does not take.

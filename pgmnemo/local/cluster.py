@@ -111,7 +111,7 @@ class Cluster:
         self.configure(partial / "data", {})
 
     def syncing(self) -> list[str]:
-        """Return the options by which initdb and pg_upgrade sync their files to disk."""
+        """Return the options for initdb and pg_upgrade that sync their files to disk."""
         return ["--sync-method=syncfs"] if SYNCFS and self.binaries.major >= 17 else []
 
     def put(self, made: Path) -> None:

@@ -1,4 +1,4 @@
-"""A memory's folder: its files, its validity checks, and the locks by which processes share it.
+"""A memory's folder: its files, its validity checks, and the locks that processes share it with.
 
 A process that uses the folder has `lock` in shared mode; a process that starts, stops or changes the server
 has `opening.lock` exclusively; all processes of the server have `running.lock`. The kernel frees a lock when

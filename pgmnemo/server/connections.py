@@ -44,7 +44,7 @@ READABLE = {"client_encoding": "UTF8"}  # of a server in SQL_ASCII psycopg gives
 def read_dsn(dsn: str, told: str = "the DSN", otherwise: str = "") -> dict[str, Any]:
     """Return a DSN as psycopg's parameters; raise UsageError without the password if it cannot be read.
 
-    `told` is the message's name for the DSN, and `otherwise` a further remedy at its end.
+    The message calls the DSN `told`, and ends with a further remedy `otherwise`.
     """
     try:
         return {"connect_timeout": CONNECT_LIMIT, **conninfo_to_dict(dsn)}

@@ -33,7 +33,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 def application(memory: AsyncMemory, *routes: Route) -> Starlette:
     """Return an application over a memory, which the caller closes; `routes` are added to it.
 
-    A Guard before it must set `request.state.holder`, the holder whose rows a request can access.
+    A Guard before it must set `request.state.holder`, the holder that decides which rows a request can
+    access.
     """
     return made(
         [

@@ -14,7 +14,7 @@ LEAST = 16
 
 
 class Client(Protocol):
-    """A connection of a client; `is_idle` means that it has no request in progress, and `drop` ends it."""
+    """A connection of a client; `is_idle` if it has no request in progress, and `drop` ends it."""
 
     @property
     def is_idle(self) -> bool: ...

@@ -166,9 +166,7 @@ def _both(figures: Figures, row: RerankCount, metric: str) -> str:
 
 
 def readings(metrics: Facts, run: Run) -> str:
-    """Return every system by the counting of other projects, from the same rankings; empty if
-    there is none.
-    """
+    """Return the table of every system as other projects count, from the same rankings, or an empty text."""
     rows = [
         (row["reading"], row["arm"], row["metric"], f"{100 * row['value']:.2f}", count(row["n"]))
         for row in metrics.get("readings", ())

@@ -156,9 +156,7 @@ def _ids(answers: Mapping[Key, Retrieval], one: Rerank, arm: str) -> list[str]:
 
 
 def _added(arm: str, base: str, scope: str, timings: Collection[Timing]) -> float | None:
-    """Return the median of the added seconds over the questions timed on both arms; None if there
-    are none.
-    """
+    """Return the median of the added milliseconds over the questions timed on both arms; None without any."""
     taken = {(one.arm, one.question): one.seconds for one in timings if one.scope == scope}
     more = [
         seconds - taken[base, question]

@@ -159,7 +159,7 @@ class RunFolder:
     def resume(cls, place: Path) -> RunFolder:
         """Resume in the partial folder `place`, or in the only partial folder in it.
 
-        Raises UsageError if there is none, several, or the run is finished or still working.
+        Raise UsageError without exactly one partial folder, or if the run is finished or still working.
         """
         partial = partial_folder(place)
         return cls(partial, partial.name.removeprefix(".").removesuffix(PARTIAL))

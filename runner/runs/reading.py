@@ -1,4 +1,4 @@
-"""A results folder for all readers: each file is read once, and checked against the schema that it names."""
+"""A results folder for all readers: each file is read once, and checked against its named schema."""
 
 from __future__ import annotations
 

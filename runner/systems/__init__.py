@@ -50,9 +50,9 @@ SYSTEMS: Parts[Kind] = Parts(
 
 
 def kind_of(name: str) -> Kind:
-    """Return the kind that a name means.
+    """Return the kind of a system by name.
 
-    UsageError for an unknown kind, and for a version, a setting or a wrapper that it does not take.
+    Raise UsageError for an unknown kind, and for a version, setting or wrapper that the kind does not take.
     """
     parts = Name.of(name)
     kind = SYSTEMS[parts.system]

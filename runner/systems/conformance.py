@@ -245,7 +245,7 @@ def _reset(bench: Bench) -> str:
 
 
 def _empties(bench: Bench) -> str:
-    """Check that lessons of another opening are not found, and that it holds its own single project."""
+    """Check that a second opening finds no lessons of the first, and can hold its own single project."""
     lessons = Small(PROJECTS[:1], vectors=bench.kind.vectors)
     with open_system(bench.name, bench.place) as system:
         with faults(bench.name):

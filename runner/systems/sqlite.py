@@ -208,7 +208,7 @@ class SqliteHybrid(OneFile[HybridClient]):
     }
 
     def client(self, settings: Mapping[str, str] | None = None) -> HybridClient:
-        """Return a new connection; `leg` among the settings is the only leg that it searches."""
+        """Return a new connection; `leg` in the settings restricts it to one leg."""
         return HybridClient(self.path, self.projects, (settings or {}).get(LEG, ""))
 
     def facts(self) -> Mapping[str, str]:

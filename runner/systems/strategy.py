@@ -163,7 +163,7 @@ class Strategy(Served[_Client]):
         return seconds
 
     def client(self, settings: Mapping[str, str] | None = None) -> _Client:
-        """Return a new connection to each leg; `leg` among the settings is the only leg that it asks."""
+        """Return a new connection to each leg; `leg` in the settings restricts it to one leg."""
         return _Client(self, (settings or {}).get(LEG, ""))
 
     def fused(self, query: Query, k: int, near: Sequence[Match], words: Sequence[Match]) -> list[Match]:

@@ -194,7 +194,7 @@ class System(ABC):
         return {}
 
     def memory(self) -> int | None:
-        """Return the bytes of memory that it uses now; None if they are not known."""
+        """Return the bytes of memory in use now; None if unknown."""
         return None
 
     def close(self) -> None:  # noqa: B027

@@ -35,9 +35,7 @@ FILES = (ANSWERS, JUDGEMENTS, DOCUMENT, PAGE, MANIFEST)
 
 
 class AnswerEvidence(AnswerResults):
-    """An answer run, with the run that it read (default: in the same folder) and the corpus, if they are
-    available.
-    """
+    """An answer run, with its source run (default: in the same folder) and corpus, if available."""
 
     def __init__(self, folder: Path, run: Path | None = None, corpus: Path | None = None) -> None:
         super().__init__(folder)

@@ -96,7 +96,7 @@ def meaning(examined: Examined) -> Iterator[Finding]:
 
 @of_a_tenant
 def language(examined: Examined) -> Iterator[Finding]:
-    """Yield a warning for lessons whose words were cut by another language than a new text's."""
+    """Yield a warning for lessons with words cut by another language than a new text's."""
     target, tenant = examined.target, examined.tenant
     given = (tenant, tenant, tenant, CUT)
     [(otherwise, lessons, usual)] = target.session.execute(OTHERWISE, given).fetchall()

@@ -189,7 +189,7 @@ class Comparison:
 
     @property
     def mcnemar_method(self) -> str:
-        """Return the description of McNemar's test and of what it neglects."""
+        """Return the description of McNemar's test, with the dependence that it neglects."""
         return MCNEMAR + (NEGLECT if self.clustered else "")
 
     def exit_code(self, *, strict: bool = False) -> int:

@@ -82,7 +82,7 @@ def _chats(source: Source) -> list[tuple[int, str]]:
 
 
 def _messages(batch: Any, name: str) -> Iterator[Message]:
-    """Yield the messages of a batch, all with the date that one message of the batch has."""
+    """Yield the messages of a batch, all dated by the first time anchor of the batch or its messages."""
     where = f"batch {typed(batch, dict, f'a batch of {name}').get('batch_number')} of {name}"
     given = [
         typed(message, dict, f"a message of {where}")

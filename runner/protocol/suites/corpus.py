@@ -50,9 +50,9 @@ def suite_of(
     counts: Callable[[Sequence[Question]], dict[str, int]] | None = None,
     corpus: Mapping[str, Any] = MappingProxyType({}), **more: Any,
 ) -> Suite:  # fmt: skip
-    """Return the suite whose corpus `parts` reads: its shape counts `turns` if wanted, and also `counts`.
+    """Return a suite that reads its corpus by `parts`; its shape counts `turns` if wanted, and also `counts`.
 
-    `corpus` are fields of the Corpus, `more` those of the Suite.
+    `corpus` are fields of the Corpus, `more` are fields of the Suite.
     """
 
     def read(source: Source, level: str, write: Write) -> Corpus:

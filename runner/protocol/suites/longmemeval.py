@@ -93,7 +93,7 @@ def _haystack(item: Json, key: str) -> Iterator[Chat]:
 
 
 def _lessons(key: str, haystack: Sequence[Chat], turns: bool) -> Lessons:
-    """Return a lesson for each session, or for each turn, and the session that it is written from."""
+    """Yield a lesson for each session or turn, with the session that its text comes from."""
     for at, part, position in cut([chat.turns for chat in haystack], turns):
         chat = haystack[at]
         head = Segment(
@@ -153,7 +153,7 @@ def _question(item: Json, key: str, evidence: Iterable[Evidence]) -> Question:
 
 
 def _oracle(source: Source) -> CorpusError:
-    """Return the error for the oracle file, whose haystacks hold only evidence."""
+    """Return the error for the oracle file, since its haystacks hold only evidence."""
     return CorpusError(
         f"{source.path} holds only evidence sessions, as the LongMemEval oracle file does, so that any "
         "ranking would score well on it; name longmemeval_s_cleaned.json"

@@ -71,9 +71,7 @@ class Construction:
         return Written(written.text, characters(self.passages).cut(written.text))
 
     def _shortened(self, session: Session, pins: PassagePins) -> Written:
-        """Return the longest beginning of the session whose text fits; if only a date is left,
-        its beginning.
-        """
+        """Return the longest beginning of the session with a text that fits, or the beginning of its date."""
         write = TEXTS[self.text].write
         written = write(session, pins)
         while self.most is not None and (excess := len(written.text) - self.most) > 0:

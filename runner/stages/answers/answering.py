@@ -45,7 +45,7 @@ class Answering:
 
 @dataclass(frozen=True)
 class Work:
-    """The input of an answer run: the run that it reads, both models, and the judge's prompts by rule."""
+    """The input of an answer run: the source run, both models, and the judge's prompts by rule."""
 
     material: Material
     options: AnswerOptions

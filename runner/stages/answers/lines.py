@@ -17,9 +17,10 @@ ANSWERS, JUDGEMENTS, DOCUMENT = "answers.jsonl", "judgements.jsonl", "answers.js
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer. `refused`: why the reader declined; `failed`: why it is missing; both empty if there is one.
+    """An answer. `refused`: why the reader declined; `failed`: why it is missing; both empty otherwise.
 
-    `retrieved` are the ids of the lessons that it read, best first. Tokens are as the service counts them.
+    `retrieved` are the ids of the lessons in the reader's prompt, best first. Tokens are as the service
+    counts them.
     """
 
     question: str

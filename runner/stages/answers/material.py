@@ -170,8 +170,8 @@ def read_material(
 ) -> Material:
     """Return the run in `folder` and its corpus.
 
-    RefusedError if a file of the run differs from its manifest, UsageError for an arm or scope that it does
-    not have, or a suite without answers.
+    Raise RefusedError if a file of the run differs from its manifest, UsageError for an unknown arm or scope,
+    or a suite without answers.
     """
     results: Results = read_results(folder, files=(RUN, RAW, "metrics.json"))
     run, choice = results.run, results.run.choice

@@ -22,7 +22,7 @@ MEND = "take another model"
 
 
 class Local(Scoring):
-    """A model in a local folder: its path, its identity, and the check that it is a cross-encoder.
+    """A cross-encoder in a local folder, which is checked, with its path and identity.
 
     `kind` is its name, `package` its requirement.
     """

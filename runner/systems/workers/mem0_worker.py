@@ -20,7 +20,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 class Given:
-    """The embedder of mem0: it returns the vector that it was given for a text."""
+    """An embedder for mem0 that returns the vector supplied for a text."""
 
     def __init__(self) -> None:
         self._text, self._vector = "", ""

@@ -107,9 +107,7 @@ def _system(evidence: Evidence, found: Mapping[str, Arm], name: str) -> Arm:
 
 
 def _released(evidence: Evidence, arm: Arm, name: str) -> Arm:
-    """Return the arm with version, fingerprint and components of the pgmnemo that it searches
-    with, if any.
-    """
+    """Return the arm with version, fingerprint and components of the pgmnemo in it, if any."""
     own = beneath(name)
     if own.system != OURS or arm.failed:
         return arm

@@ -91,7 +91,7 @@ def _histories(folder: Path) -> list[Path]:
 
 
 def _checkout(folder: Path) -> Path | None:
-    """Return the top folder of the checkout whose benchmarks/ has the run; None for a run elsewhere."""
+    """Return the top folder of the checkout with the run in its benchmarks/; None for a run elsewhere."""
     if not folder.match(f"benchmarks/*/{KEPT}/*") and not is_local(folder):
         return None
     return folder.parents[3]
