@@ -22,7 +22,7 @@ WORDS = re.compile(
     r"|\b(that one|ones)\b"
     r"|\b(nobody|somebody|whoever|whatever|whichever|shall|thus|anew|whom|lest|is to be|are to be)\b"
 )
-LIMITS = {"docstrings": 5.0, "comments": 2.5}  # percent
+LIMITS = {"docstrings": 3.0, "comments": 2.0}  # percent
 MARKS = ("#!", "# fmt", "# type", "# noqa")
 Text = tuple[str, Path, int, str]  # kind, file, line, sentence
 
