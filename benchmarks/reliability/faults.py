@@ -330,12 +330,19 @@ def started(site: Site, kind: str, stage: str, case: Case, stack: ExitStack) -> 
 
 
 def recovered(site: Site, case: Case, began: float) -> float:
-    """Return seconds until a new client's recall is answered, the server started where it is down."""
+    """Return seconds until a new client's recall is answered, the server started where it is down.
+
+    Where an upgrade was cut, the database may still be of the former release, whose lessons are counted.
+    """
     while True:
         site.bed.up()
         try:
             with opened(site.bed.databases, case.name) as memory:
-                memory.tenant(case.tenant).project(PROJECT).recall("river", k=3)
+                project = memory.tenant(case.tenant).project(PROJECT)
+                if memory.version == FROM:
+                    project.count()
+                else:
+                    project.recall("river", k=3)
                 return time.monotonic() - began
         except DatabaseError:
             if time.monotonic() - began > 2 * PATIENCE:
