@@ -259,7 +259,7 @@ def digest(text: str) -> str:
 
 
 def weights(rows: Rows) -> dict[str, float]:
-    """Return the weights of a score in force, of rows of name and value."""
+    """Return the current weights of the score from rows of setting name and value."""
     named = {str(name).removeprefix("pgmnemo."): value for name, value in rows}
     return {name: _number(name, value) for name, value in named.items() if name.endswith("_weight")}
 

@@ -190,7 +190,7 @@ def _found(batches: Sequence[Batch], store: VectorStore) -> tuple[dict[bytes, Ma
 def _embedded(
     batches: Sequence[Batch], embedder: Embedder, progress: Progress, jobs: int
 ) -> Iterator[tuple[Batch, Matrix]]:
-    """Yield each batch with its checked rows; after the first, the time that the rest will take."""
+    """Yield each batch with its checked vectors; report after the first how long the rest will take."""
     jobs = jobs if getattr(embedder, "concurrent", False) else 1
     loads = [_load(batch, embedder.identity) for batch in batches]
     answered = at_once(

@@ -74,7 +74,7 @@ def _is_inside(process: psutil.Process) -> bool:
 
 
 def _works_on(process: psutil.Process, folder: Folder) -> bool:
-    """Return whether a server's process works in a subfolder of this folder, as far as it can be read."""
+    """Return whether a process works in a data folder of this folder; True if it cannot be read."""
     try:
         there = os.stat(f"/proc/{process.pid}/cwd")
     except OSError:  # no Linux, or another user's in a container

@@ -40,7 +40,7 @@ class Request(Options):
 
     @classmethod
     def of(cls, suite: str, options: Options) -> Request:
-        """Return the run of a suite with some options."""
+        """Build a request for `suite` from the fields of `options`."""
         return cls(suite, **{one.name: getattr(options, one.name) for one in fields(options)})
 
     def __post_init__(self) -> None:

@@ -56,7 +56,7 @@ def citation(figures: Figures, run: Run, previous: tuple[Figures, Run] | None = 
 
 
 def verdict_words(run: Run) -> str:
-    """Return `verified`, or `deviation: ` and every departure."""
+    """Return a run's verdict; a deviation is followed by all departures from the protocol."""
     labels = "; ".join(label.rstrip(".") for label in run.deviations)
     return f"deviation: {labels}" if run.verdict == "deviation" else str(run.verdict)
 

@@ -51,7 +51,7 @@ def _cpu() -> str:
 
 
 def packages(more: Iterable[str] = ()) -> dict[str, str]:
-    """Installed version of each package that can move a number, and of `more`; imports none of them."""
+    """Return the installed version of each package that can affect a figure, and of `more`."""
     versions = {}
     for name in (*PACKAGES, *more):
         try:

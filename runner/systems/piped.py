@@ -128,7 +128,7 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """End it: by closing its pipe, or by force where it is still at work."""
+        """Stop the child process: close its pipe, or kill it if it is still at work."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         if self._lock.locked():

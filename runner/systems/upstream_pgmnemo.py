@@ -77,7 +77,7 @@ class Client:
 
 
 class UpstreamPgmnemo(Served[Client]):
-    """A system with its rows among other data of the database; its rows are deleted at the end."""
+    """The upstream extension in a user's database beside other data; its rows are deleted at the end."""
 
     def __init__(self, place: Place) -> None:
         super().__init__()

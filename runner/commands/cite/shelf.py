@@ -88,7 +88,7 @@ def view_and_type(figures: Figures, part: str, cited: Side) -> tuple[str, str]:
 
 
 def demand(what: str, name: str, known: Iterable[str], cited: Side) -> None:
-    """Raise UsageError that lists the known names unless `name` is one."""
+    """Raise UsageError, listing the known names, if `name` is not among them."""
     listed = list(known)
     if name not in listed:
         raise UsageError(f"{cited.run.name} has no {what} {name!r}: it has {', '.join(listed)}")

@@ -15,7 +15,7 @@ from runner.protocol.statistics.single import mean_interval
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """An interval by its name, as metrics.json states it: `name`, then `clustered` where clusters count."""
+    """A method of confidence intervals; metrics.json names it `name`, then `clustered` or unclustered."""
 
     name: str
     clustered: str

@@ -78,7 +78,7 @@ anchored = Form(  # BEAM, at the first moment of the day
 
 
 class Times:
-    """Reads the times of the file named `file`; CorpusError for one that does not exist or fit the others."""
+    """A parser of one file's ISO times into UTC; CorpusError for an invalid one, or if only some have a zone."""
 
     def __init__(self, file: str) -> None:
         self.file = file

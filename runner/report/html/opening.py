@@ -114,7 +114,7 @@ def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
 
 
 def _against_best(metrics: Facts, figures: Figures, run: Run, row: Row) -> Iterator[str]:
-    """Yield the best leg or control in the cited metric, then the best system beside, each with its
+    """Yield a sentence on the best leg or control, and on the best other measured system, each with its
     difference.
     """
     arms = [arm for arm in figures.arms[1:] if arm not in (CEILING, RANDOM)]

@@ -96,5 +96,5 @@ class AnswerResults(Results):
 
 
 def is_answers(place: Path) -> bool:
-    """Return whether a folder holds what an answer run leaves."""
+    """Return whether a folder holds the output of `answer`."""
     return (place / DOCUMENT).is_file()

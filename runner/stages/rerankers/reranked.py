@@ -27,7 +27,7 @@ class Told:
 
 
 class _Reordering:
-    """A client with reordered answers. The cost of each is in `told`, by its question's number."""
+    """A client that reranks the answers of another; `told` has each cost by the question's number."""
 
     def __init__(self, wrapped: Reranked, asking: Asking) -> None:
         self._wrapped, self._asking = wrapped, asking
