@@ -107,7 +107,7 @@ class Holding:
             )
 
     def _completed(self, found: set[tuple[str, str, str]]) -> Iterator[Retrieval]:
-        """Yield an empty ranking, counted in `missing`, for each scored question that an arm lacks in a scope."""
+        """Yield an empty ranking, counted in `missing`, for each scored question that an arm lacks."""
         scored = [question for question in self.corpus.questions if question.gold]
         for arm, scope in dict.fromkeys((arm, scope) for arm, scope, _ in sorted(found)):
             absent = [question for question in scored if (arm, scope, question.key) not in found]

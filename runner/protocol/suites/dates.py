@@ -78,7 +78,7 @@ anchored = Form(  # BEAM, at the first moment of the day
 
 
 class Times:
-    """A parser of one file's ISO times into UTC; CorpusError for an invalid one, or if only some have a zone."""
+    """A parser of one file's ISO times; CorpusError for an invalid time, or if only some have a zone."""
 
     def __init__(self, file: str) -> None:
         self.file = file
