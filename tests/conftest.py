@@ -1,7 +1,7 @@
-"""Fixtures that every test may use: the real corpora and a real browser, where they are present.
+"""Fixtures for every test: the real corpora and a real browser, if present.
 
-Finished runs come from finished.py, records and results folders by hand from records.py,
-PgBouncer from pooling.py, a memory that every door may open from doors.py.
+Finished runs are in finished.py, hand-made records and results folders in records.py, PgBouncer in
+pooling.py, a memory for every interface in doors.py.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ NOWHERE = {"PGMNEMO_PORT": "1"}  # where no compose service answers
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Write the extension's scripts as sql/src has them, once; let tests interrupt what they start.
+    """Write the extension's scripts from sql/src, once; let tests interrupt the processes that they start.
 
-    A shell's background job ignores SIGINT, and so would all that a test starts.
+    A shell's background job ignores SIGINT, and its child processes inherit this.
     """
     if not hasattr(config, "workerinput"):
         subprocess.run([sys.executable, ASSEMBLE, "write"], check=True, stdout=subprocess.DEVNULL)
@@ -42,9 +42,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _find_nobodys_server() -> None:
-    """A server that somebody runs on this machine is not for tests, unless one names it.
+    """Hide a server on this machine from tests, unless a test names it.
 
-    They share lessons among workers and set the sequence of their ids back, so that a run there would fail.
+    Tests share lessons among workers and reset the sequence of lesson ids, so a run on such a server would
+    fail.
     """
     os.environ.pop("PGMNEMO_DSN", None)
     os.environ.update(NOWHERE)
@@ -53,7 +54,9 @@ def _find_nobodys_server() -> None:
 
 
 def corpus_file(variable: str, names: tuple[str, ...]) -> Path:
-    """The corpus under the folder (or the file) that `variable` names; skip, or fail when CI demands it."""
+    """Return the corpus file in the folder (or the file) that `variable` names; skip without it, or fail if
+    CI demands it.
+    """
     place = os.environ.get(variable) or os.environ.get("PGMNEMO_CORPORA_DIR")
     candidates = [Path(place)] + [Path(place) / name for name in names] if place else []
     for candidate in candidates:
@@ -72,24 +75,24 @@ def locomo_path() -> Path:
 
 @pytest.fixture(scope="session")
 def longmemeval_path() -> Path:
-    """The 246 development items of LongMemEval-S."""
+    """Return the file of the 246 development items of LongMemEval-S."""
     return corpus_file("LONGMEMEVAL_DATA_DIR", ("longmemeval_s_dev246.json.xz", "longmemeval_s_dev246.json"))
 
 
 @pytest.fixture(scope="session")
 def locomo_corpora(locomo_path: Path) -> dict[str, Corpus]:
-    """LoCoMo at both levels, read once."""
+    """Return LoCoMo by level, session and turn, read once."""
     return {level: SUITES["locomo"].load(locomo_path, level) for level in ("session", "turn")}
 
 
 @pytest.fixture(scope="session")
 def longmemeval_corpus(longmemeval_path: Path) -> Corpus:
-    """The development items by sessions, read once."""
+    """Return the development items by sessions, read once."""
     return SUITES["longmemeval"].load(longmemeval_path)
 
 
 def corpus_folder(variable: str) -> Path:
-    """The folder that `variable` names; skip, or fail when CI demands it."""
+    """Return the folder that `variable` names; skip without it, or fail if CI demands it."""
     place = os.environ.get(variable)
     if place and Path(place).is_dir():
         return Path(place)
@@ -101,18 +104,18 @@ def corpus_folder(variable: str) -> Path:
 
 @pytest.fixture(scope="session")
 def realtalk_path() -> Path:
-    """Chats 1 to 3 of the ten of REALTALK."""
+    """Return the folder of chats 1 to 3 of REALTALK's ten."""
     return corpus_folder("REALTALK_DATA_DIR")
 
 
 @pytest.fixture(scope="session")
 def beam_path() -> Path:
-    """The folder that holds chats 1 to 6 of the twenty of BEAM 100K, in a folder 100K."""
+    """Return the folder with chats 1 to 6 of BEAM 100K's twenty, in its subfolder 100K."""
     return corpus_folder("BEAM_DATA_DIR")
 
 
 def browser_path() -> str:
-    """The browser's program; skip, or fail when CI demands it."""
+    """Return the path of Chromium; skip without it, or fail if CI demands it."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
         sentence = "no Chromium: install Debian's package chromium"
@@ -124,7 +127,7 @@ def browser_path() -> str:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """A real, headless Chromium for all tests of a process: a second Playwright cannot start beside it."""
+    """Yield a headless Chromium for all tests of a process, since a process can start only one Playwright."""
     path = browser_path()
     playwright = pytest.importorskip("playwright.sync_api").sync_playwright().start()
     try:
@@ -137,6 +140,6 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def no_git_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hook that runs the tests must not lend them its repository."""
+    """Remove git's environment variables: a git hook that runs the tests sets them to its repository."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)

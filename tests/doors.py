@@ -1,4 +1,4 @@
-"""One PostgreSQL with the extension for the tests of every door, and a tenant of its own for each."""
+"""A PostgreSQL with the extension for the tests of every interface, with a new tenant for each test."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from tests.sql.conftest import POSTGRES
 
 @pytest.fixture(scope="session")
 def place() -> Iterator[Place]:
-    """A database of alice and bob."""
+    """Yield a database that alice and bob can use."""
     with memories(POSTGRES) as server:
         yield Place(server, server.install("doors", OURS))
 
 
 @pytest.fixture(scope="session")
 def open_memory(place: Place) -> Iterator[Callable[..., Memory]]:
-    """A memory of that database as alice (or `role`), of words alone unless an embedder is given; once."""
+    """Yield a function that returns alice's (or `role`'s) memory of the database, opened once per role and
+    embedder; without an embedder it searches only by words.
+    """
     with ExitStack() as stack:
         opened: dict[tuple[str, Any], Memory] = {}
 
@@ -40,13 +42,13 @@ def open_memory(place: Place) -> Iterator[Callable[..., Memory]]:
 
 @pytest.fixture
 def scope(open_memory: Callable[..., Memory], place: Place) -> Scope:
-    """A project of a new tenant, of words alone."""
+    """Return a project of a new tenant, without an embedder."""
     return open_memory().tenant(place.tenant()).project("kitchen")
 
 
 @pytest.fixture
 def page() -> Callable[[str], list[str]]:
-    """The blocks of Python of a page of docs/, in its order."""
+    """Return a function that reads the Python blocks of a page of docs/, in order."""
 
     def blocks(name: str) -> list[str]:
         text = (Path(__file__).parents[1] / "docs" / name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Finished runs of the sample without a database: a system that counts words takes the extension's place."""
+"""Finished runs of the sample without a database: a system that counts common words replaces pgmnemo."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ SETTINGS = {**DEFAULTS, "pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight":
 
 
 def running_commit() -> str:
-    """A commit that could have run: the last one that brought the edition in force, if there is git."""
+    """Return a commit that could have run: the last commit that changed PROTOCOL.md, or a fixed hash without
+    git.
+    """
     found = git(ROOT, "log", "-1", "--format=%H", "--", "PROTOCOL.md").stdout.decode().split()
     return found[-1] if found else "ab" * 20
 
 
 class CommonWords(Pgmnemo):
-    """Stands for the extension: ranks by the number of words that a text shares with the question."""
+    """A fake of the extension that ranks by the number of words shared by text and question."""
 
     recognised = True
 
@@ -77,7 +79,9 @@ class CommonWords(Pgmnemo):
         )
 
     def _ranked(self, query: Query, minimum: int, alone: bool = False) -> list[Match]:
-        """By the words that count; those of four letters are its bm25, and the others flow in as graph."""
+        """Return matches by the number of common words: words of at least `modes['bm25']` letters (4 by
+        default) as bm25, and other words of at least `minimum` letters as graph, which `alone` leaves out.
+        """
         words = set(query.text.lower().split())
         matches = []
         for lesson in self.loaded:
@@ -101,7 +105,7 @@ class CommonWords(Pgmnemo):
 
 @dataclass(frozen=True)
 class Finished:
-    """A run's folder, its corpus, and the list of releases that knows its extension."""
+    """A run's folder, its corpus, and the folder with the release list that knows its extension."""
 
     folder: Path
     corpus: Path
@@ -115,9 +119,10 @@ def sample_path() -> Path:
 
 @pytest.fixture(scope="session")
 def finish(tmp_path_factory: pytest.TempPathFactory, sample_path: Path) -> Callable[..., Finished]:
-    """Make a run of the sample, with five components and no database: the options of a Request.
+    """Return a function that makes a run of the sample with five components and no database.
 
-    `minimum` letters has a word that counts; `modes` are more legs, each with a minimum of its own.
+    It takes the options of a Request. Words of at least `minimum` letters count; `modes` are more legs by
+    name, each with its own minimum.
     """
     sql, home = tmp_path_factory.mktemp("release"), tmp_path_factory.mktemp("home")
     (sql / "releases.toml").write_text(f'["0.2.1"]\nfingerprint = "{FINGERPRINT}"\n')

@@ -1,5 +1,6 @@
-"""What tests of several folders use: a command in a process of its own, a register of cases, rankings,
-one check of a run, waiting, the current release."""
+"""Helpers of several test folders: subprocesses, tables of cases, rankings, single checks of a run, waiting,
+and the current release.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ Case = TypeVar("Case", bound=Callable[..., Any])
 
 
 class Listener(Progress):
-    """Keeps what is said."""
+    """A Progress that collects the reported lines."""
 
     def __init__(self) -> None:
         super().__init__(quiet=True)
@@ -55,7 +56,7 @@ def free_port() -> int:
 
 @contextmanager
 def readable() -> Iterator[Path]:
-    """A folder that a server of another user can read, unlike pytest's own."""
+    """Yield a temporary folder that a server of another user can read, unlike pytest's own folders."""
     folder = Path(tempfile.mkdtemp(prefix="pgmnemo-test-"))
     folder.chmod(0o755)
     yield folder
@@ -63,7 +64,7 @@ def readable() -> Iterator[Path]:
 
 
 def until(condition: Callable[[], object]) -> None:
-    """Wait for what must come; a machine may be busy."""
+    """Wait until the condition is true; fail after 240 s, since the machine may be busy."""
     deadline = time.monotonic() + 240
     while not condition():
         assert time.monotonic() < deadline, "it never came"
@@ -71,13 +72,13 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def kept_runs(suite: str = "*") -> list[Path]:
-    """The committed runs whose edition is read here, oldest first."""
+    """Return the folders of the committed runs with a known edition, oldest first."""
     found = sorted(ROOT.glob(f"benchmarks/{suite}/results/*/run.json"), key=lambda path: path.parent.name)
     return [path.parent for path in found if json.loads(path.read_bytes())["protocol"]["version"] in known()]
 
 
 def kept_run(suite: str, version: str = "") -> Path:
-    """The newest of them, of one version; the module is skipped in a copy without any results."""
+    """Return the newest committed run of a suite and version; skip the module if no run is committed."""
     runs = kept_runs()
     if not runs:
         pytest.skip(f"no run is committed under {known()[-1]}", allow_module_level=True)
@@ -87,7 +88,9 @@ def kept_run(suite: str, version: str = "") -> Path:
 
 
 def runner(top: Path, *words: str, modules: Path) -> str:
-    """What `python -m runner` prints in the folder `top`, with `modules` before others; it must end well."""
+    """Run `python -m runner` in the folder `top`, with `modules` on PYTHONPATH, and return its output; fail
+    on a non-zero exit code.
+    """
     environ = {**os.environ, "PYTHONHASHSEED": "42", "PYTHONPATH": str(modules)}
     done = subprocess.run(
         [sys.executable, "-m", "runner", *words], cwd=top, env=environ, capture_output=True, text=True
@@ -97,19 +100,21 @@ def runner(top: Path, *words: str, modules: Path) -> str:
 
 
 def endings(command: str) -> dict[str, dict[str, str]]:
-    """By cause: the `sentence` that a command says on standard error (`…` is what differs) and its `code`."""
+    """Return the rows of endings.tsv for a command by cause: the `sentence` on standard error, with `…` for
+    variable parts, and the exit `code`.
+    """
     with Path(__file__).with_name("endings.tsv").open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return {row["cause"]: row for row in rows if row["command"] == command}
 
 
 def is_sentence(ending: dict[str, str], said: str) -> bool:
-    """Whether `said` is the sentence of `ending`, with anything for each `…`."""
+    """Return whether `said` matches the sentence of `ending`, with any text for each `…`."""
     return re.fullmatch(".+".join(map(re.escape, ending["sentence"].split("…"))), said) is not None
 
 
 def registering(cases: dict[str, Case]) -> Callable[[str], Callable[[Case], Case]]:
-    """A decorator that puts a case into `cases` under its cause."""
+    """Return a decorator that registers a case in `cases` under its cause."""
 
     def named(cause: str) -> Callable[[Case], Case]:
         def register(case: Case) -> Case:
@@ -122,11 +127,11 @@ def registering(cases: dict[str, Case]) -> Callable[[str], Callable[[Case], Case
 
 
 def answered(check: str, folder: Path, history: Path | None = None, signers: Path | None = None) -> Answer:
-    """What one check of `verify` answers, without the others."""
+    """Run a single check of `verify` on a results folder, and return its answer."""
     return CHECKS[check](Evidence(folder, None, history, SQL_FOLDER, None, QUIET, signers_list(signers)))
 
 
 def ranked(name: str, system: Any, lessons: Lessons, queries: Sequence[Query], k: int) -> list[list[int]]:
-    """The numbers that a system answers each question with, best first, judged as a run judges them."""
+    """Return the lesson numbers of a system's answer to each question, best first, checked as in a run."""
     found = answers(system, name, queries, k, Judge(name, lessons))
     return [[match.number for match in one.matches] for one in found]

@@ -1,4 +1,4 @@
-"""A real PgBouncer before a real PostgreSQL, which Debian has as the package pgbouncer."""
+"""A real PgBouncer, from Debian's package pgbouncer, in front of a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ query_wait_timeout = 30
 
 @pytest.fixture(scope="session")
 def bouncer() -> str:
-    """PgBouncer; skip, or fail where CI demands it."""
+    """Return the path of PgBouncer; skip without it, or fail if CI demands it."""
     found = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if found is None:
         sentence = "no PgBouncer: install Debian's package pgbouncer"
@@ -47,7 +47,7 @@ def bouncer() -> str:
 
 @dataclass
 class Pool:
-    """One PgBouncer, with a database under each of some names."""
+    """A PgBouncer with named databases."""
 
     folder: Path
     open: ExitStack
@@ -62,7 +62,9 @@ class Pool:
         logins: Iterable[str],
         settings: Mapping[str, object],
     ) -> Pool:
-        """Before `server`; each database is its own with what is told besides, such as another user."""
+        """Start PgBouncer in front of `server`; each database name has its own further parameters, such as
+        another user.
+        """
         folder = Path(tempfile.mkdtemp(prefix="pgmnemo-pool-"))
         stack.callback(shutil.rmtree, folder)
         place = {name: server[name] for name in ("host", "port", "dbname")}

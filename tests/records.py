@@ -1,4 +1,4 @@
-"""Records of runs and results folders by hand, for tests that need no finished run."""
+"""Hand-made records of runs and results folders, for tests that need no finished run."""
 
 from __future__ import annotations
 
@@ -84,7 +84,9 @@ def base_record() -> Run:
 
 @pytest.fixture(scope="session")
 def record() -> Callable[..., Run]:
-    """LoCoMo by pgmnemo 0.2.1 under the edition in force, or `run`; a mapping changes fields of a part."""
+    """Return a function that makes the record of LoCoMo by pgmnemo 0.2.1 under the current edition, or of
+    `run`, with changes; a mapping changes fields of a part.
+    """
 
     def make(run: Run | None = None, **changes: Any) -> Run:
         run = run or base_record()
@@ -99,7 +101,9 @@ def record() -> Callable[..., Run]:
 
 @pytest.fixture(scope="session")
 def shelve() -> Callable[..., Path]:
-    """Write what a run leaves, as far as `read_results` asks for it: figures, and raw rankings if any."""
+    """Return a function that writes a results folder for `read_results`: record, metrics, manifest, and raw
+    rankings if given.
+    """
 
     def write(
         folder: Path,
@@ -127,13 +131,15 @@ def shelve() -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def reseal() -> Callable[[Path], None]:
-    """Let the manifest list the files as they are now, as the edition in force does."""
+    """Return a function that rewrites the manifest for the current files, under the current edition."""
     return lambda folder: write_manifest(folder, current().schemas)
 
 
 @pytest.fixture(scope="session")
 def broken() -> Callable[..., list[Any]]:
-    """Copies of a document, each with one key taken away or added, or one value of another type."""
+    """Return a function that makes copies of a document, each with one key removed or added, or one value of
+    another type.
+    """
 
     def make(document: Any, *open_maps: str) -> list[Any]:
         whole = json.dumps(document)
@@ -155,7 +161,7 @@ def broken() -> Callable[..., list[Any]]:
 def _places(
     value: Any, open_maps: tuple[str, ...], place: tuple[Any, ...] = ()
 ) -> Iterator[tuple[tuple[Any, ...], Callable[[Any, Any], None]]]:
-    """Where a document can be broken, and how."""
+    """Yield each path at which a document can be broken, with the function that breaks it."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     if isinstance(value, dict):
         yield (*place, "another"), lambda parent, key: parent.update({key: None})

@@ -1,4 +1,4 @@
-"""Repositories that a test makes, and a merge in one that no honest hand makes."""
+"""Git repositories of tests, and an orphan merge, as a forger would make."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ CONFIG = (
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git says there, run as Ada whatever this machine is set to; CalledProcessError where it fails."""
+    """Run git in the folder as Ada, independent of this machine's settings, and return its output; raise
+    CalledProcessError on failure.
+    """
     done = subprocess.run(
         ["git", *CONFIG, *arguments], cwd=folder, check=True, capture_output=True, text=True
     )
@@ -21,7 +23,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def merge_an_orphan(base: Path, change: Callable[[], object]) -> None:
-    """Commit the change on a branch without parents, and take all of that side by a merge into main."""
+    """Commit the change on a branch without parents, and merge it into main with all of its files."""
     git(base, "checkout", "--orphan", "side")
     change()
     git(base, "add", ".")

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that speaks the protocols of model services, and breaks them as told."""
+"""A real HTTP server on loopback that speaks the protocols of model services, and breaks them on request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ Body = dict[str, Any]
 
 
 class Broken:
-    """An answer that is none: a status (0: no byte comes), no JSON, one that is cut or comes too slowly."""
+    """A faulty answer: a status (0: no byte is sent), other content than JSON, `cut` last bytes missing, or
+    `slow` seconds between bytes.
+    """
 
     def __init__(
         self,
@@ -30,9 +32,8 @@ class Broken:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers with the next of `broken` while there is any, then with what `answer` makes of a request.
-
-    That may be a `Broken`, too.
+    """A server that answers with the next of `broken`, or else with the result of `answer`, which may also be
+    a `Broken`.
     """
 
     daemon_threads = True
@@ -48,7 +49,7 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def handle_error(self, *_: Any) -> None:
-        """Whoever asked has gone away: what a test of slowness wants."""
+        """Ignore a client that has disconnected, as in tests of slow answers."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -80,12 +81,12 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(made.slow)
 
     def log_message(self, *_: Any) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 @contextmanager
 def serving(answer: Callable[[str, Body], Any]) -> Iterator[Server]:
-    """A server for the length of the block."""
+    """Yield a server that runs during the block."""
     server = Server(answer)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
@@ -98,7 +99,7 @@ def serving(answer: Callable[[str, Body], Any]) -> Iterator[Server]:
 
 
 def reranked(_: str, body: Body) -> Body:
-    """A /rerank service: the more words of the query a document has, the better; in reversed order."""
+    """Return a /rerank answer in reversed order: scores rise with a document's number of query words."""
     query = set(body["query"].lower().split())
     results = [
         {"index": place, "relevance_score": len(query & set(text.lower().split())) / (1 + len(query))}
@@ -108,7 +109,7 @@ def reranked(_: str, body: Body) -> Body:
 
 
 def chat(text: str, **more: Any) -> Body:
-    """A chat completion that says `text`."""
+    """Return a chat completion with the content `text`."""
     message = {"role": "assistant", "content": text, **more}
     usage = {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14}
     return {

@@ -1,6 +1,6 @@
-"""A plugin for CI: a run of tests fails where one of them asked a service that no test had started.
+"""A plugin for CI that fails a test run if a test connects to a service that no test started.
 
-It listens on the compose service's port, where somebody's service might be, for as long as the tests run.
+It listens on the compose service's port, where a service of the machine's user might run, during the tests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from pgmnemo.server import discovery
 
 
 class Watch(threading.Thread):
-    """Listens on a port of this machine and never answers; `callers` are those who connected and are ours."""
+    """A thread that listens on a port of this machine and never answers; `callers` are the commands of this
+    run's processes that connected.
+    """
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)
@@ -40,7 +42,7 @@ class Watch(threading.Thread):
 
 
 def _ours(port: int) -> list[str]:
-    """The command of the process that calls from `port`, if it is this one or was started below it."""
+    """Return the command of the process that calls from `port`, if it is this process or its descendant."""
     with suppress(psutil.Error):  # gone by now, or not ours to ask
         for one in psutil.net_connections("tcp4"):
             if one.laddr and one.laddr.port == port and one.pid:

@@ -1,4 +1,4 @@
-"""The extension in PostgreSQL 18 (PGMNEMO_POSTGRES=16: in 16), and a tenant of its own for each test."""
+"""The extension in PostgreSQL 18 (PGMNEMO_POSTGRES=16: in 16), with a new tenant for each test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Connection = psycopg.Connection[Any]
 
 
 def literals(vectors: Sequence[Any] | None) -> list[str | None] | None:
-    """Each vector as pgvector reads it from text."""
+    """Return each vector as pgvector's text."""
     if vectors is None:
         return None
     return [
@@ -34,7 +34,7 @@ def literals(vectors: Sequence[Any] | None) -> list[str | None] | None:
 
 @dataclass
 class Tenant:
-    """One tenant, a project in it, and a connection of an ordinary role that works for it."""
+    """A tenant with one project, and a connection of an ordinary role that may work for it."""
 
     database: Database
     open: ExitStack
@@ -64,7 +64,9 @@ class Tenant:
         return self.rows(query, *parameters)[0][0]
 
     def store(self, external_id: str, content: str, **attributes: Any) -> Any:
-        """`passage_embeddings` is a list of vectors, None for a passage without one."""
+        """Store a lesson; `passage_embeddings` is a list of vectors, with None for a passage without a
+        vector.
+        """
         project = attributes.pop("project_id", self.project)
         casts = {"embedding": "::real[]", "passage_embeddings": "::vector[]"}
         names = "".join(f", {name} => %s{casts.get(name, '')}" for name in attributes)
@@ -80,7 +82,9 @@ class Tenant:
         vectors: NDArray[np.float32] | None = None,
         passages: Sequence[Sequence[str]] | None = None,
     ) -> Any:
-        """Through staging, in one transaction; `vectors` and `passages` in the order of `contents`."""
+        """Store lessons by staging, in one transaction; `vectors` and `passages` are in the order of
+        `contents`.
+        """
         with self.client.transaction(), self.client.cursor() as cursor:
             cursor.execute("SELECT pgmnemo.open_staging()")
             columns = "project_id, external_id, content, embedding, passages"
@@ -94,7 +98,9 @@ class Tenant:
 
     @contextmanager
     def acting(self, connection: Connection | None = None) -> Iterator[Connection]:
-        """As within a verb: the extension's owner, whom the policies show this tenant's rows alone."""
+        """Yield the connection as a verb runs: as the extension's owner, with policies that show only this
+        tenant's rows.
+        """
         within = connection or self.client
         role = within.execute("SELECT current_user").fetchone()[0]
         enter = "SELECT set_config('role', %s, true), set_config('pgmnemo.acting_tenant', %s, true)"
@@ -104,12 +110,12 @@ class Tenant:
             within.execute(enter, (role, ""))
 
     def alter(self, statement: str, *parameters: object) -> int:
-        """Change rows past the verbs; how many."""
+        """Change rows without the verbs; return their number."""
         with self.acting() as within:
             return within.execute(statement, parameters or None).rowcount
 
     def look(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Rows of a query that only the extension's owner may ask."""
+        """Return the rows of a query that only the extension's owner may run."""
         with self.acting() as within:
             return within.execute(query, parameters or None).fetchall()
 
@@ -119,7 +125,7 @@ class Tenant:
         return self.value(query, self.project, source, target, kind, *attributes.values())
 
     def recall(self, text: str | None = None, vector: Any = None, **options: object) -> list[dict[str, Any]]:
-        """Rows as dictionaries, best first; the test's own project unless `project_id` is given."""
+        """Return answers as dictionaries, best first; `project_id` defaults to the test's own project."""
         options = {"project_id": self.project, "query_text": text, **options}
         names = "".join(f", {name} => %s" for name in options)
         with self.client.cursor(row_factory=psycopg.rows.dict_row) as cursor:
@@ -161,7 +167,9 @@ def owner(database: Database) -> Iterator[Connection]:
 
 @pytest.fixture(scope="session")
 def unit() -> Callable[..., NDArray[np.float32]]:
-    """A unit vector with these first coordinates: unit(3, 4) has cosine 0.6 with unit(1)."""
+    """Return a function that makes a unit vector from its first coordinates: unit(3, 4) has cosine 0.6 with
+    unit(1).
+    """
 
     def make(*coordinates: float) -> NDArray[np.float32]:
         row = np.zeros(WIDTH, dtype=np.float32)

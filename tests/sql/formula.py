@@ -1,7 +1,7 @@
-"""The score written anew, in Python, from the texts and vectors that were stored.
+"""An independent Python implementation of the score, from the stored texts and vectors.
 
-Words are cut by to_tsvector, so texts and questions must be free of the irregular forms that pgmnemo._lexemes
-merges. Every stored lesson is taken as a candidate.
+to_tsvector cuts the words, so texts and questions must be free of the irregular forms that pgmnemo._lexemes
+merges. Every stored lesson is a candidate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Span = tuple[datetime, datetime]
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """The settings that are no weights, at their defaults."""
+    """The settings that are not weights, with their defaults."""
 
     statistics_scope: str = "both"
     bm25_k1: float = 0.9
@@ -65,7 +65,7 @@ class Lesson:
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics:
-    """What rareness is counted over: the words of the tenant's lessons, and of those in scope."""
+    """The words of the tenant's lessons and of the lessons in scope, from which term rarity is computed."""
 
     everywhere: Sequence[Words]
     inside: Sequence[Words]
@@ -101,7 +101,9 @@ def bm25(asked: Iterable[str], words: Words, statistics: Statistics) -> float:
 
 
 def passage_terms(asked: Iterable[str], words: Words, passages: Sequence[Words], s: Statistics) -> float:
-    """The best passage's; a lesson without passages is its own, and its length counts by half."""
+    """Return the best passage's score; a lesson without passages counts as one, with half the exponent of the
+    length penalty.
+    """
 
     def worth(held: Words, power: float) -> float:
         found = sum(s.idf(term) + s.numbers.passage_term_bonus for term in asked if term in held)
@@ -111,7 +113,9 @@ def passage_terms(asked: Iterable[str], words: Words, passages: Sequence[Words],
 
 
 def cosines(lesson: Lesson, asked: Any, half: Callable[[Any], Any]) -> dict[str, float | None]:
-    """Own, the best passage's, and the mean of the two best; the own where no passage has a vector."""
+    """Return the lesson's own cosine, the best passage's, and the mean of the best two; the own one replaces
+    both if no passage has a vector.
+    """
     own = None if lesson.vector is None else float(half(lesson.vector) @ asked)
     parts = [float(half(row) @ asked) for row in lesson.vectors or () if row is not None]
     best = sorted(parts, reverse=True)[:2] or ([] if own is None else [own])
@@ -130,13 +134,15 @@ def temporal(at: datetime | None, span: Span | None) -> float:
 
 
 def background(lessons: Iterable[Lesson], half: Callable[[Any], Any]) -> Any:
-    """The first vector of each of these lessons (16 at most) that has one."""
+    """Return the first vector of each of these lessons (at most 16) that has vectors, as an array."""
     each = ([row for row in (one.vector, *(one.vectors or ())) if row is not None] for one in lessons)
     return np.array([half(found[0]) for found in each if found])
 
 
 def center(rows: Any, asked: Any, lesson: Lesson | None, half: Callable[[Any], Any]) -> float:
-    """The mean cosine of the rows, less what the answer lifts it by, and a part of what all share."""
+    """Return the mean cosine of the rows, less the answer's expected lift of it, plus a part of the shared
+    component.
+    """
     mean, summed = float(np.mean(rows @ asked)), np.mean(rows, 0).astype(np.float16).astype(float)
     commonness, own = float(np.linalg.norm(summed)), background([lesson] if lesson else [], half)
     hub = commonness * (float(own[0] @ half(summed)) - commonness) if len(own) else 0.0
@@ -163,7 +169,9 @@ def neighbours(
     name: str,
     n: Numbers,
 ) -> float:
-    """To a person's lesson from those up to two places away; from an assistant's only backwards."""
+    """Return what a lesson gains from lessons up to two positions away, none for an assistant's lesson; an
+    assistant's lesson gives nothing to earlier positions.
+    """
     lesson = lessons[name]
     if lesson.position is None or lesson.role == "assistant":
         return 0.0
@@ -184,7 +192,7 @@ def neighbours(
 def graph(
     links: Sequence[tuple[str, str, float]], worth: Mapping[str, float], n: Numbers
 ) -> dict[str, float]:
-    """The best path from any of the seeds to every lesson that one leads to."""
+    """Return for each lesson the strength of the best path from any seed; 0 without a path."""
     best = dict.fromkeys(worth, 0.0)
     ways = [*links, *((target, source, weight) for source, target, weight in links)]
     seeds = sorted((name for name in worth if worth[name] > 0), key=lambda name: (-worth[name], name))
@@ -202,7 +210,7 @@ def graph(
 
 @dataclass(frozen=True, kw_only=True)
 class Formula:
-    """All that a recall of these lessons of one project should answer."""
+    """The expected answers of recall over the lessons of one project."""
 
     tenant: Any
     unit: Any
@@ -213,11 +221,11 @@ class Formula:
     numbers: Numbers
 
     def half(self, vector: Any) -> Any:
-        """As half precision keeps it."""
+        """Return the unit vector rounded to half precision."""
         return self.unit(*vector).astype(np.float16).astype(np.float64)
 
     def reach(self, question: str) -> tuple[float, float]:
-        """The score of all words of a question, and the share that they count with for their number."""
+        """Return the score of a question with all words matched, and a factor for its number of words."""
         inside = [cut(self.tenant, lesson.content) for lesson in self.lessons.values()]
         everywhere = [*inside, *(cut(self.tenant, text) for text in self.elsewhere)]
         counted = Statistics(everywhere=everywhere, inside=inside, numbers=self.numbers)
@@ -233,7 +241,7 @@ class Formula:
     def relevance(
         self, rows: Mapping[str, Mapping[str, Any]], question: str, vector: Any, by_words: bool
     ) -> dict[str, float]:
-        """What each lesson is worth by itself."""
+        """Return each lesson's relevance without context, neighbours, links, recency and importance."""
         reach, brevity = self.reach(question)
         first = background(self.lessons.values(), self.half)
         worth = {}
@@ -269,7 +277,7 @@ class Formula:
     def own(
         self, question: str, vector: Any, moment: datetime, mode: str, span: Span | None
     ) -> dict[str, dict[str, Any]]:
-        """The components that need no other candidate."""
+        """Return each lesson's components that do not depend on other candidates."""
         inside = {name: cut(self.tenant, row.content) for name, row in self.lessons.items()}
         other = [cut(self.tenant, text) for text in self.elsewhere]
         counted = Statistics(
@@ -296,6 +304,8 @@ class Formula:
         return rows
 
     def recency(self, lesson: Lesson, moment: datetime) -> float:
-        """Of a lesson without occurred_at, stored after `moment`, it is 1."""
+        """Return the recency at `moment`: 1 for a lesson without occurred_at, since tests store it after
+        `moment`.
+        """
         age = max((moment - (lesson.at or moment)) / DAY, 0.0)
         return float(0.5 ** (age / self.numbers.recency_half_life))

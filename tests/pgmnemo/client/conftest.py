@@ -1,5 +1,6 @@
-"""One PostgreSQL with the extension for all tests of the client (PGMNEMO_POSTGRES names another than 18), and
-a tenant of its own for each."""
+"""A PostgreSQL with the extension for all client tests (version 18, or PGMNEMO_POSTGRES), with a new tenant
+for each test.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +35,16 @@ def runner() -> Iterator[asyncio.Runner]:
 
 @pytest.fixture(params=SHELLS)
 def shell(request: pytest.FixtureRequest, runner: asyncio.Runner) -> Iterator[Shell]:
-    """Each of both in turn."""
+    """Yield the synchronous and the asynchronous client in turn."""
     with ExitStack() as stack:
         yield Shell(request.param, stack, runner)
 
 
 @pytest.fixture(scope="session")
 def kept(place: Place, runner: asyncio.Runner) -> Iterator[dict[str, Any]]:
-    """A memory of each shell, of words alone, as alice: its connections have planned every verb."""
+    """Yield alice's memory of each client by its name, without an embedder: its connections have planned
+    every verb.
+    """
     with ExitStack() as stack:
         yield {kind: Shell(kind, stack, runner).open(place.dsn()) for kind in SHELLS}
 
@@ -53,13 +56,13 @@ def memory(shell: Shell, kept: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def scope(memory: Any, place: Place) -> Any:
-    """A project of a new tenant."""
+    """Return a project of a new tenant."""
     return memory.tenant(place.tenant()).project("kitchen")
 
 
 @pytest.fixture
 def shut(place: Place) -> Iterator[Door]:
-    """A door before the server."""
+    """Yield a proxy in front of the server that can cut connections."""
     folder = Path(tempfile.mkdtemp(prefix="pgmnemo-door-"))
     with door(folder, f"{place.server.conninfo['host']}/.s.PGSQL.5432") as made:
         yield made

@@ -1,4 +1,4 @@
-"""A door before a PostgreSQL that can be shut: connections are cut where the network would cut them."""
+"""A proxy in front of PostgreSQL that cuts connections as a network would."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ SOCKET = ".s.PGSQL.5432"
 
 
 class Door:
-    """Hands on what clients and server say. `cut(words)`: the next request with these words reaches the
-    server, its answer is lost, and the connection is gone."""
+    """A proxy between clients and server. After `cut(words)` the next request with these words reaches the
+    server, its answer is lost, and the connection is closed.
+    """
 
     def __init__(self, folder: Path, server: str) -> None:
         self.folder, self.server = folder, server
@@ -28,14 +29,14 @@ class Door:
         self.passed = []
 
     def open(self) -> None:
-        """Let clients in."""
+        """Listen for clients."""
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(str(self.folder / SOCKET))
         self._listening.listen()
         self._run(self._let_in, self._listening)
 
     def shut(self) -> None:
-        """Let nobody in, and drop who is."""
+        """Stop listening, and close all connections."""
         if self._listening is not None:
             self._drop(self._listening)
             self._listening.close()
@@ -98,7 +99,7 @@ class Door:
 
 @contextmanager
 def door(folder: Path, server: str) -> Iterator[Door]:
-    """Open for the length of the block."""
+    """Yield a proxy that is open during the block."""
     made = Door(folder, server)
     made.open()
     try:

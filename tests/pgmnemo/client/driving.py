@@ -1,4 +1,4 @@
-"""Memories of both shells behind one set of plain calls, and a PostgreSQL that tests open them in."""
+"""Synchronous and asynchronous memories behind one synchronous interface, and a PostgreSQL for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Connection = psycopg.Connection[Any]
 
 
 class Driven:
-    """An asynchronous memory or scope whose verbs are called as those of the synchronous one."""
+    """A synchronous wrapper of an asynchronous memory or scope."""
 
     def __init__(self, runner: asyncio.Runner, inner: Any) -> None:
         self.runner, self.inner = runner, inner
@@ -48,7 +48,7 @@ async def collected(answers: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Place:
-    """A database with the extension, owned by keeper; alice and bob work in it, each for its tenants."""
+    """A database with the extension, owned by keeper; alice and bob work in it, each for their tenants."""
 
     server: Server
     name: str
@@ -57,11 +57,11 @@ class Place:
         return make_conninfo(**{**self.server.conninfo, "dbname": self.name, "user": role, **more})
 
     def connect(self, role: str | None = None) -> Connection:
-        """As a superuser, or as a role."""
+        """Return a connection as a superuser, or as `role`."""
         return self.server.connect(self.name, role)
 
     def tenant(self, *roles: str) -> str:
-        """The name of a new tenant that these roles (alice and bob) may work for."""
+        """Return the name of a new tenant that the roles (default: alice and bob) may work for."""
         name = f"tenant {uuid4().hex}"
         with self.connect("keeper") as owner:
             for role in roles or ("alice", "bob"):
@@ -71,14 +71,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Shell:
-    """One of the two, by its name."""
+    """The synchronous or asynchronous client, by `kind`."""
 
     kind: str
     stack: ExitStack
     runner: asyncio.Runner
 
     def open(self, place: Any, **given: Any) -> Any:
-        """A memory that is closed with the test; no embedder unless one is given."""
+        """Open a memory that is closed with the test; the default embedder is None."""
         given = {"embedder": None, **given}
         if self.kind == "sync":
             return self.stack.enter_context(Memory.open(place, **given))
@@ -87,6 +87,6 @@ class Shell:
         return memory
 
     def call(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        """The answer of a function, awaited where it is asynchronous."""
+        """Call a function and return its result, awaited if it is awaitable."""
         answer = function(*given, **named)
         return self.runner.run(answer) if inspect.isawaitable(answer) else answer
