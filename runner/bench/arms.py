@@ -21,7 +21,7 @@ from runner.runs.raw import Kept
 from runner.runs.run import EMPTY, Arm
 from runner.systems import open_system
 from runner.systems.asking import Judge, components_of, faults
-from runner.systems.controls import CONTROLS, new_control
+from runner.systems.controls import controls_among, new_control
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.system import Legged, System
 
@@ -84,8 +84,7 @@ def _legs(work: Work, system: System) -> dict[str, tuple[Mapping[str, str], str]
 
 def _controls(work: Work) -> list[str]:
     """Return those of the edition's arms that need no system."""
-    possible = {*CONTROLS} - ({"cosine"} if work.vectors is None else set())
-    return [name for name in work.run.edition.arms if name in possible]
+    return controls_among(work.run.edition.arms, vectors=work.vectors is not None)
 
 
 def _rankers(work: Work, system: System, judge: Judge, material: Material) -> Iterator[tuple[Ranker, Arm]]:

@@ -6,7 +6,7 @@ They need no database. Ties break as everywhere (PROTOCOL.md §4.5): by the less
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,11 +86,16 @@ def _places(lessons: Lessons) -> Places:
     return {project: np.array(members, dtype=np.intp) for project, members in groups.items()}
 
 
-CONTROLS: Sequence[str] = ("cosine", "plain-bm25", "random")
+COSINE, PLAIN_BM25, RANDOM = CONTROLS = ("cosine", "plain-bm25", "random")
+
+
+def controls_among(arms: Iterable[str], *, vectors: bool) -> list[str]:
+    """Return the controls among the arms of an edition, in its order; exact cosine needs vectors."""
+    return [name for name in arms if name in CONTROLS and (vectors or name != COSINE)]
 
 
 def new_control(name: str, seed: int, drawn_by: Callable[[Query], str]) -> System:
     """Return the control that a run calls by one of CONTROLS."""
-    if name == "cosine":
+    if name == COSINE:
         return ExactCosine()
-    return PlainBM25() if name == "plain-bm25" else RandomOrder(seed, drawn_by)
+    return PlainBM25() if name == PLAIN_BM25 else RandomOrder(seed, drawn_by)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from pgmnemo.progress import QUIET, Progress
 from runner.systems.system import Lessons, Match, Query, System
 
-NAME, WORDS = "plain-bm25", "BM25 over plain words, the same for every version"
 K1, B = 1.2, 0.75
 UNSPACED = (  # Thai, Lao, Myanmar, Khmer, Han and kana put no blanks between words
     r"\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3"
@@ -65,7 +64,7 @@ class PlainBM25(System):
         self._indexes: dict[str | None, Index] = {}
 
     def words(self) -> str:
-        return WORDS
+        return "BM25 over plain words, the same for every version"
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         scopes: dict[str | None, dict[int, Counter[int]]] = defaultdict(dict)

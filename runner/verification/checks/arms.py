@@ -12,7 +12,7 @@ from runner.runs.choice import OURS, Choice
 from runner.runs.costs import SUFFIX
 from runner.runs.run import Arm
 from runner.systems import SYSTEMS, beneath, kind_of
-from runner.systems.controls import CONTROLS
+from runner.systems.controls import controls_among
 from runner.systems.wrappers import PASSAGES
 from runner.verification.evidence import Evidence
 
@@ -62,9 +62,8 @@ def _legs(evidence: Evidence) -> Iterator[Arm]:
 
 
 def _controls(evidence: Evidence) -> Iterator[Arm]:
-    for name in evidence.edition.arms:
-        if name in CONTROLS and (name != "cosine" or evidence.run.embedder is not None):
-            yield Arm(name, LEG_WORDS[name])
+    for name in controls_among(evidence.edition.arms, vectors=evidence.run.embedder is not None):
+        yield Arm(name, LEG_WORDS[name])
 
 
 def _beside(evidence: Evidence, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:

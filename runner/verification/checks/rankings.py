@@ -15,12 +15,12 @@ from runner.protocol.metrics.document import metrics_of
 from runner.protocol.suites import SUITES
 from runner.records import Json
 from runner.runs.run import METRICS, metrics_text
-from runner.systems.controls import new_control
+from runner.systems.controls import CONTROLS, controls_among, new_control
 from runner.verification.checks.scores import ids
 from runner.verification.evidence import Evidence, NotAsked, Wrong, unlike
 
 SHARED = ("question", "type", "project", "size", "gold")  # what every arm must have seen alike in a scope
-AGAIN = ("plain-bm25", "random")  # the controls that need no vectors
+AGAIN = controls_among(CONTROLS, vectors=False)
 Blocks = Mapping[tuple[str, str], Sequence[Json]]  # lines by arm and scope
 
 
@@ -170,27 +170,25 @@ def ranked(evidence: Evidence) -> str:
 
 
 def controls(evidence: Evidence) -> str:
-    """Check the random arm and plain-bm25 with the corpus: both are ranked again, without system
-    or vectors.
-    """
+    """Check the random arm and plain-bm25 by the corpus: rank again, without system or vectors."""
     there = [name for name in AGAIN if name in evidence.by_arm]
     if not there:
         raise NotAsked("the run has none of the arms " + ", ".join(AGAIN))
+    own = evidence.given
+    asked = {question.key: Asked(place, question) for place, question in enumerate(own.questions)}
+    material = Material(own, None, tuple(asked.values()), CorpusLessons(own, None))
     for name in there:
-        _demand_same(evidence, name)
+        _demand_same(evidence, name, material, asked)
     return (
         f"{sum(len(evidence.by_arm[name]) for name in there):,} rankings are made again: {', '.join(there)}"
     )
 
 
-def _demand_same(evidence: Evidence, name: str) -> None:
-    """Wrong where the control `name` ranks otherwise than it does now."""
-    own = evidence.given
-    asked = {question.key: Asked(place, question) for place, question in enumerate(own.questions)}
-    material = Material(own, None, tuple(asked.values()), CorpusLessons(own, None))
+def _demand_same(evidence: Evidence, name: str, material: Material, asked: Mapping[str, Asked]) -> None:
+    """Raise Wrong if the control `name` ranks otherwise than it does now."""
     arm = new_control(name, evidence.run.seed, material.drawn_by)
     arm.load(material.lessons)
-    scopes = {scope.name: scope for scope in own.scopes}
+    scopes = {scope.name: scope for scope in material.corpus.scopes}
     for scope, group in groupby(evidence.by_arm[name], key=lambda line: str(line["scope"])):
         lines = list(group)
         queries = material.queries([asked[line["question"]] for line in lines], scopes[scope])
