@@ -25,7 +25,7 @@ class LocalServer:
     """
 
     def __init__(self, cluster: Cluster, lock: int) -> None:
-        self._cluster, self._lock = cluster, lock
+        self.cluster, self._lock = cluster, lock
         atexit.register(self.close)
 
     @classmethod
@@ -51,18 +51,18 @@ class LocalServer:
     @property
     def conninfo(self) -> Mapping[str, str]:
         """Return the login parameters of the ordinary role that owns the database and the extension."""
-        return self._cluster.address()
+        return self.cluster.address()
 
     def ensure(self) -> None:
         """Start the server again if it has died meanwhile; afterwards it answers."""
         if self._lock < 0:
-            raise UsageError(f"{self._cluster.folder.path} was closed; open it again")
-        with told(self._cluster.folder):
-            if self._cluster.is_up() and (connection := connect(self.conninfo)):
+            raise UsageError(f"{self.cluster.folder.path} was closed; open it again")
+        with told(self.cluster.folder):
+            if self.cluster.is_up() and (connection := connect(self.conninfo)):
                 connection.close()
                 return
-            with self._cluster.folder.opening(QUIET):
-                session(self._cluster).close()
+            with self.cluster.folder.opening(QUIET):
+                session(self.cluster).close()
 
     def close(self) -> None:
         """Let go of the server; the last one out stops it."""
@@ -71,8 +71,8 @@ class LocalServer:
             return
         atexit.unregister(self.close)
         try:
-            with self._cluster.folder.opening(QUIET):
-                _leave(self._cluster.folder, self._cluster, lock)
+            with self.cluster.folder.opening(QUIET):
+                _leave(self.cluster.folder, self.cluster, lock)
         except FileNotFoundError:  # the folder is gone, and the server with it
             os.close(lock)
 

@@ -11,10 +11,7 @@ import shutil
 import subprocess
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 from uuid import UUID
-
-import psycopg
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.local.binaries import newest, of_major
@@ -23,7 +20,6 @@ from pgmnemo.local.contents import renew, session
 from pgmnemo.local.folder import Folder, claim, major_of, told
 from pgmnemo.local.local_server import LocalServer, check_major
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.server.connections import without_service
 from pgmnemo.server.server_checks import Session, value
 from pgmnemo.server.server_process import SUPERUSER, identity
 
@@ -40,11 +36,12 @@ def upgrade(folder: Path, progress: Progress = QUIET) -> None:
     The old data is kept. A killed upgrade can be run again. Raise UsageError or DatabaseError.
     """
     _upgrade_server(folder, progress)
-    with closing(LocalServer.open(folder, progress=progress)) as server:
-        address: dict[str, Any] = {**server.conninfo, "user": SUPERUSER}
-        with without_service(), psycopg.connect(**address, autocommit=True) as memory:
-            for (tenant,) in memory.execute(TENANTS).fetchall():
-                _repair(memory, tenant, progress)
+    with (
+        closing(LocalServer.open(folder, progress=progress)) as server,
+        session(server.cluster, SUPERUSER) as memory,
+    ):
+        for (tenant,) in memory.execute(TENANTS).fetchall():
+            _repair(memory, tenant, progress)
 
 
 def _repair(memory: Session, tenant: UUID, progress: Progress) -> None:
