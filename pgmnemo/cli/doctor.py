@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +42,7 @@ def _lines(one: Finding) -> Iterator[str]:
 
 def _findings(where: Where, embedder: str) -> Iterator[Finding]:
     from pgmnemo.client.embedding import embedding_of
+    from pgmnemo.client.opening import resolve
     from pgmnemo.server.doctor import FAULT, OK, Finding, diagnose, fault
 
     made = None
@@ -56,24 +55,14 @@ def _findings(where: Where, embedder: str) -> Iterator[Finding]:
         yield fault("embedder", error)
     try:
         with _reached(where) as conninfo:
-            found = diagnose(conninfo, tenant=tenant_id(named(where.tenant)))
-            yield from (_typed(one, where) for one in found)
+            tenant, place = named(where.tenant), resolve(where.memory)
+            folder = place if isinstance(place, Path) else None
+            found = diagnose(conninfo, tenant=tenant_id(tenant), name=where.tenant, folder=folder)
+            yield from found
             if not any(one.state == FAULT for one in found):
                 yield _held(where, made.name if made else None)
     except PgmnemoError as error:
         yield fault("memory", error)
-
-
-def _typed(one: Finding, where: Where) -> Finding:
-    """Return a finding with the tenant as the user names it, and for a folder with a command instead
-    of SQL.
-    """
-    from pgmnemo.client.opening import resolve
-
-    tenant, folder = str(tenant_id(named(where.tenant))), resolve(where.memory)
-    if isinstance(folder, Path) and one.mend.startswith("SELECT pgmnemo.repair"):
-        return replace(one, mend=f"mnemo upgrade {shlex.quote(str(folder))}")
-    return replace(one, mend=one.mend.replace(f"--tenant {tenant}", f"--tenant {shlex.quote(where.tenant)}"))
 
 
 @contextmanager

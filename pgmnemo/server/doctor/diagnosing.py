@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -29,10 +30,16 @@ FIRST = ("server", "pgvector", "pgmnemo", "role", "settings")
 
 
 def diagnose(
-    conninfo: Mapping[str, Any], *, tenant: UUID | None = None, role: str | None = None
+    conninfo: Mapping[str, Any],
+    *,
+    tenant: UUID | None = None,
+    role: str | None = None,
+    name: str = "",
+    folder: Path | None = None,
 ) -> list[Finding]:
     """Return the findings on a database, for `role` (default: the login) and for a tenant if given.
 
+    Remedies call the tenant by `name` (default: its uuid) and, for a memory in a `folder`, are commands.
     The checks only read. A fault that a user can cause is a finding; it raises no error.
     """
     where = f"the database at {place(conninfo)}"
@@ -40,7 +47,7 @@ def diagnose(
         with connect(conninfo, mend="start it, or correct the DSN") as session:
             session.prepare_threshold = None  # a pooler may be between
             target = Target(session, where, default_version())
-            return _findings(Examined(target, tenant, role or session.info.user))
+            return _findings(Examined(target, tenant, role or session.info.user, name or str(tenant), folder))
     except DatabaseError as error:
         return [fault("server", error)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import UUID
 
 from pgmnemo.errors import PgmnemoError
@@ -32,11 +33,16 @@ def fault(what: str, error: PgmnemoError) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The database under diagnosis, a `tenant` in it, and the `role` to check for."""
+    """The database under diagnosis, a `tenant` in it and its name, and the `role` to check for.
+
+    `folder` is the memory's folder, if the database is in one.
+    """
 
     target: Target
     tenant: UUID | None
     role: str
+    name: str
+    folder: Path | None
 
 
 Check = Callable[[Examined], Iterator[Finding]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from pgmnemo.server.doctor.access import reached
@@ -55,7 +56,8 @@ def of_a_tenant(check: Check) -> Check:
 def index(examined: Examined) -> Iterator[Finding]:
     problems = examined.target.session.execute(PROBLEMS, (examined.tenant,)).fetchall()
     for problem, number in problems:
-        mend = f"SELECT pgmnemo.repair('{examined.tenant}')"
+        command = examined.folder and f"mnemo upgrade {shlex.quote(str(examined.folder))}"
+        mend = command or f"SELECT pgmnemo.repair('{examined.tenant}')"
         yield Finding("index", FAULT, f"{problem}: {number}", mend)
     if not problems:
         yield Finding("index", OK, "every lesson is found by its words, vectors and metadata")
@@ -106,7 +108,8 @@ def language(examined: Examined) -> Iterator[Finding]:
             f"lessons cut into words by another language than a new text would be ({usual}): {otherwise:,} "
             f"of {of}; they are older than that, or their writers named it"
         )
-        yield Finding("language", WARNING, told, f"mnemo recut --tenant {tenant}, for all lessons")
+        mend = f"mnemo recut --tenant {shlex.quote(examined.name)}, for all lessons"
+        yield Finding("language", WARNING, told, mend)
 
 
 def tables(examined: Examined) -> Iterator[Finding]:
