@@ -103,7 +103,7 @@ lint: $(VENV)/.test-ready $(UNASYNCD)
 	$(BIN)/lint-imports
 	UNASYNCD=$(abspath $(UNASYNCD)) $(BIN)/python tools/sync_client.py --check
 	$(BIN)/python tools/code_lines.py
-	$(BIN)/python tools/prose.py
+	$(BIN)/python -m tools.prose
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

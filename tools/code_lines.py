@@ -76,13 +76,13 @@ def weights() -> list[Weight]:
     python = {part: _python(part) for part in ("pgmnemo", "runner", "shards", "tools", "benchmarks", "tests")}
     by_hand = {part: [path for path in paths if not SYNC.search(str(path))] for part, paths in python.items()}
     lines = {part: _total(code_lines, paths) for part, paths in by_hand.items()}
-    sql = _total(filled_lines, _tracked("sql/src/**", "sql/upgrade/*.sql"))
-    pages = _total(filled_lines, _tracked(*PAGES))
+    sql = _total(filled_lines, tracked("sql/src/**", "sql/upgrade/*.sql"))
+    pages = _total(filled_lines, tracked(*PAGES))
     generated = _total(code_lines, python["pgmnemo"]) - lines["pgmnemo"]
-    released = _total(filled_lines, _tracked(*SCRIPTS))
+    released = _total(filled_lines, tracked(*SCRIPTS))
     total = sum(lines.values()) + sql + pages + generated + released
     documents = [
-        path for path in _tracked("*.md") if path.name not in APPENDED and not WRITTEN.search(str(path))
+        path for path in tracked("*.md") if path.name not in APPENDED and not WRITTEN.search(str(path))
     ]
     return [
         Weight("lines, Python of pgmnemo", lines["pgmnemo"], 15_900),
@@ -96,7 +96,7 @@ def weights() -> list[Weight]:
         Weight("lines frozen: SQL scripts of releases", released, None, 3_000),
         Weight("lines of all kinds", total, None, 88_000),
         Weight("words in documents", sum(len(_text(path).split()) for path in documents), 50_600, 34_000),
-        Weight("megabytes, checkout", sum(path.stat().st_size for path in _tracked()) / 1e6, 35, 20),
+        Weight("megabytes, checkout", sum(path.stat().st_size for path in tracked()) / 1e6, 35, 20),
     ]
 
 
@@ -105,10 +105,11 @@ def _total(count: Callable[[Path], int], paths: Sequence[Path]) -> int:
 
 
 def _python(folder: str) -> list[Path]:
-    return _tracked(f"{folder}/**.py")
+    return tracked(f"{folder}/**.py")
 
 
-def _tracked(*patterns: str) -> list[Path]:
+def tracked(*patterns: str) -> list[Path]:
+    """Return the files that git tracks under some patterns (none: all)."""
     names = subprocess.run(
         ["git", "ls-files", "-z", "--", *patterns], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout.split("\0")

@@ -1,6 +1,6 @@
 """Count docstrings and comments that read as translated English; exit with 1 above a limit.
 
-`python tools/prose.py` prints each share with its limit, and with `--list` every match: a sentence that opens
+`python -m tools.prose` prints each share with its limit, and with `--list` every match: a sentence that opens
 with a bare pronoun or a preposition, or holds one of the words that this project once used as terms.
 """
 
@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tools.code_lines import DOCUMENTED, ROOT, SYNC, tracked
+
 WORDS = re.compile(
     r"^(Of|By|In|With|Behind|Beside|Beneath|Those|What|Whether|It|Any|Whose|Which|One|Who) "
     r"|\b(is|are) none\b|\b(told|stands|bears|lies in|is held|are held|is meant|are meant)\b"
@@ -30,8 +31,7 @@ Text = tuple[str, Path, int, str]  # kind, file, line, sentence
 def docstrings(path: Path) -> Iterator[Text]:
     """Yield the docstrings of a Python file, each on one line."""
     for node in ast.walk(ast.parse(path.read_bytes())):
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if documented and (text := ast.get_docstring(node)):
+        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
             yield "docstrings", path, getattr(node, "lineno", 1), " ".join(text.split())[:200]
 
 
@@ -50,12 +50,11 @@ def comments(path: Path) -> Iterator[Text]:
 
 def texts() -> Iterator[Text]:
     """Yield every docstring and comment that is written by hand, but for tests."""
-    for folder in ("pgmnemo", "runner", "shards"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if "sync" not in path.parts:
-                yield from docstrings(path)
-                yield from comments(path)
-    for path in sorted((ROOT / "sql" / "src").rglob("*.sql")):
+    for path in tracked("pgmnemo/**.py", "runner/**.py", "shards/**.py"):
+        if not SYNC.search(str(path)):
+            yield from docstrings(path)
+            yield from comments(path)
+    for path in tracked("sql/src/**.sql"):
         yield from comments(path)
 
 
