@@ -30,7 +30,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pgmnemo.errors import UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.releases import default_version, scripts
 from runner.markdown import table
 from runner.places import ROOT

@@ -42,7 +42,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo import AsyncMemory, Item, Memory, calls
-from pgmnemo.ending import ended
+from pgmnemo.cli_main import run_cli
 from pgmnemo.errors import LostError
 from pgmnemo.local import LocalServer
 from pgmnemo.local.folder import Folder
@@ -336,4 +336,4 @@ def read(folder: Path, notes: Path) -> int:
 ROLES = {"writer": write, "reader": read}
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_cli(main))

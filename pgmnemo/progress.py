@@ -41,9 +41,9 @@ class Progress:
     @cached_property
     def console(self) -> Console:
         """Return a console on standard error, unless another was given."""
-        from pgmnemo.terminal import Plain
+        from pgmnemo.terminal import SafeConsole
 
-        return Plain(stderr=True, soft_wrap=True)
+        return SafeConsole(stderr=True, soft_wrap=True)
 
     def say(self, text: str) -> None:
         """Print a line, unless quiet."""

@@ -11,16 +11,16 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 
 
 def say(*texts: object, error: bool = False, end: str = "\n") -> None:
     """Print each text, of whomever it is, on a line of its own; on standard error if `error`."""
     for text in texts:
-        print(plain(str(text)), end=end, file=sys.stderr if error else sys.stdout)
+        print(escape_control_chars(str(text)), end=end, file=sys.stderr if error else sys.stdout)
 
 
-class Plain(Console):
+class SafeConsole(Console):
     """A console that sends only the terminal sequences of its own colours.
 
     Text is never read as markup: a name with `[/x]` in it is printed unchanged.
@@ -32,7 +32,7 @@ class Plain(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the segments of a renderable, with every control character in a text written out."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=plain(segment.text))
+            yield segment if segment.control else segment._replace(text=escape_control_chars(segment.text))
 
     def on_broken_pipe(self) -> None:
         """Raise BrokenPipeError, so that the command ends with its own code; rich would exit with 1, a failed
@@ -43,8 +43,8 @@ class Plain(Console):
 
 def console(width: int | None = None) -> Console:
     """Return a console on standard output, `width` columns wide if it is not a terminal (None: COLUMNS)."""
-    out = Plain()
-    return out if out.is_terminal or width is None else Plain(width=width)
+    out = SafeConsole()
+    return out if out.is_terminal or width is None else SafeConsole(width=width)
 
 
 def grid(title: str) -> Table:

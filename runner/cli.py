@@ -13,11 +13,11 @@ from pathlib import Path
 
 from cyclopts import App, Group
 
-from pgmnemo.ending import carried_out, ended
+from pgmnemo.cli_main import dispatch, run_cli
 from pgmnemo.errors import DatabaseError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.releases import default_version
-from pgmnemo.terminal import Plain
+from pgmnemo.terminal import SafeConsole
 from runner.bench.command import suite_command
 from runner.options import SHARED
 from runner.protocol.editions import current
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> i
     answer of a system was empty. `sql` is the folder with the extension's files and the list of its releases.
     """
     tokens = _filled(sys.argv[1:] if arguments is None else arguments)
-    return ended(lambda: _carry_out(tokens, sql))
+    return run_cli(lambda: _carry_out(tokens, sql))
 
 
 def app(sql: Path = SQL_FOLDER) -> App:
@@ -79,7 +79,7 @@ def app(sql: Path = SQL_FOLDER) -> App:
         help_format="plaintext",
         default_parameter=SHARED,
         suppress_keyboard_interrupt=False,
-        console=Plain(),
+        console=SafeConsole(),
     )
     for name, suite in SUITES.items():
         told = f"Measure recall on {suite.title}."
@@ -117,4 +117,4 @@ def _carry_out(tokens: Sequence[str], sql: Path) -> int:
         top.help_epilogue = EXAMPLES
         for name in COMMANDS:
             top[name]  # what each command does is said where it is written
-    return carried_out(top, tokens, "a suite or a command")
+    return dispatch(top, tokens, "a suite or a command")

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from pgmnemo.escaping import plain
-from pgmnemo.terminal import Plain, grid, say
+from pgmnemo.escaping import escape_control_chars
+from pgmnemo.terminal import SafeConsole, grid, say
 
 LEFT, RIGHT = "l", "r"
 BAR = re.compile(r"(?<!\\)\|")  # between two cells
@@ -48,11 +48,11 @@ def _line(cells: Sequence[str], widths: Sequence[int], align: str) -> str:
 
 def show(text: str) -> None:
     """Print a Markdown text: as it is into a file or a pipe, laid out by rich on a terminal."""
-    out = Plain()
+    out = SafeConsole()
     if not out.is_terminal:
         say(text.rstrip("\n"))
         return
-    for block in plain(text).strip("\n").split("\n\n"):
+    for block in escape_control_chars(text).strip("\n").split("\n\n"):
         out.print(_laid_out(block), "")
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from cyclopts import Parameter
 
-from pgmnemo.ending import carried_out, ended
+from pgmnemo.cli_main import dispatch, run_cli
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_checks import value
@@ -46,9 +46,9 @@ assert tenant_commands  # which adds its commands to the program
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is as in `pgmnemo.ending`."""
+    """Run one command; the exit code is as in `pgmnemo.cli_main`."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    return ended(lambda: carried_out(app, tokens))
+    return run_cli(lambda: dispatch(app, tokens))
 
 
 @app.command

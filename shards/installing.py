@@ -12,7 +12,7 @@ from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.bench_database import create, exists
 from pgmnemo.server.connections import connect, database_errors, place
 from pgmnemo.server.extension import install, installed

@@ -23,12 +23,12 @@ import psutil
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError, UsageError, os_errors
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.folders import open_to_others, stop_server
-from pgmnemo.server.opening import SOCKET_PATH_LIMIT, stage
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_files import PIXELTABLE, installation, stage_extension
 from pgmnemo.server.server_process import SUPERUSER, ServerProcess, give_to_server
+from pgmnemo.server.servers import SOCKET_PATH_LIMIT, install_for_server
 from shards.debian import router_home
 from shards.installing import (
     NewShard,
@@ -159,7 +159,7 @@ def _up(folder: Path, home: Path, shards: int, volatile: bool) -> Local:
     local.sockets.mkdir(mode=0o700)
     if os.geteuid() == 0:
         give_to_server(local.sockets)
-    engine, extra = stage(installation(POSTGRES), SQL_FOLDER, folder, POSTGRES, PIXELTABLE)
+    engine, extra = install_for_server(installation(POSTGRES), SQL_FOLDER, folder, POSTGRES, PIXELTABLE)
     (folder / "engine.json").write_text(
         json.dumps({"home": str(engine), "settings": extra}), encoding="utf-8"
     )

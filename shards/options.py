@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 from pgmnemo.errors import DatabaseError
 from pgmnemo.server.connections import database_errors, place
 from pgmnemo.server.server_checks import Session, value
-from pgmnemo.terminal import Plain
+from pgmnemo.terminal import SafeConsole
 from shards import addresses, installing, local
 from shards.directory import shards
 
@@ -35,7 +35,7 @@ app = App(
     version_flags=(),
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
-    console=Plain(),
+    console=SafeConsole(),
 )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from psycopg import errors, sql
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.places import SQL_FOLDER, release
+from pgmnemo.paths import SQL_FOLDER, release_numbers
 from pgmnemo.server.connections import database_errors
 from pgmnemo.server.extension import installed
 from pgmnemo.server.server_checks import Session, check_available, value
@@ -83,7 +83,7 @@ def upgrade(router: Session, version: str, say: Say = lambda text: None) -> None
 
 def _check(session: Session, name: str, version: str) -> None:
     found = installed(session).pgmnemo or "0"
-    if release(found) > release(version):
+    if release_numbers(found) > release_numbers(version):
         raise DatabaseError(
             f"shard {name} has pgmnemo {found}, which is newer than {version}: "
             "install the package from a newer checkout"

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.releases import default_version
 from runner.places import ROOT

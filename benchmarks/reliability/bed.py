@@ -17,11 +17,11 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.calls import execute, grant_tenant
 from pgmnemo.client.naming import tenant_id
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.folders import find_server
-from pgmnemo.server.opening import embedded_server, stage
 from pgmnemo.server.server_files import EMBEDDED, installation
 from pgmnemo.server.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server
+from pgmnemo.server.servers import install_for_server, temporary_server
 
 KEEPER, AGENT = "keeper", "agent"  # who owns the extension, and who works in it
 MEMORY, KEPT = "memory", "kept"  # the database that is hurt, and an empty one to copy
@@ -97,7 +97,9 @@ class Bed:
     pid: int = 0
 
     def make(self) -> None:
-        home, extra = stage(installation(POSTGRES, EMBEDDED), SQL_FOLDER, self.folder, POSTGRES, EMBEDDED)
+        home, extra = install_for_server(
+            installation(POSTGRES, EMBEDDED), SQL_FOLDER, self.folder, POSTGRES, EMBEDDED
+        )
         sockets = self.folder / "s"
         for place in (sockets, self.folder / "data"):
             place.mkdir(mode=0o700)
@@ -187,7 +189,7 @@ def bed(place: str | None = None, **given: Any) -> Iterator[Bed]:
 @contextmanager
 def fresh_server() -> Iterator[Databases]:
     """A server beside, which nothing happens to, with an empty memory to copy."""
-    with embedded_server(SQL_FOLDER, None, bundle=EMBEDDED) as conninfo:
+    with temporary_server(SQL_FOLDER, None, bundle=EMBEDDED) as conninfo:
         made = Databases(conninfo)
         made.roles()
         made.install(KEPT)

@@ -31,12 +31,12 @@ from benchmarks.reliability.texts import (
     signs,
     text_of,
 )
-from pgmnemo import Item, Memory, calls, opened
+from pgmnemo import Item, Memory, calls, probe
 from pgmnemo.client.naming import tenant_id
 from pgmnemo.errors import LostError, PgmnemoError
 
 # What the stages write, the client can write in the former release as well, which it opens no more.
-opened.NEEDED = "0.6.1"
+probe.MIN_VERSION = "0.6.1"
 
 
 def say(**line: object) -> None:

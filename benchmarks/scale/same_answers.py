@@ -20,8 +20,8 @@ import numpy as np
 from cyclopts import App
 
 from pgmnemo.calls import Call, Rows, execute, grant_tenant, link, recall, store
+from pgmnemo.cli_main import run_cli
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions, default_cache_dir
-from pgmnemo.ending import ended
 from pgmnemo.errors import CheckError
 from pgmnemo.progress import Progress
 from pgmnemo.records import Matrix
@@ -183,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise CheckError(f"the answers to questions {found.differing[:10]} differ")
 
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    return ended(lambda: int(app(tokens, result_action="return_value") or 0))
+    return run_cli(lambda: int(app(tokens, result_action="return_value") or 0))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from pgmnemo.client import naming
 from pgmnemo.client.embedding import embedding_of
 from pgmnemo.client.rendering import without_blocks
 from pgmnemo.errors import DatabaseError, GrantError, PgmnemoError, UsageError, os_errors
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 
 try:
     from agent.memory_manager import sanitize_context  # type: ignore[import-not-found]
@@ -185,7 +185,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **_: Any) -> str:
         """Return a tool's answer as JSON; `error` has the sentence of an error."""
         try:
-            return plain(json.dumps(self._called(tool_name, args), ensure_ascii=False))
+            return escape_control_chars(json.dumps(self._called(tool_name, args), ensure_ascii=False))
         except PgmnemoError as error:
             return json.dumps({"error": str(error)}, ensure_ascii=False)
 

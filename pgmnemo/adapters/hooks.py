@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 
 if TYPE_CHECKING:
     from pgmnemo import Scope
@@ -132,9 +132,9 @@ def _transcript(event: Mapping[str, Any]) -> Path:
 
 def _is_empty(memory: str | None) -> bool:
     """Return whether nothing was saved yet: the folder of the memory is made by the first `save`."""
-    from pgmnemo.client.opening import resolve
+    from pgmnemo.client.location import resolve_location
 
-    place = resolve(memory)
+    place = resolve_location(memory)
     folder = place.expanduser() if isinstance(place, Path) else None
     return folder is not None and not (folder.exists() and any(folder.iterdir()))
 
@@ -172,4 +172,4 @@ def _cut(*_: object) -> NoReturn:
 
 
 def _tell(act: str, sentence: str) -> None:
-    print(plain(f"mnemo hook {act}: {' '.join(sentence.split())}"), file=sys.stderr)
+    print(escape_control_chars(f"mnemo hook {act}: {' '.join(sentence.split())}"), file=sys.stderr)

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 
 
 def start() -> int:
-    """Run the command that this process was called with; its exit code (see `pgmnemo.ending`)."""
+    """Run the command that this process was called with; its exit code (see `pgmnemo.cli_main`)."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # an encoding without · or → gets their escapes
             stream.reconfigure(errors="backslashreplace")

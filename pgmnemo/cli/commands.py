@@ -12,10 +12,10 @@ from cyclopts import App, Group
 
 from pgmnemo.cli.options import SHARED
 from pgmnemo.cli.printing import version
-from pgmnemo.ending import carried_out, ended
+from pgmnemo.cli_main import dispatch, run_cli
 from pgmnemo.errors import UnknownScriptWarning
-from pgmnemo.escaping import plain
-from pgmnemo.terminal import Plain
+from pgmnemo.escaping import escape_control_chars
+from pgmnemo.terminal import SafeConsole
 
 PROGRAM = "mnemo"
 HELP = ("--help", "-h")
@@ -52,9 +52,9 @@ NO_NAMES = {"list": "list_", "import": "import_"}  # of functions
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is as in `pgmnemo.ending`."""
+    """Run one command; the exit code is as in `pgmnemo.cli_main`."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    return ended(lambda: _with_notes(tokens))
+    return run_cli(lambda: _with_notes(tokens))
 
 
 def _with_notes(tokens: list[str]) -> int:
@@ -67,7 +67,7 @@ def _with_notes(tokens: list[str]) -> int:
 
 def _show(usual: Callable[..., None], message: Warning | str, category: type[Warning], *rest: Any) -> None:
     if issubclass(category, UnknownScriptWarning):
-        print(f"note: {plain(str(message))}", file=sys.stderr)
+        print(f"note: {escape_control_chars(str(message))}", file=sys.stderr)
     else:
         usual(message, category, *rest)
 
@@ -82,7 +82,7 @@ def app() -> App:
         help_epilogue=EXAMPLES,
         default_parameter=SHARED,
         suppress_keyboard_interrupt=False,
-        console=Plain(),
+        console=SafeConsole(),
     )
     for place, (title, commands) in enumerate(COMMANDS.items()):
         group = Group(title, sort_key=place)
@@ -113,4 +113,4 @@ def _carry_out(tokens: Sequence[str]) -> int:
     if tokens and tokens[0] in HELP:
         for name in (name for commands in COMMANDS.values() for name in commands):
             top[name]  # what each command does is said where it is written
-    return carried_out(top, tokens)
+    return dispatch(top, tokens)

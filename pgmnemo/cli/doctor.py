@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pgmnemo.cli.opening import folder_of, scope
+from pgmnemo.cli.open_scope import memory_folder, open_scope
 from pgmnemo.cli.options import LOCAL, NONE, Embedder, Where
 from pgmnemo.cli.printing import lessons, tell, version, wrapped
 from pgmnemo.client.naming import named, tenant_id
@@ -42,7 +42,7 @@ def _lines(one: Finding) -> Iterator[str]:
 
 def _findings(where: Where, embedder: str) -> Iterator[Finding]:
     from pgmnemo.client.embedding import embedding_of
-    from pgmnemo.client.opening import resolve
+    from pgmnemo.client.location import resolve_location
     from pgmnemo.server.doctor import FAULT, OK, Finding, diagnose, fault
 
     made = None
@@ -55,7 +55,7 @@ def _findings(where: Where, embedder: str) -> Iterator[Finding]:
         yield fault("embedder", error)
     try:
         with _reached(where) as conninfo:
-            tenant, place = named(where.tenant), resolve(where.memory)
+            tenant, place = named(where.tenant), resolve_location(where.memory)
             folder = place if isinstance(place, Path) else None
             found = diagnose(conninfo, tenant=tenant_id(tenant), name=where.tenant, folder=folder)
             yield from found
@@ -68,15 +68,15 @@ def _findings(where: Where, embedder: str) -> Iterator[Finding]:
 @contextmanager
 def _reached(where: Where) -> Iterator[Mapping[str, Any]]:
     """How to log in to a database; a folder's server runs meanwhile, and has granted the tenant."""
-    from pgmnemo.client.opening import resolve
+    from pgmnemo.client.location import resolve_location
     from pgmnemo.local import LocalServer
 
-    if isinstance(given := resolve(where.memory), dict):
+    if isinstance(given := resolve_location(where.memory), dict):
         yield given
         return
-    with scope(where) as here:
+    with open_scope(where) as here:
         here.count()
-        server = LocalServer.open(folder_of(where.memory))
+        server = LocalServer.open(memory_folder(where.memory))
         try:
             yield server.conninfo
         finally:
@@ -87,7 +87,7 @@ def _held(where: Where, own: str | None) -> Finding:
     """Return what the tenant holds, and whether the embedder is the one of its vectors."""
     from pgmnemo.server.doctor import FAULT, OK, Finding
 
-    with scope(where) as here:
+    with open_scope(where) as here:
         held = here.stats()
     by = f"vectors are of {held.embedder} ({held.dimensions} numbers)" if held.embedder else "no vectors yet"
     told = f"{where.tenant} holds {lessons(held.everything)} in {where.project}; {by}"

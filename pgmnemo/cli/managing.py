@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from pgmnemo.cli.opening import folder_of, new_folder, scope
-from pgmnemo.cli.opening import memory as opened
+from pgmnemo.cli.open_scope import empty_folder, memory_folder, open_scope
+from pgmnemo.cli.open_scope import open_memory as opened
 from pgmnemo.cli.options import (
     DEFAULT,
     LOCAL,
@@ -75,7 +75,7 @@ def init(
         return
     if grant or role or way:
         raise UsageError("--grant, --role and --way are for a database; name one by --dsn")
-    from pgmnemo.client.opening import resolve
+    from pgmnemo.client.location import resolve_location
 
     with opened(folder, quiet, embedder or NONE, make=True) as here:
         if embedder is not None and embedder != NONE:
@@ -87,7 +87,7 @@ def init(
         {"place": made.place, "pgmnemo": made.extension, "postgresql": made.postgresql},
         f"{made.place} is ready: pgmnemo {made.extension}, PostgreSQL {made.postgresql}",
     )
-    if folder is not None and resolve(None) != Path(folder):
+    if folder is not None and resolve_location(None) != Path(folder):
         note(quiet, f"set PGMNEMO_MEMORY={Path(folder).resolve()}, or add --memory {folder} to each command")
     if embedder not in (None, LOCAL):
         option = shlex.quote(str(embedder))
@@ -95,14 +95,14 @@ def init(
 
 
 def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json: bool, quiet: bool) -> None:
-    from pgmnemo.client.opening import address
-    from pgmnemo.opened import PLAIN
+    from pgmnemo.client.location import dsn_parameters
+    from pgmnemo.probe import PLAIN_SQL
     from pgmnemo.progress import Progress
     from pgmnemo.server.installing import install_into
 
     done = install_into(
-        address(dsn), tenants=[tenant_id(named(name)) for name in grant], role=role,
-        way=PLAIN if way == "plain" else way, progress=Progress(quiet),
+        dsn_parameters(dsn), tenants=[tenant_id(named(name)) for name in grant], role=role,
+        way=PLAIN_SQL if way == "plain" else way, progress=Progress(quiet),
     )  # fmt: skip
     became = f"updated from {done.former}" if done.former else "installed"
     tell(
@@ -129,7 +129,7 @@ def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = 
     from pgmnemo.local import upgrade as upgraded
     from pgmnemo.progress import Progress
 
-    path = folder_of(folder)
+    path = memory_folder(folder)
     upgraded(path, Progress(quiet))
     tell(json, {"folder": str(path)}, f"the memory in {path} is of the newest PostgreSQL and pgmnemo here")
 
@@ -165,7 +165,7 @@ def export(
 
     assert file is not None
     to = sys.stdout.buffer if file == STANDARD else file
-    with scope(where) as here:
+    with open_scope(where) as here:
         number = here.export(to, vectors=not no_vectors, progress=Progress(where.quiet))
     if file == STANDARD:
         note(where.quiet, f"wrote {lessons(number)}")
@@ -186,7 +186,7 @@ def reembed(*, batch: int = 64, where: Whole = WHOLE, embedder: Embedder = LOCAL
     from pgmnemo.progress import Progress
 
     made_of = None if embedder == NONE else embedder
-    with scope(where) as here:
+    with open_scope(where) as here:
         number = here.reembed(made_of, batch=batch, progress=Progress(where.quiet))
     tell(where.json, {"texts": number}, f"embedded {lessons(number, 'text')} by {embedder}")
 
@@ -201,7 +201,7 @@ def language(language: str | None = None, /, *, where: Where = HERE) -> None:
         language: auto recognizes that of each text; auto:de takes German
             where a text is too short to tell; de is that of all
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         found = here.language(language)
     tell(where.json, {"language": found}, found)
 
@@ -219,7 +219,7 @@ def recut(*, language: str | None = None, where: Where = HERE) -> None:
     """
     from pgmnemo.progress import Progress
 
-    with scope(where) as here:
+    with open_scope(where) as here:
         number = here.recut(language, progress=Progress(where.quiet))
     tell(where.json, {"lessons": number}, f"cut {lessons(number)} anew")
 
@@ -255,11 +255,11 @@ def import_(
 
     assert place is not None
     progress = Progress(where.quiet)
-    new = new_folder(where.memory) if dry_run else None
+    new = empty_folder(where.memory) if dry_run else None
     if new:
         note(where.quiet, f"there is no memory in {new} yet; the import would make it")
     if place == STANDARD:
-        with nullcontext(Nothing()) if new else scope(where, embedder, make=True) as here:
+        with nullcontext(Nothing()) if new else open_scope(where, embedder, make=True) as here:
             moved = here.import_(sys.stdin.buffer, dry_run=dry_run, progress=progress)
         tell(where.json, moved, _imported("an export", moved.outcomes, dry_run))
         return
@@ -267,7 +267,7 @@ def import_(
     own = found == "jsonl" and is_export(place)  # its lessons have their own projects
     usual = os.environ.get(PROJECT) or DEFAULT
     into = where if own else replace(where, project=where.project or usual)
-    with nullcontext(Nothing()) if new else scope(into, embedder, make=True) as here:
+    with nullcontext(Nothing()) if new else open_scope(into, embedder, make=True) as here:
         done = bring(
             here, place, found, project=where.project, options=options, dry_run=dry_run, refresh=refresh,
             progress=progress,

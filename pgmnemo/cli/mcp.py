@@ -65,11 +65,11 @@ def mcp(
     known = known_of(host, tokens)
     holder = holder_of(tenant, project) if known is None else None
     opener = _opener(memory, embedder)
-    from pgmnemo.mcp.opening import Opening
+    from pgmnemo.mcp.lazy_memory import LazyMemory
     from pgmnemo.mcp.server import memory_server
 
     async def served() -> None:
-        opening = Opening(opener)
+        opening = LazyMemory(opener)
         server = memory_server(opening, holder, wake_up_tokens=wake_up_tokens)
         if http:
             await _over_http(server, opening, known, holder, host, port, known_as or [])
@@ -98,9 +98,9 @@ def _opener(place: str | None, embedder: str) -> Callable[[], Awaitable[AsyncMem
     """Return what opens the memory; an error now for a place or an embedder that cannot be meant."""
     from pgmnemo import AsyncMemory
     from pgmnemo.client.embedding import embedding_of
-    from pgmnemo.client.opening import resolve
+    from pgmnemo.client.location import resolve_location
 
-    resolve(place)
+    resolve_location(place)
     made_of = None if embedder == NONE else embedder
     embedding_of(made_of)
     return lambda: AsyncMemory.open(place, embedder=made_of)

@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import Any
 
 from pgmnemo.client.records import builtin
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 from pgmnemo.terminal import say
 
 DISTRIBUTION = "pgmnemo-memory"
@@ -41,7 +41,7 @@ def one_line(text: str, before: int = 0) -> str:
     """
     from rich.cells import cell_len, set_cell_size
 
-    told = plain(" ".join(text.split()))
+    told = escape_control_chars(" ".join(text.split()))
     room = width() - before
     if not terminal() or cell_len(told) <= room:
         return told
@@ -65,7 +65,11 @@ def indented(text: str, by: int = 4) -> str:
 
 def wrapped(text: str, by: int = 4) -> str:
     """Return a sentence, `by` columns from the margin; on a terminal in lines of its width."""
-    lines = wrap(plain(text), max(width() - by, LEAST), break_on_hyphens=False) if terminal() else [text]
+    lines = (
+        wrap(escape_control_chars(text), max(width() - by, LEAST), break_on_hyphens=False)
+        if terminal()
+        else [text]
+    )
     return "\n".join(" " * by + line for line in lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pgmnemo.cli.opening import scope
+from pgmnemo.cli.open_scope import open_scope
 from pgmnemo.cli.options import (
     LOCAL,
     Anywhere,
@@ -56,7 +56,7 @@ def recall(
         why: say what the score is made of
         full: print texts as they are, not one line of each
     """
-    with scope(where, embedder) as here:
+    with open_scope(where, embedder) as here:
         hits = here.recall(query, **asked.given())
     for rank, hit in enumerate(hits, start=1):
         told = {**builtin(hit), "why": hit.why()} if why else hit
@@ -90,7 +90,7 @@ def context(
         query: the question
         max_tokens: tokens that it may have
     """
-    with scope(where, embedder) as here:
+    with open_scope(where, embedder) as here:
         found = here.context(query, max_tokens=max_tokens, **asked.given())
     tell(where.json, found, *([found.text.rstrip("\n")] if found.text else []))
     left = f", and {lessons(found.left_out)} did not fit" if found.left_out else ""
@@ -107,7 +107,7 @@ def explain(
         key: the lesson
         query: the question
     """
-    with scope(where, embedder) as here:
+    with open_scope(where, embedder) as here:
         reasons = here.explain(key, query, **asked.given())
     tell(where.json, reasons, *_reasons(reasons))
 
@@ -136,7 +136,7 @@ def get(key: str, /, *, where: Where = HERE) -> None:
     Args:
         key: its key
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         found = here.get(key)
     if found is None:
         raise MissingError(
@@ -164,7 +164,7 @@ def list_(
         full: print texts as they are, not one line of each
     """
     any_of = False
-    with scope(where) as here:
+    with open_scope(where) as here:
         for lesson in here.list(newest=newest, most=most, **listed.given()):
             tell(where.json, lesson, *_lesson(lesson, full))
             any_of = True
@@ -185,7 +185,7 @@ def _lesson(lesson: Lesson, full: bool) -> Iterator[str]:
 
 def count(*, listed: Listed = LISTED, where: Anywhere = ANYWHERE) -> None:
     """Print how many lessons list would, and how many are hidden."""
-    with scope(where) as here:
+    with open_scope(where) as here:
         found = here.count(**listed.given())
     hidden = f", and {found.hidden:,} that the gate hides" if found.hidden else ""
     tell(where.json, found, f"{lessons(found.lessons)}{hidden}")
@@ -198,7 +198,7 @@ def timeline(key: str, /, *, known_at: Time = None, where: Where = HERE) -> None
         key: the lesson
         known_at: by what was known at this time
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         steps = here.timeline(key, known_at=known_at)
     tell(where.json, steps, *(line for step in steps for line in _step(step)))
 
@@ -227,7 +227,7 @@ def facts(
         history: all that ever held
         most: so many at most
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         found = here.facts(subject, relation, object, at=at, known_at=known_at, history=history, most=most)
     tell(where.json, found, *map(_fact, found))
     if not found:
@@ -254,7 +254,7 @@ def similar(
         least_words: from which share of common words on
         most: so many pairs at most
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         pairs = here.similar(least_cosine=least_cosine, least_words=least_words, most=most)
     tell(where.json, pairs, *map(_pair, pairs))
     if not pairs:
@@ -268,7 +268,7 @@ def _pair(pair: Pair) -> str:
 
 def stats(*, where: Whole = WHOLE) -> None:
     """Print what a memory holds and is."""
-    with scope(where) as here:
+    with open_scope(where) as here:
         found = here.stats()
     ended = found.everything - found.lessons - found.hidden
     by = f"{found.embedder} ({found.dimensions} numbers)" if found.embedder else "none yet"

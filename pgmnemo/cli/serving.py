@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from pgmnemo.cli.opening import checked
+from pgmnemo.cli.open_scope import check_has_memory
 from pgmnemo.cli.options import LOCAL, NONE, Embedder, Json, Quiet
 from pgmnemo.cli.printing import day, joined, note, one_line, tell
 from pgmnemo.client.naming import named
@@ -81,7 +81,7 @@ async def _served(
     from pgmnemo.serving.server import serve
 
     made_of = None if embedder == NONE else embedder
-    async with await AsyncMemory.open(checked(place), embedder=made_of) as memory:
+    async with await AsyncMemory.open(check_has_memory(place), embedder=made_of) as memory:
         app = _application(memory, benchmark, tokens is not None)
         guarded = Guard(app, tokens, limits, holder=holder)
         paths = [route.path for route in app.routes]

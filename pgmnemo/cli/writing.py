@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pgmnemo.cli.opening import scope
+from pgmnemo.cli.open_scope import open_scope
 from pgmnemo.cli.options import (
     LOCAL,
     STANDARD,
@@ -55,7 +55,7 @@ def add(
     if text is not None and turns is not None:
         raise UsageError("add takes a text or --turns, not both")
     given = _turns(turns) if turns is not None else _text(text, where.quiet)
-    with scope(where, embedder, make=True) as here:
+    with open_scope(where, embedder, make=True) as here:
         added = here.add(given, similar=similar, **told.given())
     empty = "nothing stored: the text is what context printed"
     others = (one_line(f"similar {one.key}: {one.text}", 0) for one in added.similar)
@@ -100,7 +100,7 @@ def update(key: str, /, *, told: Changed = CHANGED, where: Where = HERE) -> None
     Args:
         key: the lesson
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         outcome = here.update(key, **told.given())
     tell(where.json, {"key": key, "outcome": outcome}, f"{outcome} {key}")
 
@@ -127,7 +127,7 @@ def forget(
     chosen, several = pairs("--filter", filter), key is None
     if (key is not None) + (filter is not None) + everything != 1:
         raise UsageError("forget takes one of: a key, --filter, --everything")
-    with scope(where) as here:
+    with open_scope(where) as here:
 
         def gone(dry_run: bool) -> int:
             return here.forget(
@@ -165,7 +165,7 @@ def sweep(before: Time = None, /, *, where: Where = HERE) -> None:
     Args:
         before: expired before this time; else by now
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         number = here.sweep(before)
     tell(where.json, {"lessons": number}, f"deleted {lessons(number)}")
 
@@ -181,7 +181,7 @@ def supersede(
         reason: why
         at: from when on; else now
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         outcome = here.supersede(old, new, reason=reason, at=at)
     tell(where.json, {"key": old, "outcome": outcome}, f"{outcome} {old}")
 
@@ -192,7 +192,7 @@ def undo_supersede(old: str, /, *, where: Where = HERE) -> None:
     Args:
         old: its key
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         undone = here.undo_supersede(old)
     told = f"{old} holds again" if undone else f"{old} was not superseded"
     tell(where.json, {"key": old, "undone": undone}, told)
@@ -218,7 +218,7 @@ def fact(
         metadata: what else is known of it: place=home, or an object of
             JSON
     """
-    with scope(where, embedder, make=True) as here:
+    with open_scope(where, embedder, make=True) as here:
         stated = here.fact(
             subject, relation, object, at=at, single=single, reason=reason, source=source, text=text,
             metadata=pairs("--metadata", metadata),
@@ -240,7 +240,7 @@ def end_fact(
         at: from when on it holds no more; else now
         reason: why
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         number = here.end_fact(subject, relation, object, at=at, reason=reason)
     tell(where.json, {"facts": number}, f"ended {number:,} fact{'s' * (number != 1)}")
 
@@ -259,7 +259,7 @@ def link(
         valid_from: from when on it holds
         valid_to: until when it holds
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         outcome = here.link(source, target, kind, weight=weight, valid_from=valid_from, valid_to=valid_to)
     tell(where.json, {"outcome": outcome}, f"{outcome} {source} → {target}")
 
@@ -272,7 +272,7 @@ def unlink(source: str, target: str, kind: str = "related", /, *, where: Where =
         target: key of the other
         kind: of what kind the link is
     """
-    with scope(where) as here:
+    with open_scope(where) as here:
         removed = here.unlink(source, target, kind)
     told = "removed" if removed else "there is no"
     tell(where.json, {"removed": removed}, f"{told} link {source} → {target}")

@@ -56,7 +56,7 @@ class LeftOut:
     def _name(self, counted: Counter[str], reason: str, sentence: str) -> None:
         counted[reason] += 1
         if counted[reason] <= NAMED:
-            self.named.append(escaping.sentence(sentence))
+            self.named.append(escaping.escape_sentence(sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Options:
     def fault(self, sentence: str) -> None:
         """Raise UsageError for a damaged entry, or count it as left out."""
         if not self.skip_faults:
-            raise UsageError(escaping.sentence(f"{sentence.removesuffix(WAY_ON)}{WAY_ON}"))
+            raise UsageError(escaping.escape_sentence(f"{sentence.removesuffix(WAY_ON)}{WAY_ON}"))
         self.left.add("damaged", sentence)
 
 

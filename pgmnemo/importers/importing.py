@@ -19,7 +19,7 @@ from pgmnemo.client.requests import digest
 from pgmnemo.client.transfer import LessonLine, LinkLine
 from pgmnemo.client.transferring import batches, lines_in
 from pgmnemo.errors import PgmnemoError, RefusedError, UsageError
-from pgmnemo.escaping import sentence
+from pgmnemo.escaping import escape_sentence
 from pgmnemo.importers import IMPORTERS, UNKNOWN, Found, LeftOut, Options
 from pgmnemo.importers.jsonl import is_export
 from pgmnemo.importers.markdown import NAMES as NOTES
@@ -137,8 +137,8 @@ def _recognised(found: Iterator[Found], place: Path | str, format: str, options:
         if not options.left.counts - Counter({UNKNOWN: options.left.counts[UNKNOWN]}):
             known = ", ".join(IMPORTERS)
             raise UsageError(
-                f"nothing in {sentence(str(place))} is recognised as {format}, or as another format; name "
-                f"another place, or bring it into one of: {known}"
+                f"nothing in {escape_sentence(str(place))} is recognised as {format}, or as another format; "
+                f"name another place, or bring it into one of: {known}"
             )
         return
     yield first
@@ -149,8 +149,8 @@ def _refuse(place: Path | str, format: str) -> None:
     """Raise UsageError where other formats read a place."""
     if others := [name for name in _fitting(place) if name != format]:
         raise UsageError(
-            f"{sentence(str(place))} is not of {format}; {' or '.join(others)} reads it: name that format "
-            f"(--from {others[0]})"
+            f"{escape_sentence(str(place))} is not of {format}; {' or '.join(others)} reads it: "
+            f"name that format (--from {others[0]})"
         )
 
 
@@ -187,7 +187,7 @@ def sniff(place: Path | str) -> str:
             guarded(first, lambda file, where: iter(()), Options()), None
         )  # raises for UTF-16, gzip and SQLite
     like = f"could be {' or '.join(fitting)}" if fitting else "begins like no format that is known"
-    raise UsageError(f"{sentence(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
+    raise UsageError(f"{escape_sentence(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
 
 
 def _fitting(place: Path | str) -> list[str]:

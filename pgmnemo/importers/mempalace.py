@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from pgmnemo.errors import UsageError
-from pgmnemo.escaping import sentence
+from pgmnemo.escaping import escape_sentence
 from pgmnemo.importers import Found, Options
 from pgmnemo.importers.lessons import lesson, time_of
 from pgmnemo.importers.sources import rows
@@ -36,7 +36,9 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     file = Path(place).expanduser()
     file = file / FILE if os.path.isdir(file) else file  # Path's raise for a name that is too long
     if not os.path.isfile(file):
-        raise UsageError(f"there is no palace at {sentence(str(place))}; name the folder that holds {FILE}")
+        raise UsageError(
+            f"there is no palace at {escape_sentence(str(place))}; name the folder that holds {FILE}"
+        )
     for identity, parts in groupby(rows(file, DRAWERS, options), lambda row: row[0]):
         metadata = {key: value for _, key, value in parts}
         text, where = str(metadata.pop(DOCUMENT, "")), f"{file}, drawer {identity}"

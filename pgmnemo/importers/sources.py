@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 from pgmnemo.client.transfer import LONGEST, decode, lines_of
 from pgmnemo.errors import UsageError, os_errors
-from pgmnemo.escaping import sentence
+from pgmnemo.escaping import escape_sentence
 from pgmnemo.importers import Options
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]
     if place == "":
         raise UsageError("the place to read is empty; name a file or folder, such as . for this one")
     top, pattern = Path(place).expanduser(), re.compile(names, re.IGNORECASE)
-    called = sentence(str(top))
+    called = escape_sentence(str(top))
     with os_errors(f"{called} cannot be read ({{why}}); name a file or folder that can", UsageError):
         if not (top.is_dir() or top.is_file()):
             raise UsageError(f"there is no file or folder {called}; name one that is there")

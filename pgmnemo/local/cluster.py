@@ -21,12 +21,12 @@ from pgmnemo.errors import DatabaseError, os_errors
 from pgmnemo.local.binaries import Binaries
 from pgmnemo.local.folder import Folder, server_owner, sync, write
 from pgmnemo.local.orphans import is_used, orphans, serves_elsewhere
-from pgmnemo.places import CONTROL, SQL_FOLDER, release
+from pgmnemo.paths import CONTROL, SQL_FOLDER, release_numbers
 from pgmnemo.posix import pwd
 from pgmnemo.server.folders import find_server, read_note
-from pgmnemo.server.opening import serves_in_place
 from pgmnemo.server.server_files import stage_extension, stage_server
 from pgmnemo.server.server_process import START_LIMIT, SUPERUSER, ServerProcess, is_ready
+from pgmnemo.server.servers import serves_in_place
 
 ROLE = "pgmnemo"  # owns the database and the extension, and is no superuser
 DATABASE = "memory"
@@ -72,7 +72,7 @@ PLAIN = {
 }  # fmt: skip
 # syncfs writes out a whole file system in one call and reports errors, instead of one call for each of
 # a thousand files: a start after kill -9 takes 0.3 s instead of 4 s on a busy disk.
-SYNCFS = sys.platform == "linux" and release(platform.release()) >= (5, 8)
+SYNCFS = sys.platform == "linux" and release_numbers(platform.release()) >= (5, 8)
 INCLUDING = """# Lines of your own go below and win over mnemo.conf, which is written again at each start.
 include = 'mnemo.conf'
 """

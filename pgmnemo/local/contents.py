@@ -17,7 +17,7 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.local.cluster import DATABASE, ROLE, TRIES, Cluster
-from pgmnemo.places import SQL_FOLDER, release
+from pgmnemo.paths import SQL_FOLDER, release_numbers
 from pgmnemo.progress import Progress
 from pgmnemo.server.connections import database_errors, refusal, without_service
 from pgmnemo.server.extension import install
@@ -91,7 +91,7 @@ def bring_up_to(cluster: Cluster, version: str, progress: Progress) -> None:
     found = _version(cluster)
     if found is None:
         raise DatabaseError(f"{where} has lost its extension pgmnemo: bring it back from a backup")
-    if release(found) > release(version):
+    if release_numbers(found) > release_numbers(version):
         raise DatabaseError(
             f"{where} holds pgmnemo {found}, which is newer than {version}: "
             "install the package from a newer checkout"

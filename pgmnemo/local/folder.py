@@ -26,8 +26,8 @@ from pgmnemo.errors import DatabaseError, UsageError, os_errors
 from pgmnemo.posix import fcntl, pwd
 from pgmnemo.progress import Progress
 from pgmnemo.server.folders import reachable
-from pgmnemo.server.opening import SOCKET_PATH_LIMIT
 from pgmnemo.server.server_process import SERVER_USER, give_to_server
+from pgmnemo.server.servers import SOCKET_PATH_LIMIT
 
 FORMAT = 1
 RECORD = "mnemo.json"

@@ -14,8 +14,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.messages import error_of
-from pgmnemo.mcp.opening import Opening
 from pgmnemo.serving.guard import Guard, Limits
 from pgmnemo.serving.origin import JSON, is_loopback
 from pgmnemo.serving.tokens import Holder, Tokens
@@ -28,7 +28,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 @asynccontextmanager
 async def application(
     server: Server[Any],
-    opening: Opening,
+    opening: LazyMemory,
     tokens: Tokens | None,
     *,
     holder: Holder | None = None,

@@ -18,15 +18,15 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, JSONRPCError
 
+from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.messages import LONGEST, TOO_LONG, error_for, error_of
-from pgmnemo.mcp.opening import Opening
 
 CHUNK = 1 << 16
 LEFT = 10.0  # seconds in which calls are answered that came before the end of the input
 LOOK = 0.05
 
 
-async def serve(server: Server[Any], opening: Opening) -> None:
+async def serve(server: Server[Any], opening: LazyMemory) -> None:
     """Serve until standard input ends, or SIGTERM or SIGINT comes; then close the memory, regardless of
     further signals.
     """

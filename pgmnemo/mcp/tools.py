@@ -19,7 +19,7 @@ from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.blank import is_blank
 from pgmnemo.client.rendering import without_blocks
 from pgmnemo.errors import UsageError
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 from pgmnemo.mcp import schemas as of
 from pgmnemo.mcp.schemas import WHOLE, schema, shown
 
@@ -72,7 +72,9 @@ class Tool:
         """Return the tool's answer."""
         answer, text = await self.run(scope, asked)
         record = msgspec.to_builtins(answer)
-        told = TextContent(type="text", text=text or plain(msgspec.json.encode(record).decode()))
+        told = TextContent(
+            type="text", text=text or escape_control_chars(msgspec.json.encode(record).decode())
+        )
         return CallToolResult(content=[told], structured_content=record)
 
 

@@ -6,6 +6,6 @@ extension. `fingerprint` distinguishes builds of the extension.
 
 from pgmnemo.server.connections import Database, database_errors
 from pgmnemo.server.extension import fingerprint
-from pgmnemo.server.opening import open_database
+from pgmnemo.server.servers import open_database
 
 __all__ = ["Database", "database_errors", "fingerprint", "open_database"]

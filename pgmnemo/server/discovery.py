@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.places import CHECKOUT
+from pgmnemo.paths import CHECKOUT
 from pgmnemo.progress import Progress
 from pgmnemo.server.connections import connect, place, read_dsn
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from psycopg import errors
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.bench_database import create, exists
 from pgmnemo.server.connections import ROLE, Connectable, connect, database_errors
 from pgmnemo.server.discovery import Server, find_server
-from pgmnemo.server.opening import open_server
 from pgmnemo.server.server_checks import check_server, ensure_role, server_version
 from pgmnemo.server.server_files import PIXELTABLE, Bundle
+from pgmnemo.server.servers import open_server
 
 NAME = "pgmnemo_bench_by_hand"
 VECTOR = ("vector",)

@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from pgmnemo.errors import DatabaseError, os_errors
-from pgmnemo.places import CONTROL, DEFAULT, SQL_FOLDER
+from pgmnemo.paths import CONTROL, DEFAULT_VERSION, SQL_FOLDER
 
 
 class Release(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ def default_version(sql: Path = SQL_FOLDER) -> str:
     """
     path = sql / CONTROL
     with os_errors(f"{path} cannot be read ({{why}}): run from a checkout of the repository", DatabaseError):
-        found = DEFAULT.search(path.read_text(encoding="utf-8", errors="replace"))
+        found = DEFAULT_VERSION.search(path.read_text(encoding="utf-8", errors="replace"))
     if found is None:
         raise DatabaseError(f"{path} has no default_version: restore it as it is committed (git checkout)")
     return found[1]

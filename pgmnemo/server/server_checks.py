@@ -11,7 +11,7 @@ from typing import Any
 from psycopg import Connection, errors, sql
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
 from pgmnemo.server.connections import ROLE
 
 MIN_POSTGRES = 16
@@ -65,7 +65,7 @@ def check_available(connection: Session, where: str, version: str, sql: object) 
 
 def check_pgvector(version: str, where: str) -> None:
     """Raise if `version` of pgvector is one with known errors in HNSW."""
-    if release(version) < MIN_PGVECTOR:
+    if release_numbers(version) < MIN_PGVECTOR:
         raise DatabaseError(
             f"{where} has pgvector {version}; pgmnemo needs {dotted(MIN_PGVECTOR)} or newer "
             "(run ALTER EXTENSION vector UPDATE after installing it)"

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.places import CONTROL
+from pgmnemo.paths import CONTROL
 from pgmnemo.server.folders import open_to_others
 from pgmnemo.server.releases import missing, release_of, scripts, versions
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from runner.bench.options import RUN, Options
 from runner.bench.request import Request
 from runner.errors import EmptyAnswersError, SystemFault

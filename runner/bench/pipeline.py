@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pgmnemo.embedders import default_cache_dir
 from pgmnemo.errors import ModelError, UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.releases import changed, release_fingerprint
 from pgmnemo.server.server_files import check_release

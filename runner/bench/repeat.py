@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgmnemo.errors import UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from runner.bench.conclusion import Outcome
 from runner.bench.pipeline import run

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from pgmnemo.errors import OutputError
-from pgmnemo.escaping import markdown
+from pgmnemo.escaping import escape_markdown
 from pgmnemo.registry import Registry
 from runner.records import Verdict
 from runner.report import citation, formats, sections
@@ -69,7 +69,7 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
     text = template(FOLDER / RENDERERS[name]).render(
         **shown(metrics, run, Figures(metrics, run.headline_view)), template=name
     )
-    return markdown(text)
+    return escape_markdown(text)
 
 
 def shown(metrics: Mapping[str, Any], run: Run, figures: Figures) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pgmnemo.escaping import markdown
+from pgmnemo.escaping import escape_markdown
 from pgmnemo.records import EmbedderIdentity
 from runner.markdown import table
 from runner.records import ALL, GateResult, Status
@@ -81,7 +81,7 @@ def summary(metrics: Facts, run: Run) -> str:
     for scope in run.scopes:
         parts += [f"## {scope.name}", counted(figures, run.headline, scope.name)]
     parts.append("Recalls in percent, MRR from 0 to 1, each with its 95 % interval; n questions.")
-    return markdown("\n\n".join(parts)) + "\n"
+    return escape_markdown("\n\n".join(parts)) + "\n"
 
 
 def side_by_side(figures: Figures, metrics: Facts, run: Run) -> str:

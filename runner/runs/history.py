@@ -29,7 +29,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from pgmnemo.errors import OutputError, UsageError, os_errors
-from pgmnemo.escaping import line
+from pgmnemo.escaping import escape_line
 from runner.records import Verdict
 from runner.runs.storage import DOCUMENT, read_regular
 
@@ -155,12 +155,18 @@ def entry_text(
     """
     if not SHA256.fullmatch(manifest_sha256):
         raise UsageError(f"the manifest's sha256 is 64 hexadecimal digits, not {manifest_sha256!r}")
-    departures = [line(text) for text in deviations]
+    departures = [escape_line(text) for text in deviations]
     if verdict in (Verdict.DEVIATION, Verdict.UNVERIFIED) and not departures:
         raise UsageError(f"a run with the verdict {verdict} has a deviation: name it in its HISTORY.md entry")
-    fields = [f"results: {line(results)}", f"verdict: {verdict}", f"manifest sha256: {manifest_sha256}"]
+    fields = [
+        f"results: {escape_line(results)}",
+        f"verdict: {verdict}",
+        f"manifest sha256: {manifest_sha256}",
+    ]
     listed = [*fields, *(f"deviation: {text}" for text in departures)]
-    heading = f"## {day.isoformat()} · {line(suite)} · {line(results).rstrip('/').rsplit('/', 1)[-1]}"
+    heading = (
+        f"## {day.isoformat()} · {escape_line(suite)} · {escape_line(results).rstrip('/').rsplit('/', 1)[-1]}"
+    )
     return f"{heading}\n\n" + "".join(f"- {field}\n" for field in listed)
 
 
@@ -181,7 +187,7 @@ def append_entry(path: Path, entry: str) -> None:
 
 def logged_manifests(path: Path, results: str) -> tuple[str, ...]:
     """Hashes of the manifests under which `path` names the results folder, oldest first."""
-    wanted = line(results).rstrip("/")
+    wanted = escape_line(results).rstrip("/")
     found = entries(path) if path.is_file() else []
     named = (one for one in found if wanted in [value.rstrip("/") for value in one.values("results")])
     return tuple(dict.fromkeys(value for one in named for value in one.values("manifest sha256")))

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from pgmnemo.errors import OutputError, UsageError
-from pgmnemo.escaping import hidden
+from pgmnemo.escaping import find_control_char
 from runner.errors import RefusedError
 from runner.protocol.editions import Edition, demand_known
 from runner.records import Hit, Json, Retrieval
@@ -290,7 +290,7 @@ def _demand_plain(value: Any, name: str, depth: int = 0) -> None:
     if depth > DEPTH:
         raise Unreadable(f"{name} has lists and objects in one another more than {DEPTH} deep")
     if isinstance(value, str):
-        if not value.isprintable() and (found := hidden(value)):
+        if not value.isprintable() and (found := find_control_char(value)):
             raise Unreadable(f"{name} holds the control character {found} in a text")
     elif isinstance(value, dict | list):
         for part in (*value, *value.values()) if isinstance(value, dict) else value:

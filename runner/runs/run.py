@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pgmnemo.escaping import line, markdown
+from pgmnemo.escaping import escape_line, escape_markdown
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity
 from runner.protocol.editions import Edition, edition
 from runner.records import (
@@ -289,11 +289,13 @@ def blocked_text(name: str, gates: Iterable[GateResult]) -> str:
 
 def _section(gate: GateResult) -> str:
     lines = (
-        f"- **{field}:** {markdown(line(getattr(gate, field)))}" for field in FIELDS if getattr(gate, field)
+        f"- **{field}:** {escape_markdown(escape_line(getattr(gate, field)))}"
+        for field in FIELDS
+        if getattr(gate, field)
     )
     return f"\n## {gate.gate}\n\n" + "\n".join(lines) + "\n"
 
 
 def _harmless(text: str) -> str:
     """Somebody's words, such as a corpus's, on one line of Markdown."""
-    return markdown(line(text))
+    return escape_markdown(escape_line(text))

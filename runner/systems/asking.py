@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from pgmnemo.errors import PgmnemoError
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 from pgmnemo.server import database_errors
 from runner.errors import SystemFault
 from runner.runs.canonical import SCORE_DIGITS, significant
@@ -60,7 +60,7 @@ def said(text: str, most: int = SAID) -> str:
     """Return what a system says as part of a sentence: one line of at most `most` characters, none of
     control.
     """
-    line = plain(" ".join(text.split()))
+    line = escape_control_chars(" ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.releases import version_number
 from runner.protocol.editions import current
 from runner.systems import SYSTEMS, Place

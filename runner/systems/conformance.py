@@ -11,7 +11,7 @@ import numpy as np
 from pgmnemo.embedders import EmbedderOptions
 from pgmnemo.embedders.hashing import FeatureHashing
 from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 from pgmnemo.records import Matrix
 from runner.errors import SystemAbsent
 from runner.protocol.editions import current
@@ -143,7 +143,7 @@ def check_system(name: str, place: Place) -> Iterator[Checked]:
             with faults(name):
                 version = system.facts().get("version", "")
             opened = True
-            yield Checked("opens", True, plain(f"{kind.title} {version}".strip()))
+            yield Checked("opens", True, escape_control_chars(f"{kind.title} {version}".strip()))
             with faults(name):
                 taken = round(100 * sum(system.load(lessons).values())) / 100
             yield Checked("loads", True, f"{len(lessons)} lessons in {taken:.1f} s")

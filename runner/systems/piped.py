@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 from runner.errors import SystemFault
@@ -107,7 +107,7 @@ class Worker:
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         last = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
         return f"{self._name} failed: its process ended {how}" + (
-            f": {plain(last[0][:SAID])}" if last else ""
+            f": {escape_control_chars(last[0][:SAID])}" if last else ""
         )
 
     def _result(self, answer: bytes) -> Any:
@@ -115,7 +115,7 @@ class Worker:
             known = json.loads(answer)
             if isinstance(known, dict) and len(known) == 1:
                 if "error" in known:
-                    raise SystemFault(f"{self._name} failed: {plain(str(known['error']))}")
+                    raise SystemFault(f"{self._name} failed: {escape_control_chars(str(known['error']))}")
                 return known["result"]
         except (ValueError, KeyError):
             pass

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import psycopg
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.connections import Connectable
 from pgmnemo.server.plain import VECTOR, Plain, open_plain

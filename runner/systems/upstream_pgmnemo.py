@@ -19,7 +19,7 @@ import psycopg
 from pgvector.psycopg import register_vector
 
 from pgmnemo.embedders import pad
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 from pgmnemo.server.connections import connect, place, read_dsn

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from pgmnemo.errors import PgmnemoError, UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from runner.errors import CorpusError
 from runner.protocol.suites import SUITES

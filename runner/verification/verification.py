@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from pgmnemo.errors import UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.terminal import say
 from runner.errors import RefusedError

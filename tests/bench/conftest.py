@@ -24,9 +24,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server import open_database
-from pgmnemo.server.opening import embedded_server
+from pgmnemo.server.servers import temporary_server
 from runner.cli import main
 from tests.helping import CURRENT, free_port
 
@@ -65,7 +65,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    with embedded_server(SQL_FOLDER, CURRENT) as conninfo:
+    with temporary_server(SQL_FOLDER, CURRENT) as conninfo:
         yield Server({name: value for name, value in conninfo.items() if value})
 
 

@@ -11,7 +11,7 @@ from benchmarks.reliability.bed import fresh_server
 from benchmarks.reliability.known import Known, judge, opened
 from benchmarks.reliability.texts import HOLDS, PROJECT, moment, text_of
 from pgmnemo import Item
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 
 SHORT = [("server", "store", 1), ("link", "store", 1), ("backend", "merge", 1), ("client", "merge", 1),
          ("upkeep", "upgrade", 1)]  # fmt: skip

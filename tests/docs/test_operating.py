@@ -22,7 +22,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
 from pgmnemo.client.naming import tenant_id
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server import server_files
 from pgmnemo.server.server_files import EMBEDDED, PIXELTABLE, installation, stage_extension, stage_server
 from pgmnemo.server.server_process import SERVER_USER, SETTINGS, SUPERUSER, ServerProcess, give_to_server

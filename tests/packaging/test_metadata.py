@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
 from tests.helping import CURRENT
 
 SEMANTIC_VERSION = re.compile(r"\d+\.\d+\.\d+")
@@ -74,7 +74,7 @@ def test_no_release_and_no_heading_is_newer_than_the_control_file(root: Path, sq
     released = tomllib.loads((sql / "releases.toml").read_text(encoding="utf-8"))
     logged = re.findall(r"^## (\d+\.\d+\.\d+)", (root / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert logged
-    assert max(map(release, [*released, *logged])) <= release(CURRENT)
+    assert max(map(release_numbers, [*released, *logged])) <= release_numbers(CURRENT)
 
 
 def test_nothing_that_sets_up_names_the_current_release(root: Path) -> None:

@@ -20,7 +20,7 @@ READERS = (
 USUAL = "recall_any@10 = 95.6 % [94.0, 96.8], p < 0.001, “déjà vu” → 7 ≥ 5\n\tn = 1,982"
 
 
-@pytest.mark.parametrize("escape", [escaping.plain, escaping.markdown])
+@pytest.mark.parametrize("escape", [escaping.escape_control_chars, escaping.escape_markdown])
 def test_usual_text_stays_as_it_is(escape: object) -> None:
     assert escape(USUAL) == USUAL  # type: ignore[operator]
 
@@ -35,7 +35,7 @@ def test_usual_text_stays_as_it_is(escape: object) -> None:
 def test_what_steers_a_terminal_is_written_out(
     text: str, shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert escaping.plain(text) == escaping.markdown(text) == shown
+    assert escaping.escape_control_chars(text) == escaping.escape_markdown(text) == shown
     say(text)
     console(80).print(text, markup=False)
     assert capsys.readouterr().out.splitlines() == [shown, shown]
@@ -43,7 +43,7 @@ def test_what_steers_a_terminal_is_written_out(
 
 @pytest.mark.parametrize("text", ["👩\u200d🍳\ufe0f", "\u06cc\u200c\u062e", "\u0915\u094d\u200d\u0937"])
 def test_joiners_within_a_word_or_an_emoji_stay(text: str) -> None:
-    assert escaping.plain(text) == text
+    assert escaping.escape_control_chars(text) == text
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_joiners_within_a_word_or_an_emoji_stay(text: str) -> None:
      "a <!-- b", "</details><h1>", "[x]\\](vbscript:a)", "[a\n](javascript:b)"],
 )  # fmt: skip
 def test_no_tag_and_no_link_that_runs_passes_into_markdown(text: str) -> None:
-    page = MarkdownIt("commonmark", {"html": True}).render(escaping.markdown(text)).lower()
+    page = MarkdownIt("commonmark", {"html": True}).render(escaping.escape_markdown(text)).lower()
     assert not any(tag in page for tag in ("<script", "<img", "<h1", "<!--", "</details"))
     assert 'href="java' not in page and 'href="vb' not in page and 'src="data' not in page  # noqa: PT018
 
@@ -63,17 +63,21 @@ def test_no_tag_and_no_link_that_runs_passes_into_markdown(text: str) -> None:
     "text", ["[a](https://example.org/x)", "[a](../b/c.md#d)", "[a](#b)", "`a[1]: b`", "[1]: https://e.org"]
 )
 def test_links_to_pages_and_paths_stay(text: str) -> None:
-    assert escaping.markdown(text) == text
-    assert escaping.markdown(escaping.markdown(text)) == text
+    assert escaping.escape_markdown(text) == text
+    assert escaping.escape_markdown(escaping.escape_markdown(text)) == text
 
 
 def test_markup_is_well_formed_whatever_stands_in_it() -> None:
     text = "<b a=\"'&\x0b\ud800"
-    assert ElementTree.fromstring(f"<a b='{escaping.markup(text)}'/>").get("b", "").startswith("<b a=\"'&")
+    assert (
+        ElementTree.fromstring(f"<a b='{escaping.escape_markup(text)}'/>")
+        .get("b", "")
+        .startswith("<b a=\"'&")
+    )
 
 
 def test_tex_gives_no_character_a_meaning() -> None:
-    assert escaping.bibtex(r"50 % of a_b {x} \input~^#&$") == (
+    assert escaping.escape_bibtex(r"50 % of a_b {x} \input~^#&$") == (
         r"50 \% of a\_b \{x\} \textbackslash{}input\textasciitilde{}\textasciicircum{}\#\&\$"
     )
 

@@ -22,9 +22,9 @@ import psycopg
 import pytest
 
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions, pad
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.records import Matrix
-from pgmnemo.server.opening import embedded_server
+from pgmnemo.server.servers import temporary_server
 from runner.bench.material import Asked, CorpusLessons, Material
 from runner.protocol.suites import SUITES
 from runner.protocol.texts.embedding import embed_corpus
@@ -94,7 +94,7 @@ def wasm() -> Iterator[Wasm]:
 def native() -> Iterator[Ask]:
     """PostgreSQL 18, with the current version."""
     with (
-        embedded_server(SQL_FOLDER, CURRENT) as conninfo,
+        temporary_server(SQL_FOLDER, CURRENT) as conninfo,
         psycopg.connect(**conninfo, autocommit=True, cursor_factory=psycopg.RawCursor) as connection,
     ):
 

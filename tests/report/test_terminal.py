@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.terminal import Plain
+from pgmnemo.terminal import SafeConsole
 from runner import markdown
 from runner.markdown import show, table
 from runner.records import GateResult, Status
@@ -50,7 +50,7 @@ def test_into_a_pipe_markdown_goes_as_it_is_but_for_what_steers_a_terminal(
 def test_a_terminal_shows_every_figure_however_narrow_it_is(
     width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    terminal = Plain(width=width, force_terminal=True, color_system=None)
+    terminal = SafeConsole(width=width, force_terminal=True, color_system=None)
     monkeypatch.setattr(markdown, "Plain", lambda: terminal)
     show(TEXT)
     out = capsys.readouterr().out

@@ -12,8 +12,8 @@ from functools import cache
 
 import pytest
 
-from pgmnemo.places import SQL_FOLDER
-from pgmnemo.server.opening import embedded_server
+from pgmnemo.paths import SQL_FOLDER
+from pgmnemo.server.servers import temporary_server
 from tests.security.attacked import OURS, ROLES, Server, Site
 from tests.sql.conftest import POSTGRES
 
@@ -27,7 +27,7 @@ def start() -> Iterator[Callable[[int], Server]]:
 
         @cache
         def started(postgres: int) -> Server:
-            conninfo = stack.enter_context(embedded_server(SQL_FOLDER, OURS, postgres=postgres))
+            conninfo = stack.enter_context(temporary_server(SQL_FOLDER, OURS, postgres=postgres))
             server = Server(dict(conninfo), postgres)
             with server.connect("postgres") as root:
                 for role in ROLES:

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from tests.security.attacked import OURS, PROJECT, A, B, Server, Site, attempt, estimate, vector
 
 Make = Callable[..., Site]

@@ -17,7 +17,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.server_files import PIXELTABLE, installation, stage_extension, stage_server
 from pgmnemo.server.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server, identity
 from tests.helping import CURRENT

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pgmnemo.local import LocalServer, binaries, upgrade
-from pgmnemo.opened import PLAIN
-from pgmnemo.places import SQL_FOLDER, release
+from pgmnemo.paths import SQL_FOLDER, release_numbers
+from pgmnemo.probe import PLAIN_SQL
 from pgmnemo.server.installing import install_into
 from pgmnemo.server.installing.statements import plain
 from pgmnemo.server.releases import scripts
@@ -89,7 +89,7 @@ def plain_sql(encoding: str) -> Callable[[Bench], Pair]:
         server = bench.server(18)
         made, copy = (server.database(name, encoding) for name in ("plain", "plain_restored"))
         made.run(f"GRANT CREATE ON DATABASE plain TO {OWNER}", user=SUPERUSER)
-        install_into({**made.place, "user": OWNER}, way=PLAIN, tenants=[TENANT])
+        install_into({**made.place, "user": OWNER}, way=PLAIN_SQL, tenants=[TENANT])
         made.load()
         dump = bench.program(18, "pg_dump", "-Fc", "-d", made.dsn())
         bench.program(18, "pg_restore", "-1", "-d", copy.dsn(), given=dump)
@@ -207,7 +207,7 @@ def updated(version: str, encoding: str) -> Callable[[Bench], Pair]:
     """Load an older release, and update it."""
 
     def make(bench: Bench) -> Pair:
-        width = 1024 if release(version) < (0, 5, 0) else WIDTH
+        width = 1024 if release_numbers(version) < (0, 5, 0) else WIDTH
         made = bench.server(18).installed("updated", version, encoding=encoding).load(width)
         made.run("ALTER EXTENSION pgmnemo UPDATE")
         return made, anew(bench, 18, encoding=encoding)

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgmnemo.places import CONTROL
+from pgmnemo.paths import CONTROL
 from pgmnemo.server.extension import install
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_files import installation

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.places import SQL_FOLDER
-from pgmnemo.server.opening import embedded_server
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.server_files import EXTENDED, installation
+from pgmnemo.server.servers import temporary_server
 
 Connection = psycopg.Connection[Any]
 AGENT, OWNER = "floor_agent", "floor_owner"
@@ -26,7 +26,7 @@ def server() -> Iterator[dict[str, Any]]:
     except DatabaseError as error:
         pytest.skip(str(error))
     preload = {"shared_preload_libraries": "pg_textsearch"}
-    with embedded_server(SQL_FOLDER, None, bundle=EXTENDED, settings=preload) as conninfo:
+    with temporary_server(SQL_FOLDER, None, bundle=EXTENDED, settings=preload) as conninfo:
         yield conninfo
 
 

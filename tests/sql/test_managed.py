@@ -12,10 +12,10 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server import fingerprint
-from pgmnemo.server.opening import embedded_server
 from pgmnemo.server.releases import scripts
+from pgmnemo.server.servers import temporary_server
 from tests.helping import CURRENT
 from tests.sql.assembling import assemble
 
@@ -58,7 +58,7 @@ def kept(folder: Path, version: str, database: Any) -> Iterator[Connection]:
     (folder / "pgmnemo.control").write_text(lines, encoding="utf-8")
     major = int(database.facts.postgresql.split(".")[0])
     with (
-        embedded_server(folder, version, postgres=major) as conninfo,
+        temporary_server(folder, version, postgres=major) as conninfo,
         psycopg.connect(**conninfo, autocommit=True) as connection,
     ):
         connection.execute("CREATE EXTENSION vector SCHEMA public")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.releases import setting_defaults
 
 README = Path(__file__).resolve().parents[2] / "sql" / "README.md"

@@ -20,7 +20,7 @@ import pytest
 from psycopg import errors
 
 from pgmnemo.adapters.langgraph_items import key_of, namespace_of, topic_of
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server import fingerprint
 from tests.helping import CURRENT
 

@@ -12,10 +12,10 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
-from pgmnemo.server.opening import embedded_server
+from pgmnemo.server.servers import temporary_server
 from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System
 from tests.helping import CURRENT
 
@@ -200,7 +200,7 @@ def tiny() -> Tiny:
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """The DSN of a living PostgreSQL for all that can share one."""
-    with embedded_server(SQL_FOLDER, CURRENT) as conninfo:
+    with temporary_server(SQL_FOLDER, CURRENT) as conninfo:
         yield make_conninfo(**conninfo)
 
 

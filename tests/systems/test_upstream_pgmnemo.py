@@ -15,7 +15,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.releases import release_fingerprint
 from runner.errors import SystemFault
 from runner.systems import Place, absent, kind_of, open_system

@@ -708,7 +708,7 @@ class AsyncScope:
 
     @property
     def _oid(self) -> int:
-        return int(self._memory._opened.vector)
+        return int(self._memory._opened.vector_oid)
 
     @property
     def _width(self) -> int:

@@ -12,7 +12,7 @@ from pgmnemo.client.aio.sources import AsyncOwn, AsyncOwned, AsyncPooled, AsyncS
 from pgmnemo.client.aio.waiting import AsyncConnection, is_pool, run
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
-from pgmnemo.opened import Opened, opening
+from pgmnemo.probe import ServerInfo, probe
 from pgmnemo.progress import Progress
 from pgmnemo.server.connections import place
 from pgmnemo.server.releases import default_version
@@ -27,7 +27,7 @@ class Started:
     """
 
     channel: AsyncChannel
-    opened: Opened
+    opened: ServerInfo
     place: str
     role: str = ""
 
@@ -66,11 +66,11 @@ async def _started(
     waits = patience if folder else 0.0
     first = AsyncChannel(source, {}, waits, where, mend="start it, or correct the DSN")
     try:
-        opened = await first.call(opening(where, default_version()))
+        opened = await first.call(probe(where, default_version()))
     except BaseException:  # including a task's cancellation
         await source.close()
         raise
     if isinstance(source, AsyncOwn):
-        source.prepare(opened.backend)
+        source.prepare(opened.backend_pid)
     channel = AsyncChannel(source, settings, patience, where)
     return Started(channel, opened, where, opened.role if folder else "")

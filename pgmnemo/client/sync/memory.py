@@ -16,7 +16,7 @@ from pgmnemo.client import measuring, naming, requests, staging
 from pgmnemo.client.arguments import check, checked
 from pgmnemo.client.echoes import Echoes
 from pgmnemo.client.embedding import Embedding, Remembered
-from pgmnemo.client.opening import resolve
+from pgmnemo.client.location import resolve_location
 from pgmnemo.client.records import Item
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.client.tracing import Tracing
@@ -77,7 +77,7 @@ class Memory:
 
         embedding = embedders.embedding_of(embedder)
         given = {name: str(value) for name, value in (settings or {}).items()}
-        start = starting.start(resolve(place), given, connections, patience, progress)
+        start = starting.start(resolve_location(place), given, connections, patience, progress)
         memory = cls(
             start.channel, start.opened, embedding, start.place, start.role, Tracing(tracer, trace_texts)
         )

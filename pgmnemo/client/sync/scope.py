@@ -704,7 +704,7 @@ class Scope:
 
     @property
     def _oid(self) -> int:
-        return int(self._memory._opened.vector)
+        return int(self._memory._opened.vector_oid)
 
     @property
     def _width(self) -> int:

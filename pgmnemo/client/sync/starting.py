@@ -13,7 +13,7 @@ from pgmnemo.client.sync.sources import Own, Owned, Pooled, Source
 from pgmnemo.client.sync.waiting import Connection, is_pool, run
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
-from pgmnemo.opened import Opened, opening
+from pgmnemo.probe import ServerInfo, probe
 from pgmnemo.progress import Progress
 from pgmnemo.server.connections import place
 from pgmnemo.server.releases import default_version
@@ -28,7 +28,7 @@ class Started:
     """
 
     channel: Channel
-    opened: Opened
+    opened: ServerInfo
     place: str
     role: str = ""
 
@@ -67,11 +67,11 @@ def _started(
     waits = patience if folder else 0.0
     first = Channel(source, {}, waits, where, mend="start it, or correct the DSN")
     try:
-        opened = first.call(opening(where, default_version()))
+        opened = first.call(probe(where, default_version()))
     except BaseException:  # including a task's cancellation
         source.close()
         raise
     if isinstance(source, Own):
-        source.prepare(opened.backend)
+        source.prepare(opened.backend_pid)
     channel = Channel(source, settings, patience, where)
     return Started(channel, opened, where, opened.role if folder else "")

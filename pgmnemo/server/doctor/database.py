@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from pgmnemo.opened import judge, update
-from pgmnemo.places import SQL_FOLDER, release
+from pgmnemo.paths import SQL_FOLDER, release_numbers
+from pgmnemo.probe import check_compatible, update_command
 from pgmnemo.server.doctor.finding import FAULT, OK, WARNING, Examined, Finding
 from pgmnemo.server.extension import fingerprint
 from pgmnemo.server.installing.target import Target
@@ -72,7 +72,7 @@ def pgvector(examined: Examined) -> Iterator[Finding]:
     version = examined.target.ask(VECTOR)
     if version is None:
         yield Finding("pgvector", FAULT, "there is no pgvector in the database", "mnemo init --dsn")
-    elif release(version) < MIN_PGVECTOR:
+    elif release_numbers(version) < MIN_PGVECTOR:
         told = f"pgvector is {version}: before {dotted(MIN_PGVECTOR)} every scope is read exactly"
         mend = "install a later one on the server and run ALTER EXTENSION vector UPDATE"
         yield Finding("pgvector", WARNING, told, mend)
@@ -95,10 +95,12 @@ def _reached(target: Target) -> Finding:
 def pgmnemo(examined: Examined) -> Iterator[Finding]:
     target = examined.target
     seen = target.seen()
-    opened = judge(seen, target.where, target.version)
+    opened = check_compatible(seen, target.where, target.version)
     told = f"pgmnemo {opened.version} of role {target.owner}, installed as {way_of(target, seen)}"
-    if release(opened.version) < release(target.version):
-        yield Finding("pgmnemo", WARNING, f"{told}, older than {target.version}", update(opened.how))
+    if release_numbers(opened.version) < release_numbers(target.version):
+        yield Finding(
+            "pgmnemo", WARNING, f"{told}, older than {target.version}", update_command(opened.installation)
+        )
     else:
         yield Finding("pgmnemo", OK, told)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from psycopg import errors
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.opened import Seen
-from pgmnemo.places import SQL_FOLDER, release
+from pgmnemo.paths import SQL_FOLDER, release_numbers
+from pgmnemo.probe import CatalogRow
 from pgmnemo.server.extension import fingerprint
 from pgmnemo.server.installing.target import Target
 from pgmnemo.server.releases import release_fingerprint
@@ -23,7 +23,7 @@ VECTOR_USABLE = (
 )
 
 
-def check_may_create(target: Target, seen: Seen) -> None:
+def check_may_create(target: Target, seen: CatalogRow) -> None:
     """Raise if another extension has the name, or the login may not create a schema."""
     if seen.extension is not None:
         raise DatabaseError(
@@ -45,7 +45,7 @@ def ensure_vector(target: Target) -> None:
         raise DatabaseError(
             f"the server of {target.where} has no pgvector; install {dotted(MIN_PGVECTOR)} or newer on it"
         )
-    if release(version) < LEAST_PGVECTOR:
+    if release_numbers(version) < LEAST_PGVECTOR:
         raise DatabaseError(
             f"{target.where} has pgvector {version}, and pgmnemo needs {dotted(LEAST_PGVECTOR)} or newer; "
             "have an administrator install it and run ALTER EXTENSION vector UPDATE"
@@ -65,7 +65,7 @@ def _create_vector(target: Target) -> None:
         ) from None
 
 
-def check_place(target: Target, seen: Seen) -> None:
+def check_place(target: Target, seen: CatalogRow) -> None:
     """Raise unless the role that is to own pgmnemo finds its schema free and may use pgvector."""
     role = target.role
     if seen.schema and not (target.owner == role and target.ask(EMPTY)):

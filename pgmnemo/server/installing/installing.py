@@ -9,8 +9,8 @@ from uuid import UUID
 
 from pgmnemo import calls
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.opened import EXTENSION, Seen, check_not_newer
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
+from pgmnemo.probe import EXTENSION, CatalogRow, check_not_newer
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.connections import connect, database_errors, place
 from pgmnemo.server.extension import LOCK, SUPERUSER, become_owner
@@ -89,20 +89,20 @@ def install_into(
             )
 
 
-def _ensure(target: Target, seen: Seen, way: str | None, progress: Progress) -> str:
+def _ensure(target: Target, seen: CatalogRow, way: str | None, progress: Progress) -> str:
     """Install, update or keep the extension; return the way of its installation. A newer patch release is
     kept.
     """
     version = seen.version
     if version is None:
         return _install(target, seen, way, progress)
-    if release(version) < release(target.version):
+    if release_numbers(version) < release_numbers(target.version):
         return _update(target, seen, version, progress)
     check_not_newer(version, target.where, target.version)
     return ways.way_of(target, seen)
 
 
-def _install(target: Target, seen: Seen, way: str | None, progress: Progress) -> str:
+def _install(target: Target, seen: CatalogRow, way: str | None, progress: Progress) -> str:
     """Install the extension as an ordinary role, which is subject to policies, even for a superuser; return
     the way.
     """
@@ -121,7 +121,7 @@ def _install(target: Target, seen: Seen, way: str | None, progress: Progress) ->
     return chosen
 
 
-def _update(target: Target, seen: Seen, former: str, progress: Progress) -> str:
+def _update(target: Target, seen: CatalogRow, former: str, progress: Progress) -> str:
     """Update the extension as its owner; return the way."""
     way = ways.way_of(target, seen)
     if way == EXTENSION and (refused := ways.not_offered(target)):

@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg import sql
 
-from pgmnemo.opened import SEEN, Seen
+from pgmnemo.probe import CATALOG_QUERY, CatalogRow
 from pgmnemo.server.extension import VECTOR_SCHEMA
 from pgmnemo.server.server_checks import Session, value
 
@@ -58,5 +58,5 @@ class Target:
         """Return pgvector's schema, quoted if needed."""
         return str(self.ask(VECTOR_SCHEMA))
 
-    def seen(self) -> Seen:
-        return Seen(*self.session.execute(SEEN).fetchall()[0])
+    def seen(self) -> CatalogRow:
+        return CatalogRow(*self.session.execute(CATALOG_QUERY).fetchall()[0])

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.opened import EXTENSION, PLAIN, Seen
-from pgmnemo.places import CONTROL, SQL_FOLDER, release
+from pgmnemo.paths import CONTROL, SQL_FOLDER, release_numbers
+from pgmnemo.probe import EXTENSION, PLAIN_SQL, CatalogRow
 from pgmnemo.server.installing import statements
 from pgmnemo.server.installing.target import Target
 from pgmnemo.server.releases import scripts, updates
 
 PG_TLE = "pg_tle"
-WAYS = (EXTENSION, PG_TLE, PLAIN)
+WAYS = (EXTENSION, PG_TLE, PLAIN_SQL)
 OFFERED = (
     "SELECT EXISTS (SELECT FROM pg_available_extension_versions WHERE name = 'pgmnemo' AND version = %s)"
 )
@@ -27,10 +27,10 @@ SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pgtle_admin' AND pg_has_rol
 """
 
 
-def way_of(target: Target, seen: Seen) -> str:
+def way_of(target: Target, seen: CatalogRow) -> str:
     """Return how the pgmnemo that is there was installed."""
     if seen.extension is None:
-        return PLAIN
+        return PLAIN_SQL
     return PG_TLE if _registered(target) else EXTENSION
 
 
@@ -66,7 +66,7 @@ def _tle_refused(target: Target) -> str | None:
 REFUSALS: dict[str, Callable[[Target], str | None]] = {
     EXTENSION: not_offered,
     PG_TLE: _tle_refused,
-    PLAIN: lambda _: None,
+    PLAIN_SQL: lambda _: None,
 }
 
 
@@ -78,7 +78,7 @@ def register(target: Target) -> None:
     if not known:
         full = SQL_FOLDER / f"pgmnemo--{target.version}.sql"
         target.run(statements.managed(full.read_text("utf-8"), target.version, schema, _comment()))
-    for path in updates(SQL_FOLDER, max(known, key=release), target.version) if known else []:
+    for path in updates(SQL_FOLDER, max(known, key=release_numbers), target.version) if known else []:
         former, version = path.stem.split("--")[1:]
         target.run(statements.managed_update(path.read_text("utf-8"), former, version, schema))
 
@@ -95,7 +95,7 @@ def _comment() -> str:
 
 def create(target: Target, way: str) -> None:
     """Create the wanted version in the schema pgmnemo, which exists and is empty."""
-    if way != PLAIN:
+    if way != PLAIN_SQL:
         target.run(f"CREATE EXTENSION pgmnemo SCHEMA pgmnemo VERSION '{target.version}'")
         return
     for path in scripts(SQL_FOLDER, target.version):
@@ -104,7 +104,7 @@ def create(target: Target, way: str) -> None:
 
 def update(target: Target, way: str, former: str) -> None:
     """Update from a former version to the wanted version."""
-    if way != PLAIN:
+    if way != PLAIN_SQL:
         target.run(f"ALTER EXTENSION pgmnemo UPDATE TO '{target.version}'")
         return
     for path in updates(SQL_FOLDER, former, target.version):

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from pgmnemo import escaping
 from pgmnemo.errors import PgmnemoError, UsageError
-from pgmnemo.escaping import markdown, markup
-from pgmnemo.places import release
+from pgmnemo.escaping import escape_markdown, escape_markup
+from pgmnemo.paths import release_numbers
 from runner.commands.compare.side import Side
 from runner.errors import RefusedError
 from runner.naming import Name
@@ -80,11 +80,11 @@ def paragraph(after: Side, before: Side | None = None) -> str:
 
 def _text(after: Side, before: Side | None) -> str:
     pair = None if before is None else (before.figures, before.told)
-    text = markdown("\n".join([citation(after.figures, after.told, pair) or "", *_beside(after)]))
+    text = escape_markdown("\n".join([citation(after.figures, after.told, pair) or "", *_beside(after)]))
     if before is None:
         return text
     run = before.told
-    return markdown(f"{text}\nPrevious: {version(run)}, {verdict_words(run)}. Artefacts: {run.path}")
+    return escape_markdown(f"{text}\nPrevious: {version(run)}, {verdict_words(run)}. Artefacts: {run.path}")
 
 
 def _beside(results: Side) -> list[str]:
@@ -133,7 +133,7 @@ def _apart(before: Side, after: Side) -> str | None:
     counted = [asked(side.metrics, side.run) for side in (before, after)]
     if counted[0] != counted[1]:
         return f"n {counted[0]:,} against {counted[1]:,}"
-    if release(first.version) < release(second.version):
+    if release_numbers(first.version) < release_numbers(second.version):
         return None
     return f"version {first.version} is not earlier than {second.version}"
 
@@ -246,15 +246,15 @@ def badge(results: Side) -> str:
     left, right = _width(label), _width(message)
     return template(BADGE).render(
         width=f"{left + right:g}",
-        title=markup(f"{run.title}: {label}: {message}"),
-        description=markup(citation(figures, run) or ""),
+        title=escape_markup(f"{run.title}: {label}: {message}"),
+        description=escape_markup(citation(figures, run) or ""),
         parts=[_part(label, 0, left, GREY), _part(message, left, right, COLOURS[run.verdict])],
     )
 
 
 def _part(words: str, x: float, width: float, fill: str) -> dict[str, str]:
     numbers = {"x": x, "width": width, "at": x + PADDING, "length": width - 2 * PADDING}
-    return {"words": markup(words), "fill": fill} | {name: f"{one:g}" for name, one in numbers.items()}
+    return {"words": escape_markup(words), "fill": fill} | {name: f"{one:g}" for name, one in numbers.items()}
 
 
 def _width(text: str) -> float:
@@ -277,7 +277,7 @@ def bibtex(results: Side, text: str) -> str:
     run = results.run
     key = re.sub(r"[^A-Za-z0-9]+", "-", f"pgmnemo-{run.choice.suite}-{run.name}").strip("-")
     year, month = f"{run.started:%Y}", MONTHS[run.started.month - 1]
-    measured, corpus = escaping.bibtex(version(run)), escaping.bibtex(run.corpus.title)
+    measured, corpus = escaping.escape_bibtex(version(run)), escaping.escape_bibtex(run.corpus.title)
     system = f"{{pgmnemo}} {measured}" if run.choice.ours else f"{{{measured}}}"
     title = f"Recall of {system} on {{{corpus}}}"
     fields = {
@@ -286,7 +286,7 @@ def bibtex(results: Side, text: str) -> str:
         "year": f"{{{year}}}",
         "month": month,
         "howpublished": f"{{\\url{{{quote(run.path)}}}}}",
-        "note": f"{{{escaping.bibtex(text)}}}",
+        "note": f"{{{escaping.escape_bibtex(text)}}}",
     }
     lines = (f"  {name:<12} = {value}" for name, value in fields.items())
     return f"@misc{{{key},\n" + ",\n".join(lines) + "\n}"

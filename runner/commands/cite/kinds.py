@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pgmnemo.errors import UsageError
-from pgmnemo.escaping import markdown
+from pgmnemo.escaping import escape_markdown
 from runner.commands.cite.citation import paragraph
 from runner.commands.cite.shelf import COUNTED, Shelf, demand, row_of, view_and_type
 from runner.commands.cite.systems import corpus_title, plot, questions, systems_table, tuned_on_it
@@ -65,7 +65,7 @@ def written(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
         others = ", ".join([*KINDS, FROM])
         raise UsageError(f"a mark is <!-- cite: {kind.form} -->; others begin with {others}")
     answer = kind.write(shelf, beside, rest)
-    return replace(answer, text=markdown(answer.text))  # no run writes a mark of its own
+    return replace(answer, text=escape_markdown(answer.text))  # no run writes a mark of its own
 
 
 def _figure(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:

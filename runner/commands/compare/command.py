@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import Progress
 from pgmnemo.server.server_files import check_release
 from pgmnemo.terminal import say

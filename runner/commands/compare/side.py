@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgmnemo.errors import UsageError
-from pgmnemo.escaping import line
+from pgmnemo.escaping import escape_line
 from runner.protocol.metrics import Metric, metrics_for
 from runner.protocol.metrics.metric import Floats
 from runner.protocol.metrics.score import Judged, ScopeTable, Sheet, arrange
@@ -44,7 +44,7 @@ class Side(Results):
         run, digest = self.run, self.digest(MANIFEST)
         found = [one for path in histories(self.folder) for one in entries(path)]
         named = (one.values("deviation") for one in of_run(found, run.choice.suite, run.name, digest))
-        known = {line(text) for text in run.deviations}
+        known = {escape_line(text) for text in run.deviations}
         return tuple(dict.fromkeys(text for texts in named for text in texts if text not in known))
 
     @cached_property

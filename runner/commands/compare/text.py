@@ -52,8 +52,8 @@ def gate_text(gated: Gated) -> str:
 def _rendered(found: Comparison | None, gated: Gated | None = None) -> str:
     return template(TEMPLATE).render(
         found=found, gated=gated, of="" if found is None else _of(found), marks=MARKS, count=count,
-        escaped=escaping.markdown, side=_side, verified=_verification, changes=_changes, scopes=_scopes,
-        metrics=_metrics, types=_types, family=_family, keys=_questions, notes=_notes,
+        escaped=escaping.escape_markdown, side=_side, verified=_verification, changes=_changes,
+        scopes=_scopes, metrics=_metrics, types=_types, family=_family, keys=_questions, notes=_notes,
     )  # fmt: skip
 
 
@@ -77,9 +77,9 @@ def _verification(checked: Checked) -> str:
     asked = [answer for answer in found.answers if answer.found is not Found.NOT_ASKED]
     head = f"**{checked.role}** `{found.folder.name}`, {found.verdict}: "
     if found.intact:
-        return escaping.markdown(head) + f"intact, {len(asked)} checks hold"
+        return escaping.escape_markdown(head) + f"intact, {len(asked)} checks hold"
     faults = "\n".join(f"- `{answer.check}`: {answer.sentence}" for answer in found.faults)
-    return escaping.markdown(
+    return escaping.escape_markdown(
         f"{head}**{len(found.faults)} of {len(asked)} checks found a fault**\n\n{faults}"
     )
 

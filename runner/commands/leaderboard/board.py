@@ -122,7 +122,7 @@ def markdown(found: Leaderboard) -> str:
             table(("run", "why", "reason"), rows, "lll"),
         ]
     whole = "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes(found))])
-    return escaping.markdown(whole) + "\n"
+    return escaping.escape_markdown(whole) + "\n"
 
 
 def _board(board: Board) -> Iterator[str]:

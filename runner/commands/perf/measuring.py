@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pgmnemo.errors import UsageError, os_errors
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.server_files import check_release
 from runner.commands.perf.document import MARKDOWN, document, load, markdown, write

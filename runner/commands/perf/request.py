@@ -17,7 +17,7 @@ from typing import Annotated, NamedTuple
 import psutil
 
 from pgmnemo.errors import OutputError, UsageError
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
 from pgmnemo.server.folders import candidates
 from pgmnemo.server.releases import version_number
 from runner.commands.perf.workload import LEAST, PASSAGES, SPARE, Tenant, sizes
@@ -132,7 +132,7 @@ class Subject:
     def missing(self, version: str) -> str:
         """Return why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
         number = Name.of(self.name).version or version
-        if self.passages and self.kind.versions and release(number) < SINCE:
+        if self.passages and self.kind.versions and release_numbers(number) < SINCE:
             return f"pgmnemo {number} takes no passages; measure --version v0.6.1 or later"
         return absent(self.kind)
 

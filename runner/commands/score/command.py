@@ -133,7 +133,7 @@ def markdown(stated: Stated) -> str:
         by_part = split(figures, headline, arm, scope, "questions", [*of_views(figures), *of_types(figures)])
         parts += [f"## {arm}, {scope}, by view and type", by_part]
     parts.append("\n".join(f"- {sentence}" for sentence in sentences(stated)))
-    return escaping.markdown("\n\n".join(parts)) + "\n"
+    return escaping.escape_markdown("\n\n".join(parts)) + "\n"
 
 
 def sentences(stated: Stated) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from pgmnemo.errors import OutputError, os_errors
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from runner.commands.train.logit import PENALTY, fit
 from runner.commands.tune.asking import Session, Setup

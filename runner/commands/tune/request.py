@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
 from pgmnemo.server.releases import version_number
 from runner.naming import Name
 from runner.protocol.suites import SUITES
@@ -75,7 +75,7 @@ class TuneOptions(Options):
         """UsageError for what cannot be."""
         if len(set(self.suite)) < len(self.suite):
             raise UsageError(f"--suite names one twice: {', '.join(self.suite)}")
-        if release(self.number) < release(self.oldest):
+        if release_numbers(self.number) < release_numbers(self.oldest):
             raise UsageError(
                 f"the score of pgmnemo {self.number} is not made of what is read here; name --version "
                 f"v{self.oldest} or later, or take the runner of that release"

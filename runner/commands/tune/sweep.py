@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from pgmnemo.errors import os_errors
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from runner.commands.tune.asking import Arrays, Session, Setup, load, save
 from runner.commands.tune.folds import confirming

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgmnemo.errors import UsageError, os_errors
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from runner.commands.tune.asking import Setup
 from runner.commands.tune.collecting import DEPENDS, OURS, components

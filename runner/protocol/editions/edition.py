@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from pgmnemo.errors import UsageError
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
 from runner.records import View
 
 
@@ -194,10 +194,10 @@ class Edition(Pins, frozen=True):
         """Return the newest engine that is not newer than `version`; the oldest for a version before them
         all.
         """
-        oldest, *newer = sorted(self.engines.values(), key=lambda one: release(one.since))
+        oldest, *newer = sorted(self.engines.values(), key=lambda one: release_numbers(one.since))
         found = oldest
         for one in newer:
-            found = one if release(one.since) <= release(version) else found
+            found = one if release_numbers(one.since) <= release_numbers(version) else found
         return found
 
     def disclosures(self, embedder: str, suite: str) -> tuple[str, ...]:

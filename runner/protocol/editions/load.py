@@ -19,7 +19,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from pgmnemo.errors import PgmnemoError, UsageError
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
 from runner.places import ROOT
 from runner.protocol.editions.edition import Edition
 
@@ -41,7 +41,7 @@ class OlderEdition(UsageError):
 
 def known(folder: Path = FOLDER) -> tuple[str, ...]:
     """Return the versions of all editions that are read here, oldest first."""
-    return tuple(sorted((place.parent.name for place in folder.glob(f"*/{PINS}")), key=release))
+    return tuple(sorted((place.parent.name for place in folder.glob(f"*/{PINS}")), key=release_numbers))
 
 
 def current() -> Edition:

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 from runner.report.formats import MINUS
 
 
 def element(name: str, *inside: str, **attributes: object) -> Markup:
     """`<name …>inside</name>`; texts are escaped, `class_` is class and `stroke_width` is stroke-width."""
     listed = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(plain(_text(value)))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(escape_control_chars(_text(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -26,7 +26,7 @@ def element(name: str, *inside: str, **attributes: object) -> Markup:
 
 
 def _escaped(part: str) -> Markup:
-    return part if isinstance(part, Markup) else escape(plain(part))
+    return part if isinstance(part, Markup) else escape(escape_control_chars(part))
 
 
 def joined(parts: Iterable[str]) -> Markup:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from pgmnemo.errors import ModelError, UsageError
-from pgmnemo.escaping import hidden
+from pgmnemo.escaping import find_control_char
 from pgmnemo.models.chat import begun, chat_of, prompt_sha256
 from pgmnemo.models.store import Store, key_of, store_path
 from pgmnemo.progress import QUIET, Progress
@@ -61,7 +61,7 @@ class LanguageModel(Rewriter):
 def _line(text: str) -> str:
     """Return the words of an answer; ModelError for what is not one line of words."""
     words = text.strip('"“”').strip()
-    if not words or "\n" in words or len(words) > LONGEST or hidden(words):
+    if not words or "\n" in words or len(words) > LONGEST or find_control_char(words):
         raise ModelError(
             f"llm: the model did not answer with one line of up to {LONGEST:,} characters: {begun(text)!r}"
         )

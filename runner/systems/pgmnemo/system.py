@@ -17,7 +17,7 @@ from uuid import UUID
 from pgmnemo import calls
 from pgmnemo.calls import execute
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.places import SQL_FOLDER, release
+from pgmnemo.paths import SQL_FOLDER, release_numbers
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server import Database, database_errors, open_database
 from pgmnemo.server.server_process import durable_settings
@@ -84,7 +84,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         idle = {f"{name}_weight": "0" for name in components if name not in ("bm25", *SILENT)}
         if "neighbours" in components:
             idle["assistant_weight"] = "1"  # BM25 as a leg ignores the speaker
-        if release(self.place.version) >= release(COVERAGE):
+        if release_numbers(self.place.version) >= release_numbers(COVERAGE):
             # and ignores questions and coverage
             idle |= {"question_weight": "1", "full_coverage": "0"}
         modes = ("keyword", "vector") if self.engine.passages else ()

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 from uuid import uuid5
 
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
 from pgmnemo.records import EmbedderIdentity
 from pgmnemo.server.releases import release_fingerprint, release_of, setting_defaults
 from runner.bench.heading import (
@@ -287,7 +287,7 @@ def _impossible(evidence: Evidence) -> Iterator[str]:
     else:
         yield from _times(run.resources, (run.finished - run.started).total_seconds())
     frozen = release_of(evidence.sql, run.choice.version) if run.choice.ours else None
-    if frozen and frozen.edition and release(frozen.edition) > release(edition.version):
+    if frozen and frozen.edition and release_numbers(frozen.edition) > release_numbers(edition.version):
         yield f"pgmnemo {run.choice.version} is newer than {edition.version}: it came with {frozen.edition}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
-from pgmnemo.escaping import line
+from pgmnemo.escaping import escape_line
 from runner.places import ROOT
 from runner.protocol.editions.load import DOCUMENT
 from runner.runs.environment import git
@@ -43,7 +43,7 @@ def history(evidence: Evidence) -> str:
     said = {
         "day": ([own.day], [str(moment(run.started))[:10]]),
         "verdict": (own.values("verdict"), [run.verdict.value]),
-        "deviations": (own.values("deviation"), [line(text) for text in run.deviations]),
+        "deviations": (own.values("deviation"), [escape_line(text) for text in run.deviations]),
         **{
             f"manifest sha256, entry {n}": (one.values("manifest sha256"), [digest])
             for n, one in enumerate([own, *later], 1)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
 from pgmnemo.server.releases import setting_defaults
 from runner.naming import Name
 from runner.protocol.suites import SUITES
@@ -186,7 +186,7 @@ def _weighing(evidence: Evidence, arm: Arm) -> Weighing | None:
 
 
 def _is_linear(version: str) -> bool:
-    return release(version) < release(LINEAR_BEFORE)
+    return release_numbers(version) < release_numbers(LINEAR_BEFORE)
 
 
 def _demand_falling(table: Table, name: str) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 from runner.errors import SigningError
 from runner.places import ROOT
 
@@ -44,7 +44,8 @@ def reason(done: subprocess.CompletedProcess[bytes]) -> str:
     """Return why ssh-keygen refused, in its own words: the first line that is no frame of a warning."""
     said = done.stderr.decode(errors="replace").splitlines()
     return next(
-        (plain(line).strip() for line in said if line.strip(" @")[:7] not in ("", "WARNING")), "no reason"
+        (escape_control_chars(line).strip() for line in said if line.strip(" @")[:7] not in ("", "WARNING")),
+        "no reason",
     )
 
 
@@ -97,4 +98,4 @@ def _names(content: bytes, path: Path, allowed: Path, namespace: str) -> tuple[s
     listed = keygen("find-principals", "-s", path, "-f", allowed).stdout.decode(errors="replace").splitlines()
     options = ("-n", namespace, "-s", path, "-f", allowed)
     holding = [name for name in listed if not keygen("verify", *options, "-I", name, data=content).returncode]
-    return tuple(map(plain, holding))
+    return tuple(map(escape_control_chars, holding))

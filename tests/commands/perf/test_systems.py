@@ -11,7 +11,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from runner.commands.perf.measurement import _judge
 from runner.commands.perf.request import Subject, subject
 from runner.commands.perf.timing import Reads

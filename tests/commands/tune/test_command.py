@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import runner
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET
 from runner.cli import app, main
 from runner.commands.tune import tasks, tuning

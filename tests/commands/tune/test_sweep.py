@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pgmnemo.errors import UsageError
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET
 from runner.cli import main
 from runner.commands.tune.asking import Session, Setup

@@ -23,7 +23,7 @@ import pytest
 from pgmnemo import AsyncMemory, Item, Memory
 from pgmnemo.errors import DatabaseError, LostError, OutputError, PgmnemoError, UsageError
 from pgmnemo.local import LocalServer
-from pgmnemo.opened import NEEDED
+from pgmnemo.probe import MIN_VERSION
 from tests.helping import CURRENT
 from tests.pgmnemo.client.driving import Place, Shell
 
@@ -51,8 +51,8 @@ def refused(call: Callable[[], Any]) -> str:
     [
         ("SELECT", "has no pgmnemo; install it with mnemo init --dsn, or name the database that holds"),
         ("CREATE EXTENSION pgmnemo VERSION '0.6.1'",
-         f"has pgmnemo 0.6.1, and this package needs {NEEDED} or later; have its owner run mnemo init --dsn,"
-         " or ALTER EXTENSION pgmnemo UPDATE"),
+         f"has pgmnemo 0.6.1, and this package needs {MIN_VERSION} or later; have its owner run "
+         "mnemo init --dsn, or ALTER EXTENSION pgmnemo UPDATE"),
         (f"CREATE EXTENSION pgmnemo; {NEWER}",
          f"has pgmnemo 9.1.0, which is newer than this package ({CURRENT}); "
          "install it from a newer checkout"),

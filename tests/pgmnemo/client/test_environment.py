@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgmnemo import Memory
-from pgmnemo.client.opening import address
+from pgmnemo.client.location import dsn_parameters
 from tests.pgmnemo.local.serving import new_base
 
 FOREIGN = {
@@ -30,5 +30,5 @@ def test_a_folder_is_opened_whatever_libpq_is_told_of_other_servers(monkeypatch:
 
 def test_an_address_is_read_in_utf_8_unless_it_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "PGCLIENTENCODING", "LATIN1")
-    assert address("dbname=a")["client_encoding"] == "UTF8"
-    assert address("dbname=a client_encoding=LATIN1")["client_encoding"] == "LATIN1"
+    assert dsn_parameters("dbname=a")["client_encoding"] == "UTF8"
+    assert dsn_parameters("dbname=a client_encoding=LATIN1")["client_encoding"] == "LATIN1"

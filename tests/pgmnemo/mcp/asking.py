@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from pgmnemo import AsyncMemory
-from pgmnemo.mcp.opening import Opening
+from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.server import memory_server
 from pgmnemo.serving.tokens import Holder
 from tests.pgmnemo.client.driving import Place
@@ -110,5 +110,5 @@ async def over_http(url: str, token: str | None = None, era: str = ERAS[1]) -> A
         yield client
 
 
-def opening(place: Place) -> Opening:
-    return Opening(opened(place))
+def opening(place: Place) -> LazyMemory:
+    return LazyMemory(opened(place))

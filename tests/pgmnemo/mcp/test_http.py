@@ -15,7 +15,7 @@ import pytest
 from pgmnemo import AsyncMemory
 from pgmnemo.cli.commands import main
 from pgmnemo.mcp.http import application
-from pgmnemo.mcp.opening import Opening
+from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.server import memory_server
 from pgmnemo.serving.tokens import Tokens
 from tests.pgmnemo.client.driving import Place
@@ -150,7 +150,7 @@ def test_a_stream_ends_when_its_token_is_revoked(place: Place, tmp_path: Path) -
     async def body() -> None:
         headers = {"accept": BOTH, "authorization": f"Bearer {token}"}
         async with (
-            served(place, tokens, opening=Opening(never)) as url,
+            served(place, tokens, opening=LazyMemory(never)) as url,
             httpx2.AsyncClient(timeout=120, headers=headers) as http,
             http.stream("POST", url, json=CALL) as answer,
         ):

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from pgmnemo import AsyncMemory
 from pgmnemo.client.naming import tenant_id
 from pgmnemo.errors import DatabaseError
-from pgmnemo.mcp.opening import Opening
+from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.server import memory_server
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.mcp.asking import ERAS, asked, fault, holder, opened, run, told
@@ -134,7 +134,7 @@ def test_a_memory_that_cannot_be_opened_is_told_and_opened_with_the_next_call(
                 raise DatabaseError("the database is not there; start it")
             return await opened(place)()
 
-        opening = Opening(make)
+        opening = LazyMemory(make)
         server = memory_server(opening, holder(place.tenant()))
         async with opening.running(), Client(server, mode=ERAS[1]) as client:
             first = await asyncio.gather(*(fault(client, "list", {}) for _ in range(3)))
@@ -157,7 +157,7 @@ def test_an_opening_that_is_not_done_is_called_off() -> None:
             await asyncio.sleep(3600)
             raise AssertionError("it was called off")
 
-        async with asyncio.timeout(60), Opening(make).running():
+        async with asyncio.timeout(60), LazyMemory(make).running():
             await begun.wait()
 
     run(body)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgmnemo.server.opening import embedded_server
+from pgmnemo.server.servers import temporary_server
 from tests.helping import Listener, free_port, readable
 from tests.pgmnemo.server.memories import memories
 from tests.security.attacked import Server
@@ -92,7 +92,7 @@ def listening(stub: Path, **settings: str) -> Iterator[GivenServer]:
     """A server on a free port; whoever does not come by the socket needs a password."""
     port = free_port()
     given = {"listen_addresses": "127.0.0.1", "port": str(port), **settings}
-    with embedded_server(stub, "0.2.1", settings=given) as conninfo:
+    with temporary_server(stub, "0.2.1", settings=given) as conninfo:
         rules = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
         (Path(conninfo["host"]) / "pg_hba.conf").write_text(rules)
         server = GivenServer(port, conninfo)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pgmnemo.places import SQL_FOLDER
-from pgmnemo.server.opening import embedded_server
+from pgmnemo.paths import SQL_FOLDER
+from pgmnemo.server.servers import temporary_server
 from tests.security.attacked import OURS, ROLES, Server
 
 POSTGRES = (18, 16)
@@ -15,7 +15,7 @@ POSTGRES = (18, 16)
 @contextmanager
 def memories(postgres: int, **settings: str) -> Iterator[Server]:
     """A server with the files of the extension and the roles of tests/security."""
-    with embedded_server(SQL_FOLDER, OURS, postgres=postgres, settings=settings) as conninfo:
+    with temporary_server(SQL_FOLDER, OURS, postgres=postgres, settings=settings) as conninfo:
         server = Server(dict(conninfo), postgres)
         with server.connect("postgres") as root:
             for role in ROLES:

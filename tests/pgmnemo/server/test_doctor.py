@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.opened import PLAIN
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
+from pgmnemo.probe import PLAIN_SQL
 from pgmnemo.server.doctor import FAULT, OK, WARNING, Finding, diagnose, upkeep
 from pgmnemo.server.doctor.database import compared
 from pgmnemo.server.installing import install_into
@@ -64,7 +64,7 @@ def test_of_what_is_well_it_tells_what_it_is(servers: dict[int, Server], postgre
         "role dual reaches 2 tenants"
     ]
     memory.create("plain")
-    install_into({**memory.conninfo, "dbname": "plain", "user": "keeper"}, way=PLAIN, tenants=[A])
+    install_into({**memory.conninfo, "dbname": "plain", "user": "keeper"}, way=PLAIN_SQL, tenants=[A])
     assert any(finding.told.endswith("as plain SQL") for finding in examined(memory, "keeper", "plain"))
 
 
@@ -119,7 +119,7 @@ def test_what_is_wrong_is_told_with_what_to_run(memory: Server, cause: str) -> N
 
 def test_a_pgvector_that_left_plain_sql_behind_is_told_with_the_way_back(memory: Server) -> None:
     memory.create("plain")
-    install_into({**memory.conninfo, "dbname": "plain", "user": "keeper"}, way=PLAIN, tenants=[A])
+    install_into({**memory.conninfo, "dbname": "plain", "user": "keeper"}, way=PLAIN_SQL, tenants=[A])
     with memory.connect("plain") as root:
         root.execute("CREATE SCHEMA elsewhere; ALTER EXTENSION vector SET SCHEMA elsewhere")
         found = only(examined(memory, "keeper", "plain"))

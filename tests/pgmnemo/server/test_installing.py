@@ -12,8 +12,8 @@ import pytest
 from psycopg import errors
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.opened import EXTENSION, PLAIN
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
+from pgmnemo.probe import EXTENSION, PLAIN_SQL
 from pgmnemo.server import fingerprint
 from pgmnemo.server.discovery import given_server
 from pgmnemo.server.installing import PG_TLE, InstalledHow, install_into
@@ -59,7 +59,7 @@ def former(memory: Server, name: str) -> None:
         target = Target(owner, name, FORMER)
         with target.transaction():
             target.run("CREATE SCHEMA pgmnemo")
-            create(target, PLAIN)
+            create(target, PLAIN_SQL)
         owner.execute("SELECT pgmnemo.grant_tenant(%s, 'alice')", (A,))
     with memory.connect(name, "alice") as alice:
         alice.execute(STORE, (A, PROJECT, "k", '{"lang": "de"}'))
@@ -76,7 +76,7 @@ def test_plain_sql_makes_what_the_extension_makes_new_or_updated(
     servers: dict[int, Server], postgres: int
 ) -> None:
     memory = servers[postgres]
-    for name, way in (("one", None), ("two", PLAIN)):
+    for name, way in (("one", None), ("two", PLAIN_SQL)):
         memory.create(name)
         told = into(memory, name, way=way, tenants=[A], role="alice")
         assert told == InstalledHow(way or EXTENSION, OURS, None, "keeper", "alice", (A,), "off")
@@ -84,7 +84,7 @@ def test_plain_sql_makes_what_the_extension_makes_new_or_updated(
         assert (again.way, again.former, again.changed) == (way or EXTENSION, OURS, False)
     former(memory, "three")
     told = into(memory, "three")
-    assert (told.way, told.version, told.former, told.changed) == (PLAIN, OURS, FORMER, True)
+    assert (told.way, told.version, told.former, told.changed) == (PLAIN_SQL, OURS, FORMER, True)
     extension = objects(memory, "one")
     for name in ("two", "three"):
         assert objects(memory, name) == extension, name
@@ -101,7 +101,7 @@ def test_plain_sql_makes_what_the_extension_makes_new_or_updated(
 
 def test_plain_sql_keeps_tenants_apart(memory: Server) -> None:
     memory.create("one")
-    into(memory, "one", way=PLAIN, tenants=[A], role="alice")
+    into(memory, "one", way=PLAIN_SQL, tenants=[A], role="alice")
     into(memory, "one", tenants=[B], role="bob")
     with memory.connect("one", "alice") as alice, memory.connect("one", "bob") as bob:
         alice.execute(STORE, (A, PROJECT, "k", "{}"))
@@ -122,7 +122,7 @@ def test_a_plain_installation_goes_into_a_dump_as_a_whole_and_comes_back(
     memory: Server, tmp_path: Path
 ) -> None:
     memory.create("one")
-    into(memory, "one", way=PLAIN, tenants=[A], role="alice")
+    into(memory, "one", way=PLAIN_SQL, tenants=[A], role="alice")
     with memory.connect("one", "alice") as alice:
         alice.execute(STORE, (A, PROJECT, "k", "{}"))
     dump = str(tmp_path / "dump")
@@ -134,13 +134,13 @@ def test_a_plain_installation_goes_into_a_dump_as_a_whole_and_comes_back(
         assert alice.execute(RECALL, (A,)).fetchall() == [("k",)]
 
 
-@pytest.mark.parametrize("way", [EXTENSION, PLAIN])
+@pytest.mark.parametrize("way", [EXTENSION, PLAIN_SQL])
 def test_pgvector_may_be_in_a_schema_of_its_own(memory: Server, way: str) -> None:
     memory.create("one", *KEPT)
     assert into(memory, "one", way=way).version == OURS  # whose fingerprint was looked at
 
 
-@pytest.mark.parametrize("way", [EXTENSION, PLAIN])
+@pytest.mark.parametrize("way", [EXTENSION, PLAIN_SQL])
 @pytest.mark.parametrize("user", ["keeper", "postgres"])
 def test_nothing_planted_runs_in_the_installers_place(memory: Server, way: str, user: str) -> None:
     memory.create("one", *MARKS)
@@ -181,8 +181,8 @@ def test_a_pooler_in_transaction_mode_may_be_between(bouncer: str, memory: Serve
     with ExitStack() as stack:
         place = {**memory.conninfo, "dbname": "one"}
         pool = Pool.start(bouncer, stack, place, {"own": {}}, ["keeper"], {"pool_mode": "transaction"})
-        told = install_into(pool.conninfo("keeper"), way=PLAIN, tenants=[A], role="alice")
-        assert (told.way, told.version) == (PLAIN, OURS)
+        told = install_into(pool.conninfo("keeper"), way=PLAIN_SQL, tenants=[A], role="alice")
+        assert (told.way, told.version) == (PLAIN_SQL, OURS)
         assert pool.connect("keeper").execute("SHOW search_path").fetchone() == ('"$user", public',)
         assert "there is no database 'none'" in refusal(lambda: install_into(pool.conninfo("keeper", "none")))
 
@@ -249,7 +249,7 @@ def test_another_extension_of_the_name_stays(server: GivenServer, listener: List
     told = refusal(lambda: install_into(boss["plain"], way=EXTENSION))
     assert f"does not offer pgmnemo {OURS} as an extension" in told
     assert "has no pg_tle" in refusal(lambda: install_into(boss["plain"], way=PG_TLE))
-    assert install_into(boss["plain"], progress=listener).way == PLAIN
+    assert install_into(boss["plain"], progress=listener).way == PLAIN_SQL
     assert listener.lines[-1].endswith("(plain SQL)")
 
 

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.opening import embedded_server
 from pgmnemo.server.releases import changed, default_version, missing, scripts, version_number, versions
 from pgmnemo.server.server_files import check_release
+from pgmnemo.server.servers import temporary_server
 
 OWN, FIRST, SECOND = "pgmnemo--0.1.sql", "pgmnemo--0.1--0.2.sql", "pgmnemo--0.2--0.3.sql"
 CONTROL = "default_version = '0.3'\nschema = 'pgmnemo'\n"
@@ -57,7 +57,7 @@ def test_the_scripts_of_a_version_are_those_that_postgresql_runs(
 ) -> None:
     folder, version = laid(*(f"pgmnemo--{name}.sql" for name in there)), run[-1].split("--")[-1]
     assert [path.name for path in scripts(folder, version)] == [f"pgmnemo--{name}.sql" for name in run]
-    with embedded_server(folder, version) as conninfo, psycopg.connect(**conninfo) as connection:
+    with temporary_server(folder, version) as conninfo, psycopg.connect(**conninfo) as connection:
         connection.execute(f"CREATE EXTENSION pgmnemo VERSION '{version}'")
         tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'pgmnemo'")
         assert {name for (name,) in tables} == set(run)

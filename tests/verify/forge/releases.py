@@ -6,7 +6,7 @@ from random import Random
 
 import msgspec
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.releases import release_fingerprint, setting_defaults
 from runner.protocol.editions import edition, known
 from runner.records import Json

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgmnemo.client.opening import VARIABLE, resolve
+from pgmnemo.client.location import VARIABLE, resolve_location
 from pgmnemo.errors import GrantError, PgmnemoError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
@@ -26,13 +26,13 @@ from tests.pgmnemo.client.driving import Place, Shell
     ],
 )  # fmt: skip
 def test_a_text_is_a_folder_unless_it_is_an_address(place: Any, found: Any) -> None:
-    resolved: Any = resolve(place, {})
+    resolved: Any = resolve_location(place, {})
     assert (resolved["dbname"] if isinstance(resolved, dict) else resolved) == found
 
 
 def test_without_a_place_the_variable_tells_it_else_a_folder_of_the_users_data() -> None:
-    assert resolve(None, {VARIABLE: "/there"}) == Path("/there")
-    found: Any = resolve(None, {})
+    assert resolve_location(None, {VARIABLE: "/there"}) == Path("/there")
+    found: Any = resolve_location(None, {})
     assert found.is_absolute()
     assert found.parts[-2:] == ("pgmnemo", "memory")
 

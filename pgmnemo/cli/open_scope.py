@@ -1,4 +1,4 @@
-"""The memory and the scope that a command works in."""
+"""Open the memory and the scope that a command works in."""
 
 from __future__ import annotations
 
@@ -16,56 +16,58 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def memory(place: str | None, quiet: bool, embedder: str = NONE, *, make: bool = False) -> Iterator[Memory]:
+def open_memory(
+    place: str | None, quiet: bool, embedder: str = NONE, *, make: bool = False
+) -> Iterator[Memory]:
     """Yield the memory of a place; make a memory in an empty folder only if `make` is true."""
     from pgmnemo import Memory
     from pgmnemo.progress import Progress
 
-    place = place if make else checked(place)
+    place = place if make else check_has_memory(place)
     made_of = None if embedder == NONE else embedder
     with Memory.open(place, embedder=made_of, connections=1, progress=Progress(quiet)) as opened:
         yield opened
 
 
 @contextmanager
-def scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator[Scope]:
+def open_scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator[Scope]:
     """Yield a project of a tenant, or all of the tenant."""
-    with memory(where.memory, where.quiet, embedder, make=make) as opened:
+    with open_memory(where.memory, where.quiet, embedder, make=make) as opened:
         tenant = opened.tenant(named(where.tenant))
         yield tenant if where.scope is None else tenant.project(named(where.scope))
 
 
-def checked(place: str | None) -> str | None:
+def check_has_memory(place: str | None) -> str | None:
     """Return the same place; UsageError where it is a folder without a memory."""
-    from pgmnemo.client.opening import resolve
+    from pgmnemo.client.location import resolve_location
 
-    if isinstance(where := resolve(place), Path):
-        _check(where)
+    if isinstance(where := resolve_location(place), Path):
+        _check_has_memory(where)
     return place
 
 
-def folder_of(place: str | None) -> Path:
+def memory_folder(place: str | None) -> Path:
     """Return the folder that a place is, with a memory in it; UsageError for a database, or a folder without
     one.
     """
-    from pgmnemo.client.opening import resolve
+    from pgmnemo.client.location import resolve_location
 
-    where = resolve(place)
+    where = resolve_location(place)
     if not isinstance(where, Path):
         raise UsageError("this is for the memory of a folder, and a DSN is given; name a folder")
-    _check(where)
+    _check_has_memory(where)
     return where
 
 
-def new_folder(place: str | None) -> Path | None:
+def empty_folder(place: str | None) -> Path | None:
     """Return the folder that a place is where it has no memory yet, which opening it would make."""
-    from pgmnemo.client.opening import resolve
+    from pgmnemo.client.location import resolve_location
 
-    where = resolve(place)
+    where = resolve_location(place)
     return where if isinstance(where, Path) and _is_empty(where.expanduser()) else None
 
 
-def _check(folder: Path) -> None:
+def _check_has_memory(folder: Path) -> None:
     """Raise UsageError for a folder without a memory."""
     if _is_empty(folder := folder.expanduser()):
         raise UsageError(f"there is no memory in {folder}; make one by mnemo init, or name another folder")

@@ -20,7 +20,9 @@ DEFAULTS = {
 }  # fmt: skip
 
 
-def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | dict[str, Any] | object:
+def resolve_location(
+    place: object, environ: Mapping[str, str] = os.environ
+) -> Path | dict[str, Any] | object:
     """Return a folder as a Path, an address as a mapping for psycopg, or the given connection or pool.
 
     A text with `://` or `=` is an address, any other a folder. None selects PGMNEMO_MEMORY, else a folder
@@ -31,7 +33,7 @@ def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | di
     if isinstance(place, str):
         if not place.strip():
             raise UsageError("a memory lies in a folder or in the database of a DSN; the given text is empty")
-        return address(place) if "://" in place or "=" in place else Path(place)
+        return dsn_parameters(place) if "://" in place or "=" in place else Path(place)
     if isinstance(place, os.PathLike):
         return Path(place)
     if hasattr(place, "execute") or hasattr(place, "getconn"):
@@ -42,7 +44,7 @@ def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | di
     )
 
 
-def address(dsn: str) -> dict[str, Any]:
+def dsn_parameters(dsn: str) -> dict[str, Any]:
     """Return a DSN as psycopg's parameters; raise UsageError without the password if it cannot be read."""
     from pgmnemo.server.connections import read_dsn
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-CHECKOUT = HERE.parent
+PACKAGE = Path(__file__).resolve().parent
+CHECKOUT = PACKAGE.parent
 """The repository, where this package is used from one."""
 
-SQL_FOLDER = HERE / "sql" if (HERE / "sql").is_dir() else CHECKOUT / "sql"
+SQL_FOLDER = PACKAGE / "sql" if (PACKAGE / "sql").is_dir() else CHECKOUT / "sql"
 """Control file, scripts and the list of releases."""
 
 
 CONTROL = "pgmnemo.control"
-DEFAULT = re.compile(r"^default_version\s*=\s*'([^']+)'", re.MULTILINE)
+DEFAULT_VERSION = re.compile(r"^default_version\s*=\s*'([^']+)'", re.MULTILINE)
 
 
-def release(version: str) -> tuple[int, ...]:
+def release_numbers(version: str) -> tuple[int, ...]:
     """Return a version's numbers: `v0.3.0-rc1` and `0.3.0` are of one release."""
     return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))

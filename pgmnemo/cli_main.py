@@ -1,4 +1,4 @@
-"""The end of a command: an exit code, and one sentence for an error; never a traceback."""
+"""Run a command line: return an exit code, and print one sentence for an error instead of a traceback."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import NoReturn
 from cyclopts import App, CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
 
 from pgmnemo.errors import PgmnemoError, UsageError
-from pgmnemo.escaping import plain
+from pgmnemo.escaping import escape_control_chars
 
 INTERRUPTED = 130
 NO_READER = 128 + 13  # SIGPIPE, which Windows does not have
-LONGEST, REMEDY = 1_200, 400  # characters of a sentence that may quote a file, and of its end
-PATHLIB = {
+MAX_MESSAGE, KEPT_END = 1_200, 400  # characters of a sentence that may quote a file, and of its end
+RUNTIME_MESSAGES = {
     "home directory": "this user has no home folder that is known; set HOME, or write the path in full, "
     "without ~",
     "Symlink loop": "a link in that path leads back to itself; name another",
@@ -26,46 +26,48 @@ PATHLIB = {
 """By what a RuntimeError says: what we say."""
 
 
-def ended(command: Callable[[], int]) -> int:
-    """Return the exit code of `command`: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130
+def run_cli(command: Callable[[], int]) -> int:
+    """Run a command and return its exit code: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130
     interrupted.
 
     It is 141 if the reader of the output has gone away, so that an unread fault does not pass for a success.
     """
-    before = signal.signal(signal.SIGTERM, _terminated)
+    before = signal.signal(signal.SIGTERM, _raise_interrupt)
     try:
         code = command()
         sys.stdout.flush()
         return code
     except PgmnemoError as error:
-        _tell(f"{error.kind}: {error}", error)
+        _print_error(f"{error.kind}: {error}", error)
         return error.code
     except KeyboardInterrupt as error:
-        _tell("interrupted", error)
+        _print_error("interrupted", error)
         return INTERRUPTED
     except BrokenPipeError:
-        _let_go()
+        _discard_output()
         return NO_READER
     except OSError as error:  # a file or folder that no stage foresaw
         place, why = error.filename or "this machine", error.strerror or str(error)
-        _tell(f"error: {place}: {why}; make it readable and writable, or name another", error)
+        _print_error(f"error: {place}: {why}; make it readable and writable, or name another", error)
         return PgmnemoError.code
     except MemoryError as error:
-        _tell("error: this takes more memory than there is; give a smaller file, or free some", error)
+        _print_error("error: this takes more memory than there is; give a smaller file, or free some", error)
         return PgmnemoError.code
     except RuntimeError as error:
-        told = next((told for words, told in PATHLIB.items() if words in str(error)), None)
+        told = next((told for words, told in RUNTIME_MESSAGES.items() if words in str(error)), None)
         if told is None:
             raise
-        _tell(f"error: {told}", error)
+        _print_error(f"error: {told}", error)
         return PgmnemoError.code
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def carried_out(app: App, tokens: Sequence[str], what: str = "a command") -> int:
-    """Return the exit code of the command in `tokens`; raise UsageError if it is unknown, or its arguments
-    are wrong. The error for empty `tokens` asks for `what`.
+def dispatch(app: App, tokens: Sequence[str], what: str = "a command") -> int:
+    """Run the command that `tokens` names and return its exit code.
+
+    Raise UsageError for an unknown command or wrong arguments; for empty `tokens` its message asks for
+    `what`.
     """
     program = app.name[0]
     if not tokens:
@@ -74,19 +76,19 @@ def carried_out(app: App, tokens: Sequence[str], what: str = "a command") -> int
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         command = next((token for token in tokens if token in {*app} and not token.startswith("-")), "")
-        told = f"{words(error)}; see `{program} {command}".rstrip()
+        told = f"{usage_message(error)}; see `{program} {command}".rstrip()
         raise UsageError(f"{told} --help`") from None
     return int(code or 0)
 
 
-def words(error: CycloptsError) -> str:
-    """Return the error of a command line, without a capital and a full stop."""
+def usage_message(error: CycloptsError) -> str:
+    """Return the message for an error in a command line, without a capital and a full stop."""
     if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app:
         if (first := error.unused_tokens[0]).startswith("-"):
             return f"{first} stands before the command; name the command first, and its options after it"
-        return f"there is no command {first!r}{_meant(first, error.app)}"
+        return f"there is no command {first!r}{_suggestion(first, error.app)}"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
-        given, meant = " ".join(error.unused_tokens), _meant(error.unused_tokens[0], error.app or ())
+        given, meant = " ".join(error.unused_tokens), _suggestion(error.unused_tokens[0], error.app or ())
         hint = "a command stands before its options, and a text of several words in quotation marks"
         return f"there is no place for {given}{meant}; {hint}"
     told = " ".join(str(error).split()).rstrip(".")
@@ -99,17 +101,17 @@ def words(error: CycloptsError) -> str:
     return told[:1].lower() + told[1:]
 
 
-def _meant(word: str, names: Iterable[str]) -> str:
+def _suggestion(word: str, names: Iterable[str]) -> str:
     """Return a question for the name that is most like a word; empty where none is like it."""
     near = get_close_matches(word, [name for name in names if not name.startswith("-")], n=1)
     return f" (did you mean {near[0]}?)" if near else ""
 
 
-def _terminated(*_: object) -> NoReturn:
+def _raise_interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _let_go() -> None:
+def _discard_output() -> None:
     """Redirect a broken output stream to the null device, so that Python can flush it at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -118,8 +120,8 @@ def _let_go() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _tell(sentence: str, error: BaseException) -> None:
+def _print_error(sentence: str, error: BaseException) -> None:
     """Print the error, with its notes; a long sentence is shortened in the middle."""
-    told = plain("; ".join([sentence, *getattr(error, "__notes__", ())]))
-    told = told if len(told) <= LONGEST else f"{told[: LONGEST - REMEDY]} … {told[-REMEDY:]}"
+    told = escape_control_chars("; ".join([sentence, *getattr(error, "__notes__", ())]))
+    told = told if len(told) <= MAX_MESSAGE else f"{told[: MAX_MESSAGE - KEPT_END]} … {told[-KEPT_END:]}"
     print(told, file=sys.stderr)

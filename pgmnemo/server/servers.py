@@ -1,6 +1,6 @@
-"""The stage's entrance: from a version to an open database, on a given server or one of our own.
+"""Open a database with a version of the extension, on a given server or on a temporary one.
 
-That one is there for the length of a block, on a private socket, in a folder that is deleted. Nothing
+A temporary server runs for the length of a block, on a private socket, in a folder that is deleted. Nothing
 survives it: not an exception, not Ctrl-C, and not SIGKILL of the runner (a watchdog shell notices that the
 runner's end of its pipe has closed; after a crash of the whole machine the next start sweeps).
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.errors import DatabaseError, os_errors
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.bench_database import checked, prepared
 from pgmnemo.server.connections import Database, database_errors
@@ -36,7 +36,7 @@ SOCKET_PATH_LIMIT = 103  # bytes: 107 on Linux, 103 on macOS
 
 
 @contextmanager
-def embedded_server(
+def temporary_server(
     sql: Path,
     version: str | None,
     *,
@@ -44,19 +44,19 @@ def embedded_server(
     settings: Mapping[str, str] | None = None,
     bundle: Bundle = PIXELTABLE,
 ) -> Iterator[dict[str, str]]:
-    """Start PostgreSQL `postgres` with the extension's files from `sql`; yields the superuser's conninfo.
-    `version` must be among them (None: the extension is not asked for). The server comes from `bundle`.
+    """Start PostgreSQL `postgres` with the extension's files from `sql`, and yield the superuser's conninfo.
 
-    Raises DatabaseError when it does not start, UsageError for a version that neither side holds.
+    `version` must be among the files (None: the extension is not installed). The server comes from `bundle`.
+    Raise DatabaseError if it does not start, UsageError for a version that neither side has.
     """
     if version is not None:
         check_release(sql, version)
     original = installation(postgres, bundle)
     with ExitStack() as stack:
-        folder, sockets = _folders(stack)
+        folder, sockets = _server_folders(stack)
         told = f"the embedded PostgreSQL cannot be laid out in {folder.parent}: {{why}}"
         with os_errors(f"{told}; free some space or set TMPDIR", DatabaseError):
-            home, extra = stage(original, sql, folder, postgres, bundle)
+            home, extra = install_for_server(original, sql, folder, postgres, bundle)
             server = ServerProcess(home, folder, sockets, {**SETTINGS, **extra, **(settings or {})})
             server.initialise()
         stack.enter_context(server.running())
@@ -69,7 +69,7 @@ def embedded_server(
         }
 
 
-def _folders(stack: ExitStack) -> tuple[Path, Path]:
+def _server_folders(stack: ExitStack) -> tuple[Path, Path]:
     """Return the run's folder and the folder of its socket: the data folder, unless its path is too long."""
     stranger = os.geteuid() == 0
     bases = [base for base in candidates() if not stranger or open_to_others(base)]
@@ -96,7 +96,7 @@ def _folders(stack: ExitStack) -> tuple[Path, Path]:
     return folder, sockets
 
 
-def stage(
+def install_for_server(
     original: Path, sql: Path, folder: Path, postgres: int, bundle: Bundle
 ) -> tuple[Path, dict[str, str]]:
     """Install the extension for a server; return the server's installation and its required settings.
@@ -148,9 +148,9 @@ def open_database(
 
 @contextmanager
 def open_server(given: Server | None, sql: Path, version: str | None, **options: Any) -> Iterator[Server]:
-    """Yield the given server, else an embedded server for the block; see `embedded_server`."""
+    """Yield the given server, else an embedded server for the block; see `temporary_server`."""
     if given:
         yield given
         return
-    with embedded_server(sql, version, **options) as conninfo:
+    with temporary_server(sql, version, **options) as conninfo:
         yield Server("embedded", conninfo)

@@ -1,6 +1,6 @@
 """The check of a database when a client opens it: one round trip, and one sentence if it cannot be used.
 
-`opening` is a call like those of calls.py; `judge` evaluates its row without a further query.
+`probe` returns a call like those of calls.py; `check_compatible` evaluates its row without a further query.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 from pgmnemo.calls import Call, Rows
 from pgmnemo.errors import DatabaseError
-from pgmnemo.places import release
+from pgmnemo.paths import release_numbers
 
-NEEDED = "1.0.0"  # the first with every verb that the client calls
-EXTENSION, PLAIN = "extension", "plain SQL"
+MIN_VERSION = "1.0.0"  # the first with every verb that the client calls
+EXTENSION, PLAIN_SQL = "extension", "plain SQL"
 
 # Only catalogues, which every role may read: the query works without pgmnemo. Its version is
 # read from the body of version(), because a plain installation is in no list of extensions.
-SEEN = """
+CATALOG_QUERY = """
 SELECT current_user::text,
        (SELECT r.rolsuper OR r.rolbypassrls FROM pg_roles r WHERE r.rolname = current_user),
        pg_backend_pid(), n.oid IS NOT NULL, e.extversion,
@@ -36,96 +36,110 @@ SELECT current_user::text,
 """
 
 
-class Seen(NamedTuple):
-    """The row of SEEN. `body` is the body of pgmnemo.version(); `ours` means that the schema has a verb of
-    pgmnemo.
+class CatalogRow(NamedTuple):
+    """The row of CATALOG_QUERY. `body` is the body of pgmnemo.version(); `has_verbs` means that the schema
+    has a verb of pgmnemo.
     """
 
     role: str
-    unbound: bool
-    backend: int
+    bypasses_policies: bool
+    backend_pid: int
     schema: bool
     extension: str | None
     body: str | None
-    ours: bool
+    has_verbs: bool
     vector_schema: str | None
-    vector: int | None
+    vector_oid: int | None
 
     @property
     def version(self) -> str | None:
         """Return the version of the installed pgmnemo; None without it, or if the schema is not the
         project's.
         """
-        found = re.fullmatch(r"\s*SELECT '(\d+\.\d+\.\d+)'\s*", self.body or "") if self.ours else None
+        found = re.fullmatch(r"\s*SELECT '(\d+\.\d+\.\d+)'\s*", self.body or "") if self.has_verbs else None
         return found[1] if found else None
 
     @property
-    def how(self) -> str:
-        return PLAIN if self.extension is None else EXTENSION
+    def installation(self) -> str:
+        """Return how pgmnemo is installed: EXTENSION or PLAIN_SQL."""
+        return PLAIN_SQL if self.extension is None else EXTENSION
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class ServerInfo:
     """A database with a pgmnemo that the client can use.
 
-    `how` is its installation: EXTENSION or PLAIN. An `unbound` role bypasses every policy. `vector` is the
-    oid of pgvector's type, in the schema `vector_schema`. `backend` is the process id of the server: if the
-    connection has another number, a pooler is in between, and the client must not use prepared statements.
+    `installation` is EXTENSION or PLAIN_SQL. `bypasses_policies` is True for a role that no row-level policy
+    binds. `vector_oid` is the oid of pgvector's type, in the schema `vector_schema`. `backend_pid` is the
+    process id of the server: if the connection has another number, a pooler is in between, and the client
+    must not use prepared statements.
     """
 
     version: str
-    how: str
+    installation: str
     role: str
-    unbound: bool
+    bypasses_policies: bool
     vector_schema: str
-    vector: int
-    backend: int
+    vector_oid: int
+    backend_pid: int
 
 
-def opening(where: str, package: str) -> Call[Opened]:
+def probe(where: str, package: str) -> Call[ServerInfo]:
     """Return the call that checks `where` ("the database at …"), for the package of the version `package`.
 
     Its answer raises DatabaseError for a database that this package cannot use.
     """
-    return Call(SEEN, (), partial(_judged, where, package))
+    return Call(CATALOG_QUERY, (), partial(_server_info, where, package))
 
 
-def _judged(where: str, package: str, rows: Rows) -> Opened:
-    return judge(rows[0], where, package)
+def _server_info(where: str, package: str, rows: Rows) -> ServerInfo:
+    return check_compatible(rows[0], where, package)
 
 
-def judge(row: tuple[Any, ...], where: str, package: str) -> Opened:
-    """Return the database that a row of SEEN describes; raise DatabaseError if it cannot be used."""
-    seen = Seen(*row)
+def check_compatible(row: tuple[Any, ...], where: str, package: str) -> ServerInfo:
+    """Return the database that a row of CATALOG_QUERY describes; raise DatabaseError if it cannot be used."""
+    seen = CatalogRow(*row)
     version = seen.version
     if version is None:
-        raise DatabaseError(_nothing_of_ours(seen, where))
-    if release(version) < release(NEEDED):
+        raise DatabaseError(_missing_message(seen, where))
+    if release_numbers(version) < release_numbers(MIN_VERSION):
         raise DatabaseError(
-            f"{where} has pgmnemo {version}, and this package needs {NEEDED} or later; "
-            f"have its owner run {update(seen.how)}"
+            f"{where} has pgmnemo {version}, and this package needs {MIN_VERSION} or later; "
+            f"have its owner run {update_command(seen.installation)}"
         )
     check_not_newer(version, where, package)
-    if seen.vector is None or seen.vector_schema is None:
+    if seen.vector_oid is None or seen.vector_schema is None:
         raise DatabaseError(f"{where} has lost its pgvector; restore the database from a dump")
-    return Opened(version, seen.how, seen.role, seen.unbound, seen.vector_schema, seen.vector, seen.backend)
+    return ServerInfo(
+        version,
+        seen.installation,
+        seen.role,
+        seen.bypasses_policies,
+        seen.vector_schema,
+        seen.vector_oid,
+        seen.backend_pid,
+    )
 
 
 def check_not_newer(version: str, where: str, package: str) -> None:
     """Raise DatabaseError for a version unknown to the package; a newer patch release is accepted."""
-    if release(version)[:2] > release(package)[:2]:
+    if release_numbers(version)[:2] > release_numbers(package)[:2]:
         raise DatabaseError(
             f"{where} has pgmnemo {version}, which is newer than this package ({package}); "
             "install it from a newer checkout"
         )
 
 
-def update(how: str) -> str:
+def update_command(installation: str) -> str:
     """Return the command that updates an older pgmnemo."""
-    return "mnemo init --dsn, or ALTER EXTENSION pgmnemo UPDATE" if how == EXTENSION else "mnemo init --dsn"
+    return (
+        "mnemo init --dsn, or ALTER EXTENSION pgmnemo UPDATE"
+        if installation == EXTENSION
+        else "mnemo init --dsn"
+    )
 
 
-def _nothing_of_ours(seen: Seen, where: str) -> str:
+def _missing_message(seen: CatalogRow, where: str) -> str:
     if seen.extension is None and not seen.schema:
         return (
             f"{where} has no pgmnemo; install it with mnemo init --dsn, "

@@ -1,4 +1,4 @@
-"""A memory that is opened while the server already answers: PostgreSQL and the model take their seconds."""
+"""A memory that is opened while the server already answers: PostgreSQL and the model start slowly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgmnemo.errors import PgmnemoError
 LOG = logging.getLogger("pgmnemo.mcp")
 
 
-class Opening:
+class LazyMemory:
     """A memory that `make` opens, at once in the background; again with the next call where it failed."""
 
     def __init__(self, make: Callable[[], Awaitable[AsyncMemory]]) -> None:
