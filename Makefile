@@ -45,7 +45,7 @@ ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres1
 GET      := -m pip install --disable-pip-version-check --no-input --no-compile
 PIP      := $(BIN)/python $(GET) -c constraints.txt
 LOCKED   := --no-deps --require-hashes -r
-SETTINGS := pyproject.toml runner/pyproject.toml constraints.txt sql/pgmnemo.control
+SETTINGS := pyproject.toml runner/pyproject.toml shards/pyproject.toml constraints.txt sql/pgmnemo.control
 # Without what torch needs: that comes from the usual index, with all the rest, in the versions of constraints.txt.
 WHEEL    := $(if $(filter cpu,$(TORCH)),$(PIP) --no-deps --index-url https://download.pytorch.org/whl/cpu torch || \
               { echo "no CPU wheel of torch came from download.pytorch.org: leave TORCH=cpu out" >&2; exit 3; })
@@ -118,10 +118,10 @@ $(VENV)/.bench-ready: $(SETTINGS) locks/run.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test-ready: $(SETTINGS) locks/test.txt | $(BIN)/python
-	@echo 'Installing the packages of both pyproject.toml into $(VENV), some minutes the first time' >&2
+	@echo 'Installing the packages of every pyproject.toml into $(VENV), some minutes the first time' >&2
 	$(WHEEL)
 	$(BIN)/python $(GET) $(LOCKED) locks/test.txt
-	$(PIP) --no-build-isolation -e '.[onnx,local,multilingual]' -e 'runner[perf,test]'
+	$(PIP) --no-build-isolation -e '.[onnx,local,multilingual]' -e 'runner[perf,test]' -e shards
 	@touch $@
 
 # In an environment of its own: it wants an older rich than ours.

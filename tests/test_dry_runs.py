@@ -12,13 +12,13 @@ import pytest
 from cyclopts import App
 
 from pgmnemo.cli.commands import app as mnemo
+from pgmnemo_shards.cli import app as shards
 from runner.cli import app as runner
-from shards.cli import app as shards
 from tests.helping import readable
 
 ROOT = Path(__file__).parents[1]
 OPTION = "--dry-run"
-MODULES = {"mnemo": "pgmnemo"}  # of the other programs: their names
+MODULES = {"mnemo": "pgmnemo", "pgmnemo-shards": "pgmnemo_shards"}  # of the other programs: their names
 SESSION = """{"id": "s1", "turns": [{"speaker": "Ana", "text": "My router is a Fritz."}]}
 {"text": "Which router?", "evidence": ["s1"]}
 """
@@ -35,8 +35,8 @@ SAID = {  # what else a command needs, its exit code, and what it says
     "mnemo import": ("notes.jsonl", 0, "jsonl, dry run: 1 inserted"),
     "runner file": ("--data mine.jsonl --embedder none", 0, "dry run: the verdict would be unverified"),
     "runner sample": ("--embedder none", 0, "dry run: the verdict would be deviation"),
-    "shards drain": ("s1 --folder cluster", 3, CLUSTER),
-    "shards rebalance": ("--folder cluster", 3, CLUSTER),
+    "pgmnemo-shards drain": ("s1 --folder cluster", 3, CLUSTER),
+    "pgmnemo-shards rebalance": ("--folder cluster", 3, CLUSTER),
 }
 NO_CORPUS = ("--embedder none", 3, " was found: name it with --data")  # of the other suites
 
@@ -51,7 +51,7 @@ def commands(app: App, *above: str) -> Iterator[str]:
 
 
 FOUND = [
-    *commands(mnemo(), "mnemo"), *commands(runner(), "runner"), *commands(shards, "shards"),
+    *commands(mnemo(), "mnemo"), *commands(runner(), "runner"), *commands(shards, "pgmnemo-shards"),
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Wheels and sdists of both, outside the checkout: what they lack, an installed command lacks."""
+"""Wheels and sdists of all three, outside the checkout: what they lack, an installed command lacks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from runner.places import ROOT
 from tests.helping import CURRENT, runner
 
-PLACES = {"pgmnemo_memory": ROOT, "pgmnemo_bench": ROOT / "runner"}
-LICENCES = {"pgmnemo_memory": "MIT AND Apache-2.0", "pgmnemo_bench": "MIT"}
+PLACES = {"pgmnemo_memory": ROOT, "pgmnemo_bench": ROOT / "runner", "pgmnemo_shards": ROOT / "shards"}
+LICENCES = {"pgmnemo_memory": "MIT AND Apache-2.0", "pgmnemo_bench": "MIT", "pgmnemo_shards": "MIT"}
 ONLY_TO_BUILD = {"runner/LICENSE", "runner/README.md", "runner/hatch_build.py", "runner/pyproject.toml"}
 
 
@@ -44,7 +44,7 @@ def metadata(files: dict[str, bytes]) -> tuple[str, Message]:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel and the sdist of both."""
+    """A folder with the wheel and the sdist of each."""
     built = tmp_path_factory.mktemp("built")
     for place in PLACES.values():
         build(place, built)
@@ -53,11 +53,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the modules of both wheels, as pip would put them there."""
+    """A folder with the modules of all wheels, as pip would put them there."""
     modules = tmp_path_factory.mktemp("modules")
     for one in built.glob("*.whl"):
         zipfile.ZipFile(one).extractall(modules)
     return modules
+
+
+def test_the_memorys_wheel_has_nothing_of_the_others(built: Path) -> None:
+    folders = {name.split("/")[0] for name in contents(wheel(built, "pgmnemo_memory"))}
+    assert {name for name in folders if not name.endswith(".dist-info")} == {"pgmnemo"}
 
 
 def test_the_memorys_wheel_is_light_and_brings_its_vocabulary(installed: Path, built: Path) -> None:
@@ -70,9 +75,9 @@ def test_the_memorys_wheel_is_light_and_brings_its_vocabulary(installed: Path, b
 def test_the_wheels_have_every_file_of_their_packages(installed: Path) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("no git checkout: which files are ours is not known")
-    listed = ["git", "ls-files", "pgmnemo", "shards", "runner"]
+    listed = ["git", "ls-files", "pgmnemo", "runner", "shards/pgmnemo_shards"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    ours = {name for name in names if (ROOT / name).is_file()} - ONLY_TO_BUILD
+    ours = {name.removeprefix("shards/") for name in names if (ROOT / name).is_file()} - ONLY_TO_BUILD
     assert "pgmnemo/serving/page/page.js" in ours
     assert {name for name in ours if not (installed / name).is_file()} == set()
     assert not any((installed / name).exists() for name in ONLY_TO_BUILD)

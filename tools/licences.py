@@ -1,6 +1,6 @@
 """The licences of all that an installation of ours can bring: `python tools/licences.py`.
 
-It reads what the packages installed beside it say of themselves: those that either distribution needs, with
+It reads what the packages installed beside it say of themselves: those that our distributions need, with
 any extra but the tests'. It ends with 1 where one has a licence that is not in KNOWN. The environment of
 `make test` has them all.
 """
@@ -16,7 +16,7 @@ from importlib.metadata import Distribution, distribution
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-OURS = ("pgmnemo-memory", "pgmnemo-bench")
+OURS = ("pgmnemo-memory", "pgmnemo-bench", "pgmnemo-shards")
 NOT_SHIPPED = frozenset({"test"})  # the extras that no user installs
 # Permissive ones, and weak copyleft: it binds changes of the library itself, which comes as it is.
 KNOWN = {

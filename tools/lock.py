@@ -17,10 +17,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LEFT_OUT = ("torch", "pgmnemo-memory", "pgmnemo-bench")
+LEFT_OUT = ("torch", "pgmnemo-memory", "pgmnemo-bench", "pgmnemo-shards")
 ENVIRONMENTS = {
     "locks/run.txt": ("-e .[embed]", "-e runner", "hatchling"),
-    "locks/test.txt": ("-e .[onnx,local,multilingual]", "-e runner[perf,test]", "hatchling"),
+    "locks/test.txt": ("-e .[onnx,local,multilingual]", "-e runner[perf,test]", "-e shards", "hatchling"),
 }
 PINNED = ("locks/hermes.txt", "docs/requirements.txt", "tools/sync_client.txt")  # by hand
 NOWHERE = " ; sys_platform == 'none'"

@@ -195,7 +195,7 @@ def try_router(images: Images) -> None:
     }
     address = f"host=127.0.0.1 port={shard} dbname=pgmnemo"
     operator = f"{address} user=pgmnemo"
-    shards = (sys.executable, "-m", "shards")
+    shards = (sys.executable, "-m", "pgmnemo_shards")
     with (
         images.running(images.do("from", "pgmnemo"), shard, inner),
         images.running(images.do("from", "pgmnemo-router"), router, outer),

@@ -1,4 +1,4 @@
-"""Builds wheels and sdists of both distributions, installs them into empty environments and uses them there.
+"""Build wheels and sdists of the three distributions, install them in empty environments and use them.
 
 `python tools/try_wheel.py` prints what took how long. It ends with 1 where the README's ten lines, run from
 the memory's wheel with its extra `local`, do not recall what they stored, before and after a restart, and
@@ -24,7 +24,7 @@ from pgmnemo import Memory
 with Memory.open("./memory") as memory:
     print(sum(1 for _ in memory.tenant("ada").project("kitchen").list()))
 """
-NAMES = ("pgmnemo_memory", "pgmnemo_bench")
+NAMES = ("pgmnemo_memory", "pgmnemo_bench", "pgmnemo_shards")
 ALONE = {**os.environ, "PYTHONHASHSEED": "42", "PGMNEMO_PORT": "1"}  # where no service of anybody's is
 
 
@@ -112,7 +112,7 @@ def main() -> int:
         homes = [folder / "wheels-home", folder / "sdists-home"]
         for home in homes:
             home.mkdir(mode=0o755)
-        for place in (ROOT, ROOT / "runner"):
+        for place in (ROOT, ROOT / "runner", ROOT / "shards"):
             timed(f"build {place.name}", sys.executable, "-m", "hatchling", "build", "-d", folder, cwd=place)
         wheels = [next(folder.glob(f"{one}-*.whl")) for one in NAMES]
         sdists = [next(folder.glob(f"{one}-*.tar.gz")) for one in NAMES]
@@ -120,8 +120,9 @@ def main() -> int:
         megabytes = wheels[0].stat().st_size / 1e6
         print(f"{size(folder / 'wheels'):6.0f} MB installed, of it {megabytes:.2f} MB the wheel")
         well = [remembers(python, homes[0])]
-        install(folder / "wheels", wheels[1])
+        install(folder / "wheels", *wheels[1:])
         print(run(python.parent / "pgmnemo-bench", "--version", cwd=homes[0]), end="")
+        print(run(python.parent / "pgmnemo-shards", "--help", cwd=homes[0]).splitlines()[0])
         other = install(folder / "sdists", *sdists)
         well += [measures(other, homes[1]), same(wheels, other)]
     return int(not all(well))

@@ -22,10 +22,10 @@ from psycopg import errors
 from pgmnemo.calls import execute, grant_tenant, store
 from pgmnemo.server.connections import connect
 from pgmnemo.server.server_checks import Session
-from shards import local, moving
-from shards.installing import open_operator
-from shards.local import Local
-from shards.temporary import temporary
+from pgmnemo_shards import local, moving
+from pgmnemo_shards.installing import open_operator
+from pgmnemo_shards.local import Local
+from pgmnemo_shards.temporary_folder import temporary_folder
 
 WRITERS, PAUSE, AT_ONCE = 4, 0.02, 5_000
 LOGIN, PROJECT = "app", UUID(int=1)
@@ -102,7 +102,7 @@ def filled(site: Local, router: Session, lessons: int) -> UUID:
 
 
 def measure(lessons: int, moves: int) -> None:
-    with temporary() as folder:
+    with temporary_folder() as folder:
         site = local.up(folder, 2)
         try:
             with open_operator(site.conninfo()) as router:

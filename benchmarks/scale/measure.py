@@ -27,10 +27,10 @@ from pgmnemo.calls import execute, grant_tenant, recall, store
 from pgmnemo.server.connections import connect
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_checks import Session, value
-from shards import local, moving
-from shards.installing import open_operator
-from shards.local import Local
-from shards.temporary import temporary
+from pgmnemo_shards import local, moving
+from pgmnemo_shards.installing import open_operator
+from pgmnemo_shards.local import Local
+from pgmnemo_shards.temporary_folder import temporary_folder
 
 TENANTS, LESSONS, RECALLS, STORES = 6, 300, 300, 150
 CLIENTS, SECONDS = 4, 6.0
@@ -235,7 +235,7 @@ def main(output: Path) -> None:
         "pgmnemo": default_version(), "cores": os.cpu_count(), "load_before": os.getloadavg()[0],
         "tenants": TENANTS, "lessons_a_tenant": LESSONS, "clients": CLIENTS, "shards": {},
     }  # fmt: skip
-    with temporary() as folder:
+    with temporary_folder() as folder:
         try:
             bench = Bench(local.up(folder, 3))
             for shards in (1, 2, 3):

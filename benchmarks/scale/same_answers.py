@@ -30,13 +30,13 @@ from pgmnemo.server.connections import connect
 from pgmnemo.server.extension import install
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_checks import Session, value
+from pgmnemo_shards import local
+from pgmnemo_shards.installing import open_operator
+from pgmnemo_shards.local import Local
+from pgmnemo_shards.temporary_folder import temporary_folder
 from runner.protocol.suites import SUITES
 from runner.protocol.texts.embedding import embed_corpus, rows_of
 from runner.records import Corpus, Segment, Vectors, opaque
-from shards import local
-from shards.installing import open_operator
-from shards.local import Local
-from shards.temporary import temporary
 
 NAMESPACE = UUID("5f1c3c08-07a8-4e0f-9c0f-2b6a40a5b8a1")
 LOGIN, ALONE, DEPTH = "asker", "alone", 50
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         corpus = part_of(parts.load(parts.locate(None, os.environ)), most)
         model = EMBEDDERS[embedder](EmbedderOptions())
         vectors = embed_corpus(corpus, model, default_cache_dir(), progress, passages=True)
-        with temporary() as folder:
+        with temporary_folder() as folder:
             try:
                 found = same(local.up(folder, shards, volatile=True), corpus, vectors, progress)
             finally:

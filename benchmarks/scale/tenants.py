@@ -22,11 +22,11 @@ from pgmnemo.calls import execute, grant_tenant, recall, store
 from pgmnemo.server.connections import connect
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_checks import Session, value
-from shards import balancing, local
-from shards.installing import open_operator
-from shards.local import Local
-from shards.state import state
-from shards.temporary import temporary
+from pgmnemo_shards import balancing, local
+from pgmnemo_shards.installing import open_operator
+from pgmnemo_shards.local import Local
+from pgmnemo_shards.status import shard_rows
+from pgmnemo_shards.temporary_folder import temporary_folder
 
 TENANTS, FIRST, ASKED, LOGIN = 10_000, 100, 400, "app"
 BULK = (
@@ -73,10 +73,10 @@ def asked(operator: Session, client: Session, tenants: list[UUID]) -> dict[str, 
         "directory_bytes": int(value(operator, SIZE)),
         "look_ms": ms([timed(lambda t=t: operator.execute(look, (t,)).fetchall()) for t in some]),
         "recall_ms": ms([timed(lambda t=t: execute(client, recall(t, **question))) for t in some]),
-        "status_ms": round(timed(lambda: state(operator)), 1),
+        "status_ms": round(timed(lambda: shard_rows(operator)), 1),
         "list_shards_ms": round(every(operator, "list_shards"), 1),
         "list_grants_ms": round(every(operator, "list_grants"), 1),
-        "rebalance_plan_ms": round(timed(lambda: balancing.levelled(operator)), 1),
+        "rebalance_plan_ms": round(timed(lambda: balancing.plan_rebalance(operator)), 1),
         "upkeep_ms": round(every(operator, "upkeep"), 1),
     }  # fmt: skip
 
@@ -98,7 +98,7 @@ def main(output: Path, most: int = TENANTS) -> None:
     found: dict[str, Any] = {
         "pgmnemo": default_version(), "cores": os.cpu_count(), "load_before": os.getloadavg()[0]
     }  # fmt: skip
-    with temporary() as folder:
+    with temporary_folder() as folder:
         try:
             found |= measured(local.up(folder, 3, volatile=True), most)
         finally:

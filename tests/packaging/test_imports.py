@@ -13,14 +13,14 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-FOLDERS = {"pgmnemo": ".", "shards": ".", "runner": "runner"}
-"""Where the pyproject.toml of each lies."""
+FOLDERS = {"pgmnemo": ".", "shards/pgmnemo_shards": "shards", "runner": "runner"}
+"""Packages, each with the folder of its pyproject.toml."""
 BASE = "pgmnemo-memory"
 BY_NAME = ("import_module", "library")
 """Functions that import the module that their first argument names."""
 NOT_OURS = {
     "pgmnemo": {"agent", "hermes_constants", "tools"},  # Hermes loads the adapter into itself
-    "shards": set[str](),
+    "shards/pgmnemo_shards": set[str](),
     "runner": {
         "hatchling",
         "pipe",
@@ -48,7 +48,7 @@ def imported(path: Path) -> Iterator[str]:
 def declared(root: Path, folder: str) -> set[str]:
     """Return the packages that a pyproject.toml asks for, in any extra, with those of the base."""
     project = tomllib.loads((root / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [need for needs in project["optional-dependencies"].values() for need in needs]
+    extras = [need for needs in project.get("optional-dependencies", {}).values() for need in needs]
     names = {canonicalize_name(Requirement(need).name) for need in [*project["dependencies"], *extras]}
     return names | declared(root, ".") if BASE in names and project["name"] != BASE else names
 
@@ -58,7 +58,7 @@ def test_every_import_is_declared(root: Path, package: str) -> None:
     owners, known = packages_distributions(), declared(root, FOLDERS[package])
     modules = {name for path in (root / package).rglob("*.py") for name in imported(path)}
     assert modules & {"psycopg", "msgspec"}
-    others = modules - set(sys.stdlib_module_names) - set(FOLDERS) - NOT_OURS[package]
+    others = modules - set(sys.stdlib_module_names) - {Path(one).name for one in FOLDERS} - NOT_OURS[package]
     lacking = {
         name for name in others if not known & {canonicalize_name(one) for one in owners.get(name, [name])}
     }

@@ -60,7 +60,7 @@ def test_pgxn_metadata_keeps_to_its_specification(meta: dict[str, Any], sql: Pat
 def test_every_version_is_that_of_the_control_file(meta: dict[str, Any], root: Path, sql: Path) -> None:
     own = meta["provides"]["pgmnemo"]
     said = {"control": control(sql)["default_version"], "META": meta["version"], "provides": own["version"]}
-    for folder in (".", "runner"):
+    for folder in (".", "runner", "shards"):
         project = tomllib.loads((root / folder / "pyproject.toml").read_text(encoding="utf-8"))
         source = project["tool"]["hatch"]["version"]
         found = re.search(source["pattern"], (root / folder / source["path"]).read_text())
@@ -81,6 +81,12 @@ def test_nothing_that_sets_up_names_the_current_release(root: Path) -> None:
     """What means it reads the control file; documents may name it, and code that tells versions apart."""
     word = re.compile(rf"(?<![\d.=]){re.escape(CURRENT)}(?![\d.])")  # other packages are pinned by ==
     names = ["Makefile", "sql/Makefile", "sql/Dockerfile", "shards/Dockerfile", "pyproject.toml"]
-    names += ["runner/pyproject.toml", "docker-compose.yml", "docker-compose.scale.yml", "SECURITY.md"]
+    names += [
+        "runner/pyproject.toml",
+        "shards/pyproject.toml",
+        "docker-compose.yml",
+        "docker-compose.scale.yml",
+        "SECURITY.md",
+    ]
     files = [*(root / name for name in names), *(root / ".github").rglob("*.yml")]
     assert [path for path in files if word.search(path.read_text(encoding="utf-8"))] == []

@@ -18,9 +18,9 @@ import psycopg
 import pytest
 
 from pgmnemo.errors import DatabaseError
-from shards import local, moving
-from shards.debian import router_home
-from shards.local import Local
+from pgmnemo_shards import local, moving
+from pgmnemo_shards.debian import router_home
+from pgmnemo_shards.local import Local
 
 REQUIRED = "PGMNEMO_REQUIRE_PLPROXY"
 PROJECT = UUID(int=1)

@@ -9,8 +9,8 @@ from uuid import UUID
 import pytest
 
 from pgmnemo.errors import DatabaseError
-from shards import ends, installing, moving
-from shards.installing import open_operator
+from pgmnemo_shards import installing, move_sessions, moving
+from pgmnemo_shards.installing import open_operator
 from tests.shards.conftest import PROJECT, Site, fill, recovered
 from tests.shards.cutting import Link, linked
 
@@ -56,7 +56,7 @@ def test_a_link_that_is_cut_at_the_commit_of_the_switch(
     site: Site, link: Link, monkeypatch: pytest.MonkeyPatch, when: str, last: bool
 ) -> None:
     tenant = filled(site)
-    monkeypatch.setattr(ends, "AGAIN", 0.3 if last else 10.0)
+    monkeypatch.setattr(move_sessions, "RECONNECT_TIMEOUT", 0.3 if last else 10.0)
 
     def step(name: str) -> None:
         if name == "switch":
@@ -66,7 +66,7 @@ def test_a_link_that_is_cut_at_the_commit_of_the_switch(
         if when == "after" and not last:
             moving.move(router, tenant, "shard2", step)
         else:
-            told = "it is not known whether .* run python -m shards recover" if last else "router was lost"
+            told = "it is not known whether .* run pgmnemo-shards recover" if last else "router was lost"
             with pytest.raises(DatabaseError, match=told):
                 moving.move(router, tenant, "shard2", step)
     assert link.was_cut

@@ -15,15 +15,15 @@ import pytest
 from psycopg import errors
 
 from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
-from shards import cli, copying, ends, following, moving, torture
-from shards.installing import open_operator
+from pgmnemo_shards import chaos, cli, copying, move_sessions, moving, replication
+from pgmnemo_shards.installing import open_operator
 from tests.shards.conftest import PROJECT, Connection, Site, recovered, store, where
 
 KILLED = """
 import os, signal, sys
 from uuid import UUID
-from shards import moving
-from shards.installing import open_operator
+from pgmnemo_shards import moving
+from pgmnemo_shards.installing import open_operator
 from psycopg.conninfo import conninfo_to_dict
 def step(name):
     if name == sys.argv[4]:
@@ -47,7 +47,7 @@ SELECT lesson_id, generation, number, project_id, embedding
   FROM pgmnemo.lesson_vector WHERE tenant_id = %s ORDER BY 1, 2, 3
 """
 SPACE = "SELECT * FROM pgmnemo.embedding_space WHERE tenant_id = %s"
-LARGE = """
+SET_HNSW_MINIMUM = """
 SELECT count(*) FROM pgmnemo.store_set(%s, array(
     SELECT ROW(%s::uuid, 'k' || n, 'The heron number ' || mod(n, 40), ARRAY[n, 1, 1]::real[]::vector,
                NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, n,
@@ -87,7 +87,7 @@ def nowhere_else(site: Site, tenant: UUID) -> None:
             assert site.rows(name, f"SELECT count(*) FROM {table} WHERE tenant_id = %s", tenant) == [(0,)]
         assert site.rows(name, GRAPHS) == []
     for name in ("shard1", "shard2", "shard3"):
-        assert site.rows(name, f"{following.LEFT} UNION {torture.LEFT}") == []
+        assert site.rows(name, f"{replication.LEFTOVERS} UNION {chaos.MARKS_LEFT}") == []
 
 
 def untouched(site: Site, tenant: UUID, client: Connection) -> None:
@@ -126,7 +126,7 @@ def test_a_vacuum_that_finds_the_rows_uncommitted_misleads_nobody(
 ) -> None:
     """It notes that the table is empty: a move of 50,000 lessons took ten minutes for one."""
     tenant, _ = filled(site)
-    carry = copying._carry
+    carry = copying._copy_table
 
     def vacuumed(source: Connection, target: Connection, table: str, *given: Any) -> None:
         carry(source, target, table, *given)
@@ -134,7 +134,7 @@ def test_a_vacuum_that_finds_the_rows_uncommitted_misleads_nobody(
             with open_operator(site.cluster.conninfo("shard2")) as shard:
                 shard.execute("VACUUM (ANALYZE) pgmnemo.lesson")
 
-    monkeypatch.setattr(copying, "_carry", vacuumed)
+    monkeypatch.setattr(copying, "_copy_table", vacuumed)
     moving.move(site.router, tenant, "shard2")
     rows = "SELECT reltuples FROM pg_class WHERE oid = 'pgmnemo.lesson'::regclass"
     assert site.rows("shard2", rows) >= [(13,)]
@@ -210,7 +210,7 @@ def test_a_large_tenant_gets_its_graph_and_its_pieces_anew(site: Site) -> None:
     for shard in ("shard1", "shard2", "shard3"):
         site.run(shard, f"{limit.format('SET')} = 100")
     with site.connect("postgres", "shard1") as shard1:
-        assert shard1.execute(LARGE, (tenant, PROJECT, 4_200)).fetchall() == [(4_200,)]
+        assert shard1.execute(SET_HNSW_MINIMUM, (tenant, PROJECT, 4_200)).fetchall() == [(4_200,)]
         shard1.execute("SELECT pgmnemo.index(%s), pgmnemo.compact(%s)", (tenant, tenant))
     held = (
         "SELECT (SELECT count(*) FROM pgmnemo.piece WHERE tenant_id = v.tenant_id) > 0, "
@@ -331,7 +331,7 @@ def test_the_next_move_ends_one_whose_mover_is_gone(site: Site) -> None:
 
 
 def test_what_a_move_left_that_no_directory_knows_is_ended(site: Site) -> None:
-    name = following.named(uuid4())
+    name = replication.object_name(uuid4())
     site.run("shard1", f"CREATE PUBLICATION {name} FOR TABLE pgmnemo.lesson")
     site.rows("shard1", "SELECT pg_create_logical_replication_slot(%s, 'pgoutput')::text", name)
     connection = f"CONNECTION '{site.cluster.operator('shard1')}' PUBLICATION {name}"
@@ -339,13 +339,13 @@ def test_what_a_move_left_that_no_directory_knows_is_ended(site: Site) -> None:
         "shard2", f"CREATE SUBSCRIPTION {name} {connection} WITH (create_slot = false, copy_data = false)"
     )
     assert recovered(site) == []
-    assert [site.rows(shard, following.LEFT) for shard in ("shard1", "shard2")] == [[], []]
+    assert [site.rows(shard, replication.LEFTOVERS) for shard in ("shard1", "shard2")] == [[], []]
 
 
 def test_between_shards_that_cannot_replicate(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     tenant, client = filled(site)
     with monkeypatch.context() as replica:
-        replica.setattr(following, "LEVEL", "SELECT 'replica'")
+        replica.setattr(replication, "LEVEL", "SELECT 'replica'")
         with pytest.raises(
             DatabaseError, match="shard1 runs with wal_level = replica, and a move needs logical"
         ):
@@ -381,12 +381,12 @@ def test_a_move_that_ended_a_moment_ago_is_not_overlooked(
     @contextmanager
     def late(session: Connection, tenant: UUID) -> Iterator[None]:
         with monkeypatch.context() as alone:
-            alone.setattr(moving, "mine", ends.mine)
+            alone.setattr(moving, "tenant_move_lock", move_sessions.tenant_move_lock)
             moving.move(site.router, tenant, "shard2")
-        with ends.mine(session, tenant):
+        with move_sessions.tenant_move_lock(session, tenant):
             yield
 
-    monkeypatch.setattr(moving, "mine", late)
+    monkeypatch.setattr(moving, "tenant_move_lock", late)
     assert moving.move(site.router, tenant, "shard3").source.name == "shard2"
     assert site.rows("shard3", HELD, tenant) == before
 
@@ -394,7 +394,7 @@ def test_a_move_that_ended_a_moment_ago_is_not_overlooked(
 def test_a_mover_that_lost_the_router_is_still_at_work(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     tenant, client = filled(site)
     router = site.router
-    monkeypatch.setattr(ends, "AGAIN", 2.0)
+    monkeypatch.setattr(move_sessions, "RECONNECT_TIMEOUT", 2.0)
 
     def lost(step: str) -> None:
         if step == "hold the writers":
@@ -509,7 +509,7 @@ def test_to_a_shard_that_holds_rows_of_it_already(site: Site) -> None:
     ):
         moving.move(site.router, tenant, "shard2")
     with site.connect("postgres", "shard2") as shard:
-        copying.clear(shard, tenant)
+        copying.delete_tenant(shard, tenant)
     moving.move(site.router, tenant, "shard2")
 
 
@@ -517,7 +517,7 @@ def test_a_call_that_does_not_end_stops_the_move_not_the_tenant(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant, client = filled(site)
-    monkeypatch.setattr(ends, "PATIENCE", 0.2)
+    monkeypatch.setattr(move_sessions, "LOCK_TIMEOUT", 0.2)
     slow = site.connect("postgres", "shard1")
     with slow.transaction():
         slow.execute("SELECT pgmnemo_shard._enter(%s)", (tenant,))

@@ -21,10 +21,10 @@ from pgmnemo.server.extension import install
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_files import installation
 from pgmnemo.server.server_process import give_to_server
+from pgmnemo_shards import cli, local, moving, upgrading
+from pgmnemo_shards.debian import router_home
+from pgmnemo_shards.installing import make_database
 from runner.places import ROOT
-from shards import cli, local, moving, upgrading
-from shards.debian import router_home
-from shards.installing import make_database
 from tests.helping import until
 from tests.shards.conftest import Connection, Site, cluster_of, fill, store, where
 
@@ -81,7 +81,7 @@ def test_a_database_that_has_tenants_becomes_a_shard(
     mine = pair.tenant("shard1")
     fill(pair.connect("alice"), mine, 3)
     given = ("old", "--address", words.replace("user=postgres ", ""), "--operator", words)
-    assert "python -m shards import takes it over" in run("add", *given, code=2)
+    assert "pgmnemo-shards import takes it over" in run("add", *given, code=2)
     assert "knows 2 tenants of shard old" in run("import", *given)
     assert where(pair, first) == where(pair, second) == "old"
     assert "names a shard old already" in run("import", *given, code=2)
@@ -158,7 +158,7 @@ def test_a_shard_is_drained_and_shards_are_evened_out(pair: Site, run: Run) -> N
     table = run("rebalance", "--dry-run")
     assert "shard1" in table
     assert {where(pair, tenant) for tenant in tenants} == {"shard1"}
-    assert "1 of" in run("rebalance", "--most", "1")
+    assert "1 of" in run("rebalance", "--max-moves", "1")
     assert "--seconds is 0" in run("drain", "shard1", "--seconds", "0", code=2)
     run("drain", "shard1")
     assert pair.rows("router", "SELECT count(*) FROM directory.tenant WHERE shard = 'shard1'") == [(0,)]
@@ -287,11 +287,11 @@ def test_shards_and_then_the_router_are_upgraded_while_calls_go_on(pair: Site, r
     for tenant in tenants:
         assert writers.stored[tenant] > seen[-1][tenant], "calls did not go on"
         assert len(keys(pair.connect("alice"), tenant)) == writers.stored[tenant]
-    doors = """
+    functions = """
         SELECT count(*) FROM pg_proc
          WHERE pronamespace = 'pgmnemo_shard'::regnamespace AND proname = 'recall'
     """
-    assert [pair.rows(name, doors) for name in pair.cluster.shards] == [[(1,)], [(1,)]]
+    assert [pair.rows(name, functions) for name in pair.cluster.shards] == [[(1,)], [(1,)]]
     recall = "SELECT count(*) FROM pgmnemo.recall(%s, query_text => 'heron', more => 'x')"
     assert pair.connect("alice").execute(recall, (tenants[0],)).fetchall() != [(0,)]
     pair.cluster = local.add(pair.cluster, "shard3")

@@ -10,7 +10,7 @@ import pytest
 from psycopg import sql
 
 from pgmnemo.server.releases import default_version
-from shards import cli, moving
+from pgmnemo_shards import cli, moving
 from tests.shards.conftest import Connection, Site, fill, store
 
 TABLES = ("lesson", "passage", "lesson_edge", "posting", "tenant", "tenant_grant")

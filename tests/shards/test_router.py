@@ -8,9 +8,9 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from shards import moving
-from shards.names import STRIDE
-from shards.verbs import verbs
+from pgmnemo_shards import moving
+from pgmnemo_shards.constants import IDS_PER_SHARD
+from pgmnemo_shards.verbs import verbs
 from tests.security.verbs import by_argument
 from tests.shards.conftest import PROJECT, Site, store
 
@@ -94,7 +94,7 @@ def test_a_new_tenant_goes_where_the_fewest_are_and_ids_are_of_the_shard(site: S
             for row in site.rows(name, "SELECT id FROM pgmnemo.lesson WHERE tenant_id = ANY (%s)", tenants)
         ]
         assert ids
-        assert all(number * STRIDE < lesson <= (number + 1) * STRIDE for lesson in ids)
+        assert all(number * IDS_PER_SHARD < lesson <= (number + 1) * IDS_PER_SHARD for lesson in ids)
 
 
 def test_settings_of_the_caller_go_along_and_end_with_the_call(site: Site) -> None:

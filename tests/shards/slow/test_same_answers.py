@@ -14,16 +14,16 @@ from pgmnemo.calls import Call, Rows
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
 from pgmnemo.progress import Progress
 from pgmnemo.server.server_checks import Session
+from pgmnemo_shards import local
+from pgmnemo_shards.temporary_folder import temporary_folder
 from runner.protocol.suites import SUITES
 from runner.protocol.texts.embedding import embed_corpus
-from shards import local
-from shards.temporary import temporary
 
 
 def compared(suite: str, path: Path, most: int | None) -> Compared:
     corpus, quiet = part_of(SUITES[suite].load(path), most), Progress(quiet=True)
     vectors = embed_corpus(corpus, EMBEDDERS["hash"](EmbedderOptions()), None, quiet, passages=True)
-    with temporary() as folder:
+    with temporary_folder() as folder:
         try:
             return same(local.up(folder, 3, volatile=True), corpus, vectors, quiet)
         finally:

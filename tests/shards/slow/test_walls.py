@@ -17,7 +17,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from shards.local import Local
+from pgmnemo_shards.local import Local
 from tests.security import test_battery
 from tests.security.attacked import OURS, PROJECT, A, B, Connection, Server, Site, vector
 from tests.security.test_battery import OPEN, REACHES, Battery, C, fill, spring_traps, tenants_of_others

@@ -45,9 +45,9 @@ from pgmnemo.calls import (
 from pgmnemo.errors import CheckError, DatabaseError, PgmnemoError
 from pgmnemo.server.connections import connect
 from pgmnemo.server.server_checks import Session, value
-from shards import following, local, moving
-from shards.installing import open_operator
-from shards.local import Local
+from pgmnemo_shards import local, moving, replication
+from pgmnemo_shards.installing import open_operator
+from pgmnemo_shards.local import Local
 
 STEPS = moving.STEPS[:-1]
 VICTIMS = ("mover", "router", "source", "target", "connection")
@@ -55,22 +55,22 @@ SHARDS = ("shard1", "shard2", "shard3")
 PROJECT = UUID(int=1)
 LOGIN, MOVER = "tortured", "mover"
 TENANTS, WRITERS, BEFORE = 6, 4, 40
-MOST_KEYS = 60  # of a writer in a tenant: so a long run stays a run of moves
-LARGE = "ALTER ROLE {} SET pgmnemo.exact_scan_limit = 100"  # so that tenants have graphs
+MAX_KEYS = 60  # of a writer in a tenant: so a long run stays a run of moves
+SET_HNSW_MINIMUM = "ALTER ROLE {} SET pgmnemo.exact_scan_limit = 100"  # so that tenants have graphs
 FOUND = ("external_id", "content", "lesson_id")
 PLACE = "SELECT shard FROM directory.tenant WHERE tenant_id = %s"
-CUT = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{MOVER}'"
+TERMINATE_MOVER = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{MOVER}'"
 HELD = ("external_id", "content", "id")
-LEFT = "SELECT tenant_id::text FROM pgmnemo_shard.mark"
-MOST_TRIES = 5000
+MARKS_LEFT = "SELECT tenant_id::text FROM pgmnemo_shard.mark"
+MAX_TRIES = 5000
 PAUSE = 0.05  # seconds between two calls of a writer, so that the machine has time for the moves
-WITHIN = (
+KILL_DELAYS = (
     0.0,
     0.008,
     0.04,
 )  # seconds after a step was told: at once, and a switch of a quiet or a busy machine
-LONGEST_AWAY = 600.0  # seconds that a killed server takes to come back, on a machine that has much to do
-SETTLED = 0.2  # seconds after which a call that was cut off is at work on its shard no more
+RESTART_TIMEOUT = 600.0  # seconds that a killed server takes to come back, on a machine that has much to do
+SETTLE_SECONDS = 0.2  # seconds after which a call that was cut off is at work on its shard no more
 AS_OF = datetime(2026, 1, 1, tzinfo=UTC)
 FORKS = multiprocessing.get_context("forkserver")
 
@@ -81,12 +81,12 @@ class Tally:
 
     calls: int = 0
     repeated: int = 0  # calls that met a retryable error
-    most: int = 0  # such errors of one call, where nothing had been killed
+    max_tries: int = 0  # such errors of one call, where nothing had been killed
     longest: float = 0.0  # seconds that one call took, where nothing had been killed
     longest_killed: float = 0.0
     cut: int = 0  # calls without an answer, since a server was killed
     moved: int = 0
-    gave_up: int = 0  # moves that lost their patience before anybody was killed
+    timed_out: int = 0  # moves that ended for want of time before anything was killed
     killed: Counter[tuple[str, str]] = field(default_factory=Counter)  # by victim and step
     finished: Counter[tuple[str, str]] = field(default_factory=Counter)  # of them those that ended as moved
     recovered: int = 0  # moves that `recover` or the next move ended; the others their movers did
@@ -124,15 +124,15 @@ class Writer(Thread):
             while not self.end.is_set():
                 time.sleep(PAUSE)
                 tenant = self.chance.choice(self.tenants)
-                self.one(tenant, self.known[tenant])
+                self.act(tenant, self.known[tenant])
         except Exception as error:
             self.wrong(f"a call failed: {type(error).__name__}: {str(error).splitlines()[0]}")
         finally:
             self.client.close()
 
-    def one(self, tenant: UUID, known: Known) -> None:
+    def act(self, tenant: UUID, known: Known) -> None:
         draw, keys = self.chance.random(), list(known.text)
-        if (draw < 0.5 and len(keys) < MOST_KEYS) or len(keys) < 3:
+        if (draw < 0.5 and len(keys) < MAX_KEYS) or len(keys) < 3:
             self.made += 1
             self.store(tenant, known, f"{self.name}n{self.made}", 1)
         elif draw < 0.65:
@@ -147,7 +147,7 @@ class Writer(Thread):
             del known.text[key]
             known.number.pop(key, None)
         else:
-            self.look(tenant, known, self.chance.choice(keys))
+            self.recall_and_check(tenant, known, self.chance.choice(keys))
 
     def store(self, tenant: UUID, known: Known, key: str, version: int) -> None:
         text = f"{key} is a lesson of version {version}"
@@ -159,7 +159,7 @@ class Writer(Thread):
         self.call(tenant, call)
         known.text[key] = text
 
-    def look(self, tenant: UUID, known: Known, key: str) -> None:
+    def recall_and_check(self, tenant: UUID, known: Known, key: str) -> None:
         found = {row[0]: row for row in self.call(tenant, recall(tenant, query_text=key, k=5, columns=FOUND))}
         if key not in found:
             self.wrong(f"{key} of {tenant} was acknowledged and is not recalled")
@@ -177,23 +177,23 @@ class Writer(Thread):
                 break
             except errors.SerializationFailure:
                 tries, killed = tries + 1, killed or tenant in self.broken
-                if tries > MOST_TRIES:
+                if tries > MAX_TRIES:
                     raise
                 if tries > 1:
                     time.sleep(0.01)
             except (psycopg.OperationalError, errors.InternalError_) as error:
                 lost = isinstance(error, psycopg.OperationalError) or "onnect" in str(error)
-                if not lost or time.perf_counter() > began + LONGEST_AWAY:
+                if not lost or time.perf_counter() > began + RESTART_TIMEOUT:
                     raise
                 cut = killed = True
                 self.reconnect()
         if cut:
-            time.sleep(SETTLED)
+            time.sleep(SETTLE_SECONDS)
         self.count(tries, time.perf_counter() - began, killed or tenant in self.broken, cut)
         return answer
 
     def reconnect(self) -> None:
-        deadline = time.monotonic() + LONGEST_AWAY
+        deadline = time.monotonic() + RESTART_TIMEOUT
         self.client.close()
         while True:
             time.sleep(0.05)
@@ -213,14 +213,14 @@ class Writer(Thread):
             if killed:
                 tally.longest_killed = max(tally.longest_killed, seconds)
             else:
-                tally.most, tally.longest = max(tally.most, tries), max(tally.longest, seconds)
+                tally.max_tries, tally.longest = max(tally.max_tries, tries), max(tally.longest, seconds)
 
     def wrong(self, sentence: str) -> None:
         with self.tally.lock:
             self.tally.wrong.append(sentence)
 
 
-def torture(folder: Path, moves: int, killed: int, seed: int, routers: int = 0) -> Tally:
+def run_chaos(folder: Path, moves: int, killed: int, seed: int, routers: int = 0) -> Tally:
     """Make `moves` moves under writers on a new cluster in `folder`.
 
     In `killed` moves one of VICTIMS is killed at one of STEPS, and all pairs take turns. In `routers` further
@@ -228,20 +228,20 @@ def torture(folder: Path, moves: int, killed: int, seed: int, routers: int = 0) 
     """
     site = local.up(folder, 3)
     try:
-        return _torture(site, moves, killed, routers, random.Random(seed))
+        return _run(site, moves, killed, routers, random.Random(seed))
     finally:
         local.down(folder)
 
 
-def _torture(site: Local, moves: int, killed: int, routers: int, chance: random.Random) -> Tally:
+def _run(site: Local, moves: int, killed: int, routers: int, chance: random.Random) -> Tally:
     tally, broken, end = Tally(), set[UUID](), Event()
     tenants = [uuid4() for _ in range(TENANTS)]
     for name in (*SHARDS, "router"):
         with open_operator(site.conninfo(name)) as session:
-            session.execute(LARGE.format("CURRENT_USER").encode())
+            session.execute(SET_HNSW_MINIMUM.format("CURRENT_USER").encode())
     with open_operator(site.conninfo()) as router:
         router.execute("SELECT pgmnemo.create_login(%s)", (LOGIN,))
-        router.execute(LARGE.format(LOGIN).encode())
+        router.execute(SET_HNSW_MINIMUM.format(LOGIN).encode())
         for tenant in tenants:
             execute(router, grant_tenant(tenant, LOGIN))
     writers = [Writer(place, tenants, site, tally, broken, end) for place in range(WRITERS)]
@@ -259,7 +259,7 @@ def _torture(site: Local, moves: int, killed: int, routers: int, chance: random.
         moving.recover(router)
         _compare(site, router, tenants, writers, tally)
         for tenant in tenants:
-            _same_answers(site, router, tenant, writers, tally)
+            _compare_answers(site, router, tenant, writers, tally)
     return tally
 
 
@@ -316,19 +316,19 @@ def _move(
         servers = {"router": "router", "router and mover": "router", "source": source, "target": target}
         last = _kill(site, chance, process, heard, servers, victim, step)
     else:
-        last = _until(heard, step)
-    process.join(2 * LONGEST_AWAY)
+        last = _wait_for_step(heard, step)
+    process.join(2 * RESTART_TIMEOUT)
     with open_operator(site.conninfo()) as router:
         left = bool(value(router, "SELECT count(*) FROM directory.move"))
         outcomes = [outcome for _, outcome in moving.recover(router, tenant)]
         switched = value(router, PLACE, tenant) == target
     with tally.lock:
-        gave_up = last != step
-        if gave_up and "nothing was moved" not in last:
+        timed_out = last != step
+        if timed_out and "nothing was moved" not in last:
             tally.wrong.append(f"a move ended before {step}: {last}")
-        tally.gave_up += gave_up
-        tally.moved += not victim and not gave_up
-        if victim and not gave_up:
+        tally.timed_out += timed_out
+        tally.moved += not victim and not timed_out
+        if victim and not timed_out:
             tally.killed[victim, step] += 1
             tally.finished[victim, step] += switched
         tally.recovered += left
@@ -341,7 +341,7 @@ def _move(
     broken -= hit
 
 
-def _until(heard: Connection, step: str) -> str:
+def _wait_for_step(heard: Connection, step: str) -> str:
     """Wait until the mover reports `step` or ends; return its last report."""
     word = ""
     with suppress(EOFError):
@@ -356,27 +356,27 @@ def _kill(
 ) -> str:  # fmt: skip
     """Kill a victim some milliseconds after a step; return the step. A killed server is started again."""
     server = servers.get(victim)
-    last = _until(heard, "copy")
+    last = _wait_for_step(heard, "copy")
     victims = local.processes(site, server) if server else []  # to find them takes longer than to switch
     with open_operator(
         site.conninfo(chance.choice(["router", servers["source"], servers["target"]]))
     ) as other:
-        last = _until(heard, step) if step != "copy" else last
-        time.sleep(chance.random() * chance.choice(WITHIN))
+        last = _wait_for_step(heard, step) if step != "copy" else last
+        time.sleep(chance.random() * chance.choice(KILL_DELAYS))
         if server:
             local.kill(site, server, victims)
         elif victim == "connection":
-            other.execute(CUT.encode())
+            other.execute(TERMINATE_MOVER.encode())
         if "mover" in victim:
             process.kill()
     if server:
-        _gone(site, server)
+        _end_new_processes(site, server)
         _start(site, server)
     return last
 
 
 def _start(site: Local, server: str) -> None:
-    deadline = time.monotonic() + LONGEST_AWAY
+    deadline = time.monotonic() + RESTART_TIMEOUT
     while True:
         try:
             return local.start(site, server)
@@ -385,7 +385,7 @@ def _start(site: Local, server: str) -> None:
                 raise
 
 
-def _gone(site: Local, server: str) -> None:
+def _end_new_processes(site: Local, server: str) -> None:
     """End the processes of a killed server that came since they were listed, before it is started again."""
     data = str((site.folder / server / "data").resolve())
     while left := [process for process in psutil.process_iter() if _folder(process) == data]:
@@ -435,14 +435,14 @@ def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Wr
                     tally.wrong.append(f"lesson {number} of {tenant} lies on {name}, not on {owners[tenant]}")
                 if places.setdefault(number, name) != name:
                     tally.wrong.append(f"lesson {number} lies on {places[number]} and {name}")
-            for query in (following.LEFT, LEFT):
+            for query in (replication.LEFTOVERS, MARKS_LEFT):
                 tally.wrong += [f"{row[0]} is left on {name}" for row in shard.execute(query.encode())]
     tally.wrong += [
         f"move of {row[0]} is left" for row in router.execute("SELECT tenant_id FROM directory.move")
     ]
 
 
-def _same_answers(site: Local, router: Session, tenant: UUID, writers: list[Writer], tally: Tally) -> None:
+def _compare_answers(site: Local, router: Session, tenant: UUID, writers: list[Writer], tally: Tally) -> None:
     """Move the tenant once more, and record a fault if its answers differ afterwards."""
     keys = [key for writer in writers for key in islice(writer.known[tenant].text, 5)]
     here = value(router, PLACE, tenant)
@@ -471,11 +471,11 @@ def report(tally: Tally) -> str:
     kills = sum(tally.killed.values())
     switches = sum(count for (_, step), count in tally.killed.items() if step == "switch")
     lines = [
-        f"{tally.moved} moves done, {tally.gave_up} given up for want of time, {kills} killed ({switches} at "
-        f"the switch): {sum(tally.finished.values())} of these ended as moved, the others undone; "
+        f"{tally.moved} moves done, {tally.timed_out} given up for want of time, {kills} killed ({switches} "
+        f"at the switch): {sum(tally.finished.values())} of these ended as moved, the others undone; "
         f"{tally.recovered} by recover, the rest by their movers",
         f"{tally.calls:,} acknowledged calls, {tally.repeated} of them repeated for a move, {tally.cut} for "
-        f"a killed server; at most {tally.most} retryable error a call where nothing was killed",
+        f"a killed server; at most {tally.max_tries} retryable error a call where nothing was killed",
         f"longest call {tally.longest * 1000:,.0f} ms; of a tenant whose mover or server was killed "
         f"{tally.longest_killed * 1000:,.0f} ms",
         f"nothing lost, doubled, stale or on two shards, no slot left; check is clean; {tally.compared} "

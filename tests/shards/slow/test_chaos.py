@@ -1,6 +1,6 @@
 """Moves of tenants under writers, whoever takes part killed: nothing acknowledged is lost.
 
-`python -m shards torture` does so at length; benchmarks/reliability/moves.md has the figures.
+`pgmnemo-shards chaos` does so at length; benchmarks/reliability/moves.md has the figures.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from collections import Counter
 
 import pytest
 
-from shards.temporary import temporary
-from shards.torture import VICTIMS, Tally, report, torture
+from pgmnemo_shards.chaos import VICTIMS, Tally, report, run_chaos
+from pgmnemo_shards.temporary_folder import temporary_folder
 
 
 def test_nothing_acknowledged_is_lost(plproxy: None, capsys: pytest.CaptureFixture[str]) -> None:
-    with temporary() as folder:
-        tally = torture(folder, 20, 14, 42, routers=3)
+    with temporary_folder() as folder:
+        tally = run_chaos(folder, 20, 14, 42, routers=3)
     with capsys.disabled():
         print("\n" + report(tally))
     assert (tally.moved, sum(tally.killed.values())) == (3, 17)

@@ -29,8 +29,9 @@ from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_files import PIXELTABLE, installation, stage_extension
 from pgmnemo.server.server_process import SUPERUSER, ServerProcess, give_to_server
 from pgmnemo.server.servers import SOCKET_PATH_LIMIT, install_for_server
-from shards.debian import router_home
-from shards.installing import (
+from pgmnemo_shards.constants import DATABASE
+from pgmnemo_shards.debian import router_home
+from pgmnemo_shards.installing import (
     NewShard,
     add_shard,
     check_new,
@@ -41,8 +42,7 @@ from shards.installing import (
     open_operator,
     register,
 )
-from shards.installing import add_replica as register_replica
-from shards.names import DATABASE
+from pgmnemo_shards.installing import add_replica as register_replica
 
 POSTGRES = 18
 FILE = "cluster.json"
@@ -126,14 +126,14 @@ def check_own(folder: Path) -> None:
 
 def find(folder: Path) -> Local:
     """Return the cluster in `folder`; raise DatabaseError if there is no cluster or its file is damaged."""
-    with os_errors(f"there is no cluster in {folder}: python -m shards up starts one", DatabaseError):
+    with os_errors(f"there is no cluster in {folder}: pgmnemo-shards up starts one", DatabaseError):
         text = (folder / FILE).read_text(encoding="utf-8")
         check_own(folder)
     try:
         return Local(folder, json.loads(text)["ports"])
     except (ValueError, KeyError):
         raise DatabaseError(
-            f"{folder / FILE} is damaged; remove the cluster with python -m shards down"
+            f"{folder / FILE} is damaged; remove the cluster with pgmnemo-shards down"
         ) from None
 
 
@@ -186,7 +186,7 @@ def _up(folder: Path, home: Path, shards: int, volatile: bool) -> Local:
     return local
 
 
-def restage(local: Local) -> None:
+def stage_extension_again(local: Local) -> None:
     """Give the servers the extension's present files, for an upgrade."""
     home = Path(_engine(local)["home"])
     copied = home.is_relative_to(local.folder)
@@ -300,7 +300,7 @@ def _start(local: Local, name: str, home: Path, extra: Mapping[str, str], *, ini
 
 def _check_folder(folder: Path) -> None:
     if folder.exists():
-        mend = "end it with python -m shards down, or " if (folder / FILE).exists() else ""
+        mend = "end it with pgmnemo-shards down, or " if (folder / FILE).exists() else ""
         raise UsageError(f"{folder} is there already: {mend}name another by --folder")
     longest = len(os.fsencode(folder / "sockets" / ".s.PGSQL.55555"))
     if longest > SOCKET_PATH_LIMIT:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 
 @contextmanager
-def temporary() -> Iterator[Path]:
+def temporary_folder() -> Iterator[Path]:
     """Yield the path of a folder to create; every user may enter its parent, since root's servers run as the
     user nobody.
     """

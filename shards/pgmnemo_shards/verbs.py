@@ -43,7 +43,7 @@ SELECT t.typname, array_agg(quote_ident(a.attname) ORDER BY a.attnum),
  GROUP BY 1
 """
 SETTINGS = "SELECT name FROM pgmnemo._setting_catalogue() WHERE name <> 'tenant_id' ORDER BY 1"
-AS_TEXT = {"vector": "public", "halfvec": "public", "tstzmultirange": "pg_catalog"}  # and their schemas
+SENT_AS_TEXT = {"vector": "public", "halfvec": "public", "tstzmultirange": "pg_catalog"}  # and their schemas
 
 Columns = tuple[tuple[str, str], ...]
 
@@ -92,9 +92,9 @@ def settings(connection: Session) -> list[str]:
     return [row[0] for row in connection.execute(SETTINGS)]
 
 
-def passing(kind: str) -> str:
+def transport_type(kind: str) -> str:
     """Return the type in which a value of `kind` passes the router, which knows no vector and no
     multirange.
     """
     base = kind.removesuffix("[]")
-    return kind.replace(base, "text") if base in AS_TEXT else kind
+    return kind.replace(base, "text") if base in SENT_AS_TEXT else kind

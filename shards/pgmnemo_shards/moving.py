@@ -1,8 +1,8 @@
 """Moves a tenant to another shard while it is read and written.
 
 The target refuses the tenant, gets its rows in the snapshot of a replication slot, and follows from there
-(`following`). What is derived is made there, and both ends are compared as they were at one moment, while
-the source serves. Then writers wait: what they changed since is compared, both ends refuse the tenant, and
+(`replication`). Derived data is built there, and both shards are compared as they were at one moment, while
+the source serves. Then writers wait: what they changed since is compared, both shards refuse it, and
 one transaction of the directory switches. The state of the move's row there decides. `copying`: the source
 has everything that was acknowledged, and serves again if anything fails. `switched`: the target has, and the
 source's rows are taken away once all of them are proven to be there. Whoever finds a move whose command is
@@ -20,9 +20,17 @@ from uuid import UUID
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.server.connections import database_errors
 from pgmnemo.server.server_checks import Session, value
-from shards import copying, following
-from shards.directory import Move, moves, shard_named, shard_of
-from shards.ends import AtWorkError, Ends, alone, let_in, mine, opened, reached
+from pgmnemo_shards import copying, replication
+from pgmnemo_shards.directory import Move, moves, shard_named, shard_of
+from pgmnemo_shards.move_sessions import (
+    MoveConnections,
+    MoveInProgressError,
+    lock_tenant,
+    open_move,
+    tenant_move_lock,
+    unlock_tenant,
+    with_router_reconnected,
+)
 
 STEPS = (
     "copy", "derive", "follow", "compare", "hold the writers", "copy the rest", "close the source", "switch",
@@ -48,7 +56,7 @@ INSERT INTO pgmnemo_shard.away (tenant_id) VALUES (%s) ON CONFLICT (tenant_id) D
 """
 OPEN = "DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s"
 CHANGED = "SELECT DISTINCT lesson_id FROM pgmnemo_shard.changed WHERE tenant_id = %s"
-FORGOTTEN = "DELETE FROM pgmnemo_shard.changed WHERE tenant_id = %s"
+DELETE_CHANGED = "DELETE FROM pgmnemo_shard.changed WHERE tenant_id = %s"
 SWITCH = (  # the first decides, and whoever ended the move before has left nothing to decide
     "UPDATE directory.move SET state = 'switched' "
     "WHERE tenant_id = %(tenant)s AND began_at = %(began)s AND state = 'copying'",
@@ -57,19 +65,19 @@ SWITCH = (  # the first decides, and whoever ended the move before has left noth
 )
 STATE = "SELECT state FROM directory.move WHERE tenant_id = %s AND began_at = %s"
 OUTCOME = "SELECT outcome FROM directory.moved WHERE tenant_id = %s AND began_at = %s"
-DECIDED = """
+INSERT_OUTCOME = """
 INSERT INTO directory.moved (tenant_id, source, target, outcome, began_at)
 SELECT tenant_id, source, target, %s, began_at FROM directory.move WHERE tenant_id = %s
 """
-OVER = "DELETE FROM directory.move WHERE tenant_id = %s"
+DELETE_MOVE = "DELETE FROM directory.move WHERE tenant_id = %s"
 STANDBY = "SELECT pg_is_in_recovery()"  # which may not know yet what was decided
 GRANTED = "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)"
 DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is not carried, of a large tenant
 OUTCOMES = {"moved", "undone", "at work"}
 LESSONS = "SELECT count(*) FROM pgmnemo.lesson WHERE tenant_id = %s"
-AT_EASE = 25_000  # lessons, for which first calls have the new shard's processors alone for a second
-TRIES = (0.4, 0.4, 0.8, 1.6, 3.2, 6.4)  # seconds that writers wait in each try for what is on its way
-ROUNDS, NEAR = 20, 0.3  # without a wait, until one takes so many seconds
+LESSONS_PER_SECOND = 25_000  # the comparison waits so long, since it competes with the first calls
+LOCKED_SECONDS = (0.4, 0.4, 0.8, 1.6, 3.2, 6.4)  # that writers wait in each try for the rest to arrive
+ROUNDS, ROUND_SECONDS = 20, 0.3  # without a wait, until one takes so many seconds
 Step = Callable[[str], None]
 
 
@@ -79,23 +87,23 @@ def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: N
     Raises UsageError or DatabaseError with everything as it was, or one that says what is left to `recover`.
     """
     with ExitStack() as stack:
-        stack.enter_context(mine(router, tenant))  # from here on it lies where it lies
+        stack.enter_context(tenant_move_lock(router, tenant))  # from here on it lies where it lies
         _end_earlier(router, tenant)
         planned = Move(tenant, shard_of(router, tenant), shard_named(router, target))
         if planned.source.name == target:
             raise UsageError(f"tenant {tenant} lies on shard {target} already; name another shard")
-        ends = stack.enter_context(opened(router, planned))
-        _check(ends, planned)
-        planned = _record(router, planned)
+        connections = stack.enter_context(open_move(router, planned))
+        _check(connections, planned)
+        planned = _insert_move(router, planned)
         try:
-            _carry(ends, planned, step)
-            _hold(ends, planned, step)
+            _copy_and_compare(connections, planned, step)
+            _lock_and_close(connections, planned, step)
             step("switch")
             _switch(router, planned)
         except (Exception, KeyboardInterrupt) as error:
-            _settle(ends, planned, step, error)
+            _resolve_failure(connections, planned, step, error)
         else:
-            _finish(ends, planned, step)
+            _finish(connections, planned, step)
         step("done")
     return planned
 
@@ -111,7 +119,7 @@ def recover(router: Session, tenant: UUID | None = None) -> list[tuple[Move, str
         return [(one, "left to the primary, since this router is a standby") for one in left]
     ended = [(one, _recover(router, one)) for one in left]
     if tenant is None:
-        following.sweep(router)
+        replication.drop_leftovers(router)
     return ended
 
 
@@ -119,16 +127,16 @@ def _recover(router: Session, left: Move) -> str:
     try:
         with (
             database_errors("one of its servers"),
-            mine(router, left.tenant, patience=3.0),
-            opened(router, left, patient=True) as ends,
+            tenant_move_lock(router, left.tenant, timeout=3.0),
+            open_move(router, left, wait=True) as connections,
         ):
-            state = _directory(router, STATE, left)
+            state = _query_move(router, STATE, left)
             if state == "switched":
-                finish(ends, left)
+                finish(connections, left)
             elif state == "copying":
-                undo(ends, left)
-            return str(_directory(router, OUTCOME, left))
-    except AtWorkError:
+                undo(connections, left)
+            return str(_query_move(router, OUTCOME, left))
+    except MoveInProgressError:
         return "at work"
     except DatabaseError as error:
         return f"left as it is ({error})"
@@ -138,52 +146,56 @@ def _end_earlier(router: Session, tenant: UUID) -> None:
     """End an earlier move of the tenant that lost its command; the tenant may change its shard by this."""
     for _, outcome in recover(router, tenant):
         if outcome == "at work":
-            raise AtWorkError(f"tenant {tenant} is being moved by another command; wait for it to end")
+            raise MoveInProgressError(
+                f"tenant {tenant} is being moved by another command; wait for it to end"
+            )
         if outcome not in ("moved", "undone"):
             raise DatabaseError(
                 f"an earlier move of tenant {tenant} was cut short and is {outcome}; mend that and move again"
             )
 
 
-def _settle(ends: Ends, planned: Move, step: Step, error: BaseException) -> None:
+def _resolve_failure(connections: MoveConnections, planned: Move, step: Step, error: BaseException) -> None:
     """After `error`: undo and raise it, or finish, by what the router has committed and by nothing else."""
     tenant, source, target = planned.tenant, planned.source.name, planned.target.name
     with ExitStack() as stack:
-        with _or_recover(
+        with _name_recover(
             f"it is not known whether tenant {tenant} lies on {source} or {target}, which hold it both"
         ):
-            ends = stack.enter_context(reached(ends, tenant))
-            state = _directory(ends.router, STATE, planned)
-            outcome = _directory(ends.router, OUTCOME, planned)
+            connections = stack.enter_context(with_router_reconnected(connections, tenant))
+            state = _query_move(connections.router, STATE, planned)
+            outcome = _query_move(connections.router, OUTCOME, planned)
         if state == "switched":
-            _finish(ends, planned, step)
+            _finish(connections, planned, step)
         elif state == "copying":
-            with _or_recover(f"tenant {tenant} lies on {source} still, but its move is not undone", error):
-                undo(ends, planned)
+            with _name_recover(f"tenant {tenant} lies on {source} still, but its move is not undone", error):
+                undo(connections, planned)
         if state != "switched" and outcome != "moved":
             raise error
 
 
-def undo(ends: Ends, planned: Move) -> None:
+def undo(connections: MoveConnections, planned: Move) -> None:
     """Before the switch: the source serves again, and the target holds nothing of the tenant."""
     tenant = planned.tenant
-    ends.source.execute(OPEN, (tenant,))
-    let_in(ends.source, tenant)
-    following.unfollow(ends.target, tenant)
-    following.withdraw(ends.source, tenant)
-    copying.clear(ends.target, tenant)
-    _over(ends, planned, "undone")
+    connections.source.execute(OPEN, (tenant,))
+    unlock_tenant(connections.source, tenant)
+    replication.drop_subscription(connections.target, tenant)
+    replication.drop_slot_and_publication(connections.source, tenant)
+    copying.delete_tenant(connections.target, tenant)
+    _delete_move(connections, planned, "undone")
 
 
-def _finish(ends: Ends, planned: Move, step: Step) -> None:
+def _finish(connections: MoveConnections, planned: Move, step: Step) -> None:
     """Finish a move: since the contents were compared, no call has passed its locks."""
-    with _or_recover(
+    with _name_recover(
         f"tenant {planned.tenant} lies on {planned.target.name} now, but its move is not finished"
     ):
-        finish(ends, planned, step, compared=True)
+        finish(connections, planned, step, compared=True)
 
 
-def finish(ends: Ends, planned: Move, step: Step = lambda name: None, *, compared: bool = False) -> None:
+def finish(
+    connections: MoveConnections, planned: Move, step: Step = lambda name: None, *, compared: bool = False
+) -> None:
     """After the switch: the target serves, and the source holds nothing of the tenant.
 
     What was `compared` under locks that are still held is served at once, else once it is proven. The source
@@ -193,75 +205,76 @@ def finish(ends: Ends, planned: Move, step: Step = lambda name: None, *, compare
     tenant = planned.tenant
     step("open the target")
     if not compared:
-        following.unfollow(ends.target, tenant)
-        _prove_served(ends, planned)
-    ends.target.execute(OPEN, (tenant,))
-    for session in (ends.source, ends.target):
-        let_in(session, tenant)
+        replication.drop_subscription(connections.target, tenant)
+        _compare_served(connections, planned)
+    connections.target.execute(OPEN, (tenant,))
+    for session in (connections.source, connections.target):
+        unlock_tenant(session, tenant)
     step("prove the target")
     if compared:
-        time.sleep(min(1.0, value(ends.target, LESSONS, tenant) / AT_EASE))
-        _prove_served(ends, planned)
+        time.sleep(min(1.0, value(connections.target, LESSONS, tenant) / LESSONS_PER_SECOND))
+        _compare_served(connections, planned)
     step("clear the source")
-    following.withdraw(ends.source, tenant)
-    copying.clear(ends.source, tenant)
-    _over(ends, planned)
+    replication.drop_slot_and_publication(connections.source, tenant)
+    copying.delete_tenant(connections.source, tenant)
+    _delete_move(connections, planned)
 
 
-def _over(ends: Ends, planned: Move, outcome: str | None = None) -> None:
-    for session in (ends.source, ends.target):
-        following.forget(session, planned.tenant)
-    with ends.router.transaction():
+def _delete_move(connections: MoveConnections, planned: Move, outcome: str | None = None) -> None:
+    for session in (connections.source, connections.target):
+        replication.delete_marks(session, planned.tenant)
+    with connections.router.transaction():
         if outcome is not None:
-            ends.router.execute(DECIDED, (outcome, planned.tenant))
-        ends.router.execute(OVER, (planned.tenant,))
+            connections.router.execute(INSERT_OUTCOME, (outcome, planned.tenant))
+        connections.router.execute(DELETE_MOVE, (planned.tenant,))
 
 
-def _carry(ends: Ends, planned: Move, step: Step) -> None:
+def _copy_and_compare(connections: MoveConnections, planned: Move, step: Step) -> None:
     """Copy the tenant to the target while the source serves, derive the rest there, follow changes, and
     compare.
     """
     tenant = planned.tenant
     with database_errors("one of the two shards"):
         step("copy")
-        for session in (ends.source, ends.target):
-            following.forget(session, tenant)
-        ends.target.execute(CLOSE, (tenant,))
-        following.publish(ends.source, tenant)
-        following.subscribe(ends, planned)
-        with following.slot(ends.source, planned) as snapshot:
-            copying.everything(ends.source, ends.target, tenant, snapshot)
+        for session in (connections.source, connections.target):
+            replication.delete_marks(session, tenant)
+        connections.target.execute(CLOSE, (tenant,))
+        replication.publish(connections.source, tenant)
+        replication.subscribe(connections, planned)
+        with replication.slot(connections.source, planned) as snapshot:
+            copying.copy_tenant(connections.source, connections.target, tenant, snapshot)
         step("derive")  # before what follows: a graph is built under locks that the worker takes otherwise
-        copying.grants(ends.source, ends.target, tenant)
-        copying.ahead(ends.source, ends.target)
-        _derive(ends.target, tenant)
+        copying.copy_grants(connections.source, connections.target, tenant)
+        copying.advance_sequence(connections.source, connections.target)
+        _build_derived(connections.target, tenant)
         step("follow")
-        following.follow(ends.target, tenant)
-        _approach(ends, planned)
+        replication.enable_subscription(connections.target, tenant)
+        _catch_up_unlocked(connections, planned)
         step("compare")
-        with _at_one_moment(ends, planned):
-            _prove(ends, planned, "nothing was moved")
+        with _equal_snapshots(connections, planned):
+            _compare(connections, planned, "nothing was moved")
 
 
-def _hold(ends: Ends, planned: Move, step: Step) -> None:
+def _lock_and_close(connections: MoveConnections, planned: Move, step: Step) -> None:
     """Block writers, copy and compare their changes since the comparison, and close the source."""
     tenant = planned.tenant
     with database_errors("one of the two shards"):
         step("hold the writers")
-        alone(ends.target, tenant)
-        alone(ends.source, tenant)
+        lock_tenant(connections.target, tenant)
+        lock_tenant(connections.source, tenant)
         step("copy the rest")
-        _arrived(ends, planned, ends.target, ends.source)
-        copying.grants(ends.source, ends.target, tenant)
-        copying.ahead(ends.source, ends.target)
-        ends.target.execute(CLOSE, (tenant,))  # on disk, and with it all that was taken over before
-        _prove(ends, planned, "nothing was moved", of=_changed(ends.source, tenant))
+        _wait_until_arrived(connections, planned, connections.target, connections.source)
+        copying.copy_grants(connections.source, connections.target, tenant)
+        copying.advance_sequence(connections.source, connections.target)
+        connections.target.execute(CLOSE, (tenant,))  # on disk, and with it all that was taken over before
+        _compare(connections, planned, "nothing was moved", of=_changed(connections.source, tenant))
         step("close the source")
-        ends.source.execute(CLOSE, (tenant,))
-        following.unfollow(ends.target, tenant)  # from here on nothing that befalls the source's rows follows
+        connections.source.execute(CLOSE, (tenant,))
+        # From here on the target receives no change of the source's rows.
+        replication.drop_subscription(connections.target, tenant)
 
 
-def _derive(target: Session, tenant: UUID) -> None:
+def _build_derived(target: Session, tenant: UUID) -> None:
     target.execute("SET pgmnemo.bypass_notice = off")
     if value(target, GRANTED, tenant):
         for derive in DERIVE:
@@ -269,49 +282,49 @@ def _derive(target: Session, tenant: UUID) -> None:
 
 
 @contextmanager
-def _at_one_moment(ends: Ends, planned: Move) -> Iterator[None]:
+def _equal_snapshots(connections: MoveConnections, planned: Move) -> Iterator[None]:
     """Run the block with source and target at the same state of the tenant; writers wait only for the
     snapshots, and later changes are noted.
     """
-    alone(ends.source, planned.tenant)
-    _arrived(ends, planned, ends.source)
-    ends.source.execute(FORGOTTEN, (planned.tenant,))
+    lock_tenant(connections.source, planned.tenant)
+    _wait_until_arrived(connections, planned, connections.source)
+    connections.source.execute(DELETE_CHANGED, (planned.tenant,))
     with ExitStack() as stack:
-        for session in (ends.source, ends.target):
-            stack.enter_context(_still(session))
-        let_in(ends.source, planned.tenant)
+        for session in (connections.source, connections.target):
+            stack.enter_context(_repeatable_read(session))
+        unlock_tenant(connections.source, planned.tenant)
         yield
 
 
-def _arrived(ends: Ends, planned: Move, *held: Session) -> None:
+def _wait_until_arrived(connections: MoveConnections, planned: Move, *held: Session) -> None:
     """Wait until the target has received everything; between tries, release the locks on `held` for writers.
     Raise DatabaseError after the last try.
     """
-    for patience in TRIES:
-        if following.caught_up(ends, planned, patience):
+    for timeout in LOCKED_SECONDS:
+        if replication.wait_until_caught_up(connections, planned, timeout):
             return
         for session in held:
-            let_in(session, planned.tenant)
-        _approach(ends, planned)
+            unlock_tenant(session, planned.tenant)
+        _catch_up_unlocked(connections, planned)
         for session in held:
-            alone(session, planned.tenant)
+            lock_tenant(session, planned.tenant)
     raise DatabaseError(
         f"shard {planned.target.name} was still behind shard {planned.source.name} after its writers had "
-        f"waited for {TRIES[-1]:g} s; nothing was moved: try again when less is written"
+        f"waited for {LOCKED_SECONDS[-1]:g} s; nothing was moved: try again when less is written"
     )
 
 
-def _approach(ends: Ends, planned: Move) -> None:
+def _catch_up_unlocked(connections: MoveConnections, planned: Move) -> None:
     """Let the target come near while writers go on: it takes over in a round what they wrote in the last."""
     for _ in range(ROUNDS):
         began = time.monotonic()
-        following.caught_up(ends, planned)
-        if time.monotonic() < began + NEAR:
+        replication.wait_until_caught_up(connections, planned)
+        if time.monotonic() < began + ROUND_SECONDS:
             return
 
 
 @contextmanager
-def _still(session: Session) -> Iterator[None]:
+def _repeatable_read(session: Session) -> Iterator[None]:
     """Run the block in a transaction with one snapshot."""
     with session.transaction():
         session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -337,51 +350,60 @@ def _switch(router: Session, planned: Move) -> None:
                 raise DatabaseError(f"another command has ended the move of tenant {planned.tenant}")
 
 
-def _prove_served(ends: Ends, planned: Move) -> None:
+def _compare_served(connections: MoveConnections, planned: Move) -> None:
     """Once and for all: the target holds the source's rows, but for what its own writers changed since."""
-    if _directory(ends.router, OUTCOME, planned) == "moved":
+    if _query_move(connections.router, OUTCOME, planned) == "moved":
         return
-    with _still(ends.target):
-        changed = _changed(ends.target, planned.tenant)
-        _prove(
-            ends,
+    with _repeatable_read(connections.target):
+        changed = _changed(connections.target, planned.tenant)
+        _compare(
+            connections,
             planned,
             f"shard {planned.source.name} keeps its own, and they are compared again",
-            but=changed,
+            excluding=changed,
         )
-    ends.router.execute(DECIDED, ("moved", planned.tenant))
+    connections.router.execute(INSERT_OUTCOME, ("moved", planned.tenant))
 
 
-def _prove(
-    ends: Ends, planned: Move, otherwise: str, *, of: Sequence[int] | None = None, but: Sequence[int] = ()
+def _compare(
+    connections: MoveConnections,
+    planned: Move,
+    consequence: str,
+    *,
+    of: Sequence[int] | None = None,
+    excluding: Sequence[int] = (),
 ) -> None:
     """Raise unless the target holds what the source holds."""
-    here, there = ends.both(lambda session: copying.content(session, planned.tenant, of=of, but=but))
+    here, there = connections.both(
+        lambda session: copying.content(session, planned.tenant, of=of, excluding=excluding)
+    )
     for what, counted in here.items():
         if there[what] != counted:
             raise DatabaseError(
                 f"{there[what][0]} of {counted[0]} {'' if of is None else 'changed '}{what}s of tenant "
-                f"{planned.tenant} arrived on shard {planned.target.name}, and not all alike; {otherwise}"
+                f"{planned.tenant} arrived on shard {planned.target.name}, and not all alike; {consequence}"
             )
 
 
-def _directory(router: Session, query: str, planned: Move) -> str | None:
+def _query_move(router: Session, query: str, planned: Move) -> str | None:
     """Return what the directory says of this very move, and of no other of the tenant."""
     found: str | None = value(router, query, planned.tenant, planned.began_at)
     return found
 
 
 @contextmanager
-def _or_recover(true: str, why: BaseException | None = None) -> Iterator[None]:
+def _name_recover(state: str, cause: BaseException | None = None) -> Iterator[None]:
     """Raise a block's error as one sentence: the state, the reason and the command that ends the move."""
     try:
         with database_errors("one of its servers"):
             yield
     except DatabaseError as error:
-        raise DatabaseError(f"{true} ({(why and str(why)) or error}); run python -m shards recover") from None
+        raise DatabaseError(
+            f"{state} ({(cause and str(cause)) or error}); run pgmnemo-shards recover"
+        ) from None
 
 
-def _record(router: Session, planned: Move) -> Move:
+def _insert_move(router: Session, planned: Move) -> Move:
     began = value(
         router,
         "INSERT INTO directory.move (tenant_id, source, target) VALUES (%s, %s, %s) RETURNING began_at",
@@ -390,29 +412,29 @@ def _record(router: Session, planned: Move) -> Move:
     return replace(planned, began_at=began)
 
 
-def _check(ends: Ends, planned: Move) -> None:
+def _check(connections: MoveConnections, planned: Move) -> None:
     tenant, source, target = planned.tenant, planned.source, planned.target
-    versions = [value(session, VERSION) for session in (ends.source, ends.target)]
+    versions = [value(session, VERSION) for session in (connections.source, connections.target)]
     if versions[0] != versions[1]:
         raise DatabaseError(
             f"shard {target.name} has pgmnemo {versions[1]}, and shard {source.name} {versions[0]}; "
             "run ALTER EXTENSION pgmnemo UPDATE on the older one"
         )
-    following.check(ends, planned)
-    needed = int(value(ends.source, BYTES) * value(ends.source, SHARE, tenant))
-    held = value(ends.target, BYTES)
+    replication.check(connections, planned)
+    needed = int(value(connections.source, BYTES) * value(connections.source, SHARE, tenant))
+    held = value(connections.target, BYTES)
     if target.capacity is not None and held + needed > target.capacity:
         raise DatabaseError(
             f"shard {target.name} is full: it holds {held:,} of {target.capacity:,} bytes, and the tenant "
             f"needs about {needed:,}; name another shard or raise its capacity in directory.shard"
         )
-    if value(ends.target, HOLDS, tenant, tenant, tenant):
+    if value(connections.target, HOLDS, tenant, tenant, tenant):
         raise DatabaseError(
             f"shard {target.name} holds rows of tenant {tenant}, which the directory places on "
             f"{source.name}; look whose they are, and take them away there"
         )
-    grantees = [row[0] for row in ends.source.execute(GRANTEES, (tenant,)).fetchall()]
-    missing = [row[0] for row in ends.target.execute(MISSING, (grantees,)).fetchall()]
+    grantees = [row[0] for row in connections.source.execute(GRANTEES, (tenant,)).fetchall()]
+    missing = [row[0] for row in connections.target.execute(MISSING, (grantees,)).fetchall()]
     if missing:
         raise DatabaseError(
             f"shard {target.name} has no role {', '.join(missing)}, to which tenant {tenant} is granted; "

@@ -9,15 +9,15 @@ from uuid import UUID
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.server.server_checks import Session
-from shards import moving
-from shards.directory import shard_named
-from shards.installing import at_shard
+from pgmnemo_shards import moving
+from pgmnemo_shards.directory import shard_named
+from pgmnemo_shards.installing import shard_session
 
 SHARDS = "SELECT name, operator, capacity, open FROM directory.shard ORDER BY number"
 PLACED = "SELECT tenant_id FROM directory.tenant WHERE shard = %s ORDER BY tenant_id"
 HELD = "SELECT tenant_id, bytes FROM pgmnemo_shard.tenants()"
 CLOSED = "UPDATE directory.shard SET open = false WHERE name = %s"
-ALIKE = 0.1  # of the mean: shards that differ by less are left as they are
+TOLERANCE = 0.1  # of the mean: shards that differ by less are left as they are
 MEGABYTE = 1_000_000
 
 
@@ -52,7 +52,7 @@ class Planned:
 class Budget:
     """When to stop: after so many moves, bytes or seconds; a move that began is ended."""
 
-    most: int | None = None
+    moves: int | None = None
     bytes: int | None = None
     seconds: float | None = None
 
@@ -61,7 +61,7 @@ class Budget:
         began, moved = time.monotonic(), 0
         for number, planned in enumerate(plan):
             if (
-                (self.most is not None and number >= self.most)
+                (self.moves is not None and number >= self.moves)
                 or (self.bytes is not None and moved + planned.bytes > self.bytes)
                 or (self.seconds is not None and time.monotonic() - began >= self.seconds)
             ):
@@ -76,7 +76,7 @@ def loads(router: Session) -> list[Load]:
     for name, operator, capacity, new in router.execute(SHARDS).fetchall():
         placed = [tenant for (tenant,) in router.execute(PLACED, (name,)).fetchall()]
         try:
-            with at_shard(name, operator) as shard:
+            with shard_session(name, operator) as shard:
                 held: Mapping[UUID, int] = dict(shard.execute(HELD).fetchall())
         except DatabaseError:
             continue
@@ -84,7 +84,7 @@ def loads(router: Session) -> list[Load]:
     return found
 
 
-def drained(router: Session, name: str) -> list[Planned]:
+def plan_drain(router: Session, name: str) -> list[Planned]:
     """Return the moves that empty a shard: the largest tenant first, to the shard with the fewest bytes."""
     shard_named(router, name)
     known = {load.name: load for load in loads(router)}
@@ -100,21 +100,21 @@ def drained(router: Session, name: str) -> list[Planned]:
         if target is None:
             raise UsageError(
                 f"no other shard takes new tenants and has room for {size / MEGABYTE:,.1f} MB; add one with "
-                "python -m shards add"
+                "pgmnemo-shards add"
             )
         target.tenants[tenant] = size
         plan.append(Planned(tenant, size, name, target.name))
     return plan
 
 
-def levelled(router: Session) -> list[Planned]:
+def plan_rebalance(router: Session) -> list[Planned]:
     """Return the moves after which the open shards hold about the same number of bytes."""
     open_ = [load for load in loads(router) if load.open]
     plan: list[Planned] = []
     while len(open_) > 1:
         full, empty = (pick(open_, key=lambda load: load.bytes) for pick in (max, min))
         gap = full.bytes - empty.bytes
-        if gap <= ALIKE * sum(load.bytes for load in open_) / len(open_):
+        if gap <= TOLERANCE * sum(load.bytes for load in open_) / len(open_):
             break
         fitting = [
             (abs(gap - 2 * size), tenant)
@@ -129,12 +129,12 @@ def levelled(router: Session) -> list[Planned]:
     return plan
 
 
-def close(router: Session, name: str) -> None:
+def close_to_new_tenants(router: Session, name: str) -> None:
     """No new tenant is placed there any more."""
     router.execute(CLOSED, (name,))
 
 
-def carried_out(
+def run_plan(
     router: Session, plan: Sequence[Planned], budget: Budget, say: Callable[[str], None]
 ) -> tuple[int, list[str]]:
     """Return the moves that the budget allows: how many were made, and a sentence for each that was not."""

@@ -1,10 +1,10 @@
-"""`python -m shards`."""
+"""Run the command `pgmnemo-shards` as a module."""
 
 from __future__ import annotations
 
 import sys
 
-from shards.cli import main
+from pgmnemo_shards.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

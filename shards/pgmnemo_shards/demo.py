@@ -14,8 +14,8 @@ from pgmnemo.calls import Call, execute, grant_tenant, list_lessons, recall, sto
 from pgmnemo.errors import CheckError
 from pgmnemo.server.connections import connect
 from pgmnemo.server.server_checks import Session
-from shards import local, moving
-from shards.installing import open_operator
+from pgmnemo_shards import local, moving
+from pgmnemo_shards.installing import open_operator
 
 TENANT, PROJECT = UUID("7d3f0c52-92a5-4c1e-a7ab-4d1f6b2c9e10"), UUID(int=0xAA)
 
@@ -27,13 +27,13 @@ def _note(key: str, text: str) -> Call[str]:
     return store(TENANT, PROJECT, key, text, commit_sha="c0ffee")
 
 
-def tour(folder: Path, say: Callable[[str], None]) -> None:
+def run_demo(folder: Path, say: Callable[[str], None]) -> None:
     """Router and three shards up, a tenant stored, recalled, moved under writes, everything down again."""
     began = time.monotonic()
     site = local.up(folder, 3, volatile=True)
     try:
         say(f"a router and three shards are up ({time.monotonic() - began:.1f} s)")
-        _walk(site, say)
+        _run_demo(site, say)
     finally:
         local.down(folder)
     if folder.exists():
@@ -41,7 +41,7 @@ def tour(folder: Path, say: Callable[[str], None]) -> None:
     say("everything is down, and nothing is left behind")
 
 
-def _walk(site: local.Local, say: Callable[[str], None]) -> None:
+def _run_demo(site: local.Local, say: Callable[[str], None]) -> None:
     with open_operator(site.conninfo()) as operator:
         operator.execute("SELECT pgmnemo.create_login('agent')")
         execute(operator, grant_tenant(TENANT, "agent"))
@@ -50,7 +50,7 @@ def _walk(site: local.Local, say: Callable[[str], None]) -> None:
             say("stored: build/1")
             found = execute(agent, QUESTION)
             say(f"recalled: {found[0][0]}: {found[0][1]}")
-            written, repeated = _moved_under_writes(site, operator)
+            written, repeated = _move_under_writes(site, operator)
             held = len(execute(agent, list_lessons(TENANT, ("id",))))
             if held != written + 1:
                 raise CheckError(f"{written + 1} lessons were acknowledged, and {held} are there")
@@ -60,7 +60,7 @@ def _walk(site: local.Local, say: Callable[[str], None]) -> None:
             say("recalled again: the same")
 
 
-def _moved_under_writes(site: local.Local, operator: Session) -> tuple[int, int]:
+def _move_under_writes(site: local.Local, operator: Session) -> tuple[int, int]:
     """Return how many lessons were acknowledged meanwhile, and how many calls met a retryable error."""
     counts, end = {"written": 0, "repeated": 0}, Event()
 

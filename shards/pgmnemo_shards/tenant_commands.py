@@ -12,12 +12,12 @@ from cyclopts import Parameter
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.server.server_checks import Session, value
 from pgmnemo.terminal import console, grid
-from shards import balancing, moving
-from shards.balancing import MEGABYTE, Budget, Planned
-from shards.options import Folder, Router, app, at_router
+from pgmnemo_shards import balancing, moving
+from pgmnemo_shards.balancing import MEGABYTE, Budget, Planned
+from pgmnemo_shards.options import Folder, Router, app, router_session
 
 DryRun = Annotated[bool, Parameter(help="only show the moves that would be made")]
-Most = Annotated[int | None, Parameter(help="end after so many moves")]
+MaxMoves = Annotated[int | None, Parameter(help="end after so many moves")]
 Megabytes = Annotated[float | None, Parameter(name="--mb", help="end before more than so many MB have gone")]
 Seconds = Annotated[float | None, Parameter(help="begin no move after so many seconds")]
 
@@ -26,7 +26,7 @@ Seconds = Annotated[float | None, Parameter(help="begin no move after so many se
 def login(name: str, *, folder: Folder = None, router: Router = None) -> None:
     """Make a login on the router and on every shard."""
     missing: list[str] = []
-    with at_router(folder, router) as session:
+    with router_session(folder, router) as session:
         session.add_notice_handler(lambda told: missing.append(str(told.message_primary)))
         session.execute("SET client_min_messages = warning")
         session.execute("SELECT pgmnemo.create_login(%s)", (name,))
@@ -45,7 +45,7 @@ def grant(
     shard
         where a new tenant is placed; else on the shard that holds it, else the open one with fewest tenants
     """
-    with at_router(folder, router) as session:
+    with router_session(folder, router) as session:
         where = value(session, "SELECT pgmnemo.place_tenant(%s, %s)", tenant, shard)
         session.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, login))
         print(f"tenant {tenant} lies on {where}")
@@ -54,7 +54,7 @@ def grant(
 @app.command
 def revoke(tenant: UUID, login: str, *, folder: Folder = None, router: Router = None) -> None:
     """Take back what `grant` gave; the tenant's lessons stay."""
-    with at_router(folder, router) as session:
+    with router_session(folder, router) as session:
         if not value(session, "SELECT pgmnemo.revoke_tenant(%s, %s)", tenant, login):
             raise UsageError(f"login {login} has no grant for tenant {tenant}, so there is none to take back")
         print(f"login {login} reaches tenant {tenant} no more")
@@ -63,7 +63,7 @@ def revoke(tenant: UUID, login: str, *, folder: Folder = None, router: Router = 
 @app.command
 def move(tenant: UUID, shard: str, *, folder: Folder = None, router: Router = None) -> None:
     """Move a tenant to another shard while it is read and written."""
-    with at_router(folder, router) as session:
+    with router_session(folder, router) as session:
         done = moving.move(session, tenant, shard, lambda step: print(step, file=sys.stderr))
         print(f"tenant {tenant} moved from {done.source.name} to {done.target.name}")
 
@@ -71,8 +71,8 @@ def move(tenant: UUID, shard: str, *, folder: Folder = None, router: Router = No
 @app.command
 def recover(*, tenant: UUID | None = None, folder: Folder = None, router: Router = None) -> None:
     """Undo or finish the moves whose commands are gone."""
-    with at_router(folder, router) as session:
-        outcomes = recovered(session, tenant)
+    with router_session(folder, router) as session:
+        outcomes = recover_and_print(session, tenant)
         if not outcomes:
             print("no move was left")
         if not moving.OUTCOMES.issuperset(outcomes):
@@ -81,7 +81,7 @@ def recover(*, tenant: UUID | None = None, folder: Folder = None, router: Router
             )
 
 
-def recovered(session: Session, tenant: UUID | None = None) -> list[str]:
+def recover_and_print(session: Session, tenant: UUID | None = None) -> list[str]:
     """Return what became of moves that are not done, which is printed as well."""
     outcomes = moving.recover(session, tenant)
     for left, outcome in outcomes:
@@ -91,34 +91,34 @@ def recovered(session: Session, tenant: UUID | None = None) -> list[str]:
 
 @app.command
 def drain(
-    shard: str, *, dry_run: DryRun = False, most: Most = None, mb: Megabytes = None, seconds: Seconds = None,
-    folder: Folder = None, router: Router = None,
+    shard: str, *, dry_run: DryRun = False, max_moves: MaxMoves = None, mb: Megabytes = None,
+    seconds: Seconds = None, folder: Folder = None, router: Router = None,
 ) -> None:  # fmt: skip
     """Move every tenant away from a shard, which takes no new ones from now on."""
-    with at_router(folder, router) as session:
+    with router_session(folder, router) as session:
         if not dry_run:
-            balancing.close(session, shard)
-        _carry_out(session, balancing.drained(session, shard), dry_run, _budget(most, mb, seconds))
+            balancing.close_to_new_tenants(session, shard)
+        _run_plan(session, balancing.plan_drain(session, shard), dry_run, _budget(max_moves, mb, seconds))
 
 
 @app.command
 def rebalance(
-    *, dry_run: DryRun = False, most: Most = None, mb: Megabytes = None, seconds: Seconds = None,
+    *, dry_run: DryRun = False, max_moves: MaxMoves = None, mb: Megabytes = None, seconds: Seconds = None,
     folder: Folder = None, router: Router = None,
 ) -> None:  # fmt: skip
     """Move tenants until the shards that take new ones hold about the same number of bytes."""
-    with at_router(folder, router) as session:
-        _carry_out(session, balancing.levelled(session), dry_run, _budget(most, mb, seconds))
+    with router_session(folder, router) as session:
+        _run_plan(session, balancing.plan_rebalance(session), dry_run, _budget(max_moves, mb, seconds))
 
 
-def _budget(most: int | None, mb: float | None, seconds: float | None) -> Budget:
-    for name, given in (("most", most), ("mb", mb), ("seconds", seconds)):
+def _budget(max_moves: int | None, mb: float | None, seconds: float | None) -> Budget:
+    for name, given in (("max-moves", max_moves), ("mb", mb), ("seconds", seconds)):
         if given is not None and given <= 0:
             raise UsageError(f"--{name} is {given}, but must be above 0; leave it out for no limit")
-    return Budget(most, None if mb is None else int(mb * MEGABYTE), seconds)
+    return Budget(max_moves, None if mb is None else int(mb * MEGABYTE), seconds)
 
 
-def _carry_out(session: Session, plan: Sequence[Planned], dry_run: bool, budget: Budget) -> None:
+def _run_plan(session: Session, plan: Sequence[Planned], dry_run: bool, budget: Budget) -> None:
     if not plan:
         print("nothing is to be moved")
         return
@@ -132,7 +132,7 @@ def _carry_out(session: Session, plan: Sequence[Planned], dry_run: bool, budget:
             )
         console(100).print(table)
         return
-    done, failed = balancing.carried_out(session, plan, budget, lambda line: print(line, flush=True))
+    done, failed = balancing.run_plan(session, plan, budget, lambda line: print(line, flush=True))
     print(f"{done} of {len(plan)} planned moves were made")
     if failed:
         raise DatabaseError(f"{'; '.join(failed)}; mend what is named and run this again")

@@ -10,8 +10,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.server.connections import database_errors
 from pgmnemo.server.server_checks import Session, value
-from shards.directory import shard_named, shards
-from shards.installing import at_shard, open_operator
+from pgmnemo_shards.directory import shard_named, shards
+from pgmnemo_shards.installing import open_operator, shard_session
 
 REPLICAS = "SELECT name, address FROM directory.replica WHERE shard = %s ORDER BY name"
 RECEIVED = """
@@ -21,16 +21,16 @@ SELECT CASE WHEN pg_is_in_recovery()
 """
 PROMOTED = "SELECT CASE WHEN pg_is_in_recovery() THEN pg_promote(true, 60) ELSE true END"
 PLACES = ("host", "hostaddr", "port", "dbname", "service")
-TAKES_OVER = (
+REPLACE_SHARD = (
     "UPDATE directory.shard SET address = %(address)s, operator = %(operator)s WHERE name = %(shard)s",
     "DELETE FROM directory.replica WHERE shard = %(shard)s",
     "DELETE FROM directory.beat WHERE shard = %(shard)s",
 )
-STILL = """
+LOCK_DIRECTORY = """
 SET LOCAL lock_timeout = '10s';
 LOCK TABLE directory.shard, directory.tenant, directory.move, directory.moved IN EXCLUSIVE MODE
 """
-POINT = "SELECT pg_create_restore_point(%s)::text"
+RESTORE_POINT = "SELECT pg_create_restore_point(%s)::text"
 
 
 def fail_over(router: Session, name: str) -> tuple[str, list[str]]:
@@ -43,23 +43,23 @@ def fail_over(router: Session, name: str) -> tuple[str, list[str]]:
     replicas: dict[str, str] = dict(router.execute(REPLICAS, (name,)).fetchall())
     if not replicas:
         raise UsageError(f"the directory names no replica of shard {name}, so none can take over")
-    if _answers(shard.operator):
+    if _is_up(shard.operator):
         raise UsageError(
             f"shard {name} answers; stop its server and see that it stays down, for two would take writes"
         )
-    chosen, operator = _furthest(name, shard.operator, replicas)
-    with at_shard(chosen, operator) as session:
+    chosen, operator = _most_advanced(name, shard.operator, replicas)
+    with shard_session(chosen, operator) as session:
         if not value(session, PROMOTED):
             raise DatabaseError(f"{chosen} was not promoted within 60 s; see its log and run this again")
         session.execute("UPDATE pgmnemo_shard.identity SET address = %s", (replicas[chosen],))
     with router.transaction():
-        for statement in TAKES_OVER:
+        for statement in REPLACE_SHARD:
             given = {"shard": name, "address": replicas[chosen], "operator": operator}
             router.execute(statement.encode(), given)
     return chosen, [other for other in replicas if other != chosen]
 
 
-def _answers(operator: str) -> bool:
+def _is_up(operator: str) -> bool:
     try:
         open_operator(conninfo_to_dict(operator)).close()
     except DatabaseError:
@@ -67,14 +67,14 @@ def _answers(operator: str) -> bool:
     return True
 
 
-def _furthest(shard: str, operator: str, replicas: dict[str, str]) -> tuple[str, str]:
+def _most_advanced(shard: str, operator: str, replicas: dict[str, str]) -> tuple[str, str]:
     """Return the replica that has received most, with its address as an operator uses it."""
     own = {word: one for word, one in conninfo_to_dict(operator).items() if word not in PLACES}
     found = []
     for name, address in replicas.items():
         words = make_conninfo("", **{**conninfo_to_dict(address), **own})
         try:
-            with at_shard(name, words) as session:
+            with shard_session(name, words) as session:
                 found.append((value(session, RECEIVED), name, words))
         except DatabaseError:
             continue
@@ -83,7 +83,7 @@ def _furthest(shard: str, operator: str, replicas: dict[str, str]) -> tuple[str,
     return max(found)[1:]
 
 
-def mark(router: Session, name: str) -> None:
+def create_restore_point(router: Session, name: str) -> None:
     """Create a restore point of this name on every shard, then on the router, while the directory is locked.
 
     Whoever restores all of them to it finds each tenant on the shard that the directory names: a move that is
@@ -91,13 +91,14 @@ def mark(router: Session, name: str) -> None:
     """
     with ExitStack() as stack:
         opened = [
-            stack.enter_context(at_shard(shard.name, shard.operator)) for shard in shards(router).values()
+            stack.enter_context(shard_session(shard.name, shard.operator))
+            for shard in shards(router).values()
         ]
         stack.enter_context(database_errors("the router"))
         stack.enter_context(router.transaction())
         try:
-            router.execute(STILL)
+            router.execute(LOCK_DIRECTORY)
         except errors.LockNotAvailable:
             raise DatabaseError("the directory was in use for 10 s; run this again") from None
         for session in (*opened, router):
-            value(session, POINT, name)
+            value(session, RESTORE_POINT, name)

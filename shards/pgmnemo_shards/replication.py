@@ -20,10 +20,17 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pgmnemo.errors import DatabaseError
 from pgmnemo.server.connections import connect, database_errors
 from pgmnemo.server.server_checks import Session, value
-from shards.copying import LESSON, columns
-from shards.directory import Move, moves, shards
-from shards.ends import ON_SHARD, PATIENCE, AtWorkError, Ends, conninfo, mine
-from shards.installing import open_shard
+from pgmnemo_shards.copying import LESSON, columns
+from pgmnemo_shards.directory import Move, moves, shards
+from pgmnemo_shards.installing import open_shard
+from pgmnemo_shards.move_sessions import (
+    LOCK_TIMEOUT,
+    ON_SHARD,
+    MoveConnections,
+    MoveInProgressError,
+    conninfo,
+    tenant_move_lock,
+)
 
 PREFIX = "pgmnemo_move_"
 MARKS = "pgmnemo_shard.mark"
@@ -33,14 +40,14 @@ TRIGGERS = (
 )
 NEEDED = {f"pgmnemo_shard_{name}" for name in ("note", "applied", "other", "left", "gone")}
 SLOT_PATIENCE = "60s"  # that a slot waits for transactions that run on the source
-STARTS = 60.0  # seconds that a subscription may be without a worker
+WORKER_TIMEOUT = 60.0  # seconds that a subscription may be without a worker
 FAILURES = 5  # that a worker may have: the server starts it again, and some pass, as a deadlock does
 PAUSE, LONGEST_PAUSE = 0.003, 0.1  # seconds between two looks at the target, and where nobody is held up
-MARK = f"""
+INSERT_MARK = f"""
 INSERT INTO {MARKS} AS m VALUES (%s, %s, %s, 1)
 ON CONFLICT (tenant_id) DO UPDATE SET number = m.number + 1 RETURNING number
 """
-ARRIVED = f"""
+HAS_ARRIVED = f"""
 SELECT coalesce((SELECT m.number >= %s FROM {MARKS} m WHERE m.tenant_id = %s), false),
        EXISTS (SELECT FROM pg_stat_subscription s WHERE s.subname = %s AND s.pid IS NOT NULL),
        coalesce((SELECT t.apply_error_count FROM pg_stat_subscription_stats t WHERE t.subname = %s), 0)
@@ -52,16 +59,16 @@ SELECT EXISTS (SELECT FROM pg_subscription s JOIN pg_database d ON d.oid = s.sub
 UNSUBSCRIBE = """
 ALTER SUBSCRIPTION {0} DISABLE; ALTER SUBSCRIPTION {0} SET (slot_name = NONE); DROP SUBSCRIPTION {0}
 """  # of one transaction, as sent at once
-SENDERS = """
+END_SENDERS = """
 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
  WHERE application_name = %s AND backend_type = 'walsender'
 """
-SLOT = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
-FORGET = f"DELETE FROM {MARKS} WHERE tenant_id = %s"
-STALE = f"""
+DROP_SLOT = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
+DELETE_MARKS = f"DELETE FROM {MARKS} WHERE tenant_id = %s"
+DELETE_STALE_CHANGES = f"""
 DELETE FROM pgmnemo_shard.changed c WHERE NOT EXISTS (SELECT FROM {MARKS} m WHERE m.tenant_id = c.tenant_id)
 """
-LEFT = f"""
+LEFTOVERS = f"""
 SELECT pubname::text FROM pg_publication WHERE starts_with(pubname, '{PREFIX}')
 UNION SELECT slot_name::text FROM pg_replication_slots
  WHERE starts_with(slot_name, '{PREFIX}') AND database = current_database()
@@ -70,23 +77,23 @@ UNION SELECT subname::text FROM pg_subscription s JOIN pg_database d ON d.oid = 
 """
 
 
-def named(tenant: UUID) -> str:
+def object_name(tenant: UUID) -> str:
     """Return the name of a move's publication, slot and subscription."""
     return PREFIX + tenant.hex
 
 
-def check(ends: Ends, planned: Move) -> None:
+def check(connections: MoveConnections, planned: Move) -> None:
     """Raise where the source sends nothing that could be followed, or a shard would not take notice of it."""
-    level = value(ends.source, LEVEL)
+    level = value(connections.source, LEVEL)
     if level != "logical":
         raise DatabaseError(
             f"shard {planned.source.name} runs with wal_level = {level}, and a move needs logical; "
             "set it in its postgresql.conf and restart it"
         )
-    for shard, session in ((planned.source, ends.source), (planned.target, ends.target)):
+    for shard, session in ((planned.source, connections.source), (planned.target, connections.target)):
         if NEEDED - set(value(session, TRIGGERS) or ()):
             raise DatabaseError(
-                f"shard {shard.name} lacks triggers that a move needs; run python -m shards upgrade"
+                f"shard {shard.name} lacks triggers that a move needs; run pgmnemo-shards upgrade"
             )
 
 
@@ -102,31 +109,33 @@ def publish(source: Session, tenant: UUID) -> None:
     which = sql.SQL(" WHERE (tenant_id = {})").format(tenant)
     statement = sql.SQL("CREATE PUBLICATION {} FOR TABLE {} WITH (publish = 'insert, update, delete')")
     tables = sql.SQL(", ").join(part + which for part in (*parts, sql.SQL(MARKS)))
-    source.execute(statement.format(sql.Identifier(named(tenant)), tables))
+    source.execute(statement.format(sql.Identifier(object_name(tenant)), tables))
 
 
-def subscribe(ends: Ends, planned: Move) -> None:
+def subscribe(connections: MoveConnections, planned: Move) -> None:
     """Create a disabled subscription, which shows before the copy that the target reaches the source."""
-    reached = make_conninfo(planned.source.address, user=ends.source.info.user)
+    source_address = make_conninfo(planned.source.address, user=connections.source.info.user)
     statement = sql.SQL(
         "CREATE SUBSCRIPTION {0} CONNECTION {1} PUBLICATION {0} WITH (enabled = false, create_slot = false, "
         "slot_name = {0}, copy_data = false, binary = true, streaming = off, run_as_owner = true)"
     )
     try:
-        ends.target.execute(statement.format(sql.Identifier(named(planned.tenant)), reached))
+        connections.target.execute(
+            statement.format(sql.Identifier(object_name(planned.tenant)), source_address)
+        )
     except (errors.ConnectionException, errors.ConnectionFailure) as error:
-        told = (error.diag.message_primary or str(error)).splitlines()[-1]
-        where = {key: given for key, given in conninfo_to_dict(reached).items() if key != "passfile"}
+        message = (error.diag.message_primary or str(error)).splitlines()[-1]
+        where = {key: given for key, given in conninfo_to_dict(source_address).items() if key != "passfile"}
         raise DatabaseError(
             f"the server of shard {planned.target.name} cannot reach shard {planned.source.name} at "
-            f"{make_conninfo('', **where)!r} ({told}): let it in there (pg_hba.conf, a password file)"
+            f"{make_conninfo('', **where)!r} ({message}): let it in there (pg_hba.conf, a password file)"
         ) from None
 
 
 @contextmanager
 def slot(source: Session, planned: Move) -> Iterator[str]:
     """Create a move's replication slot; yield the name of its snapshot, which lasts as long as the block."""
-    name = named(planned.tenant)
+    name = object_name(planned.tenant)
     sender = {**conninfo(source), "replication": "database", "application_name": name}
     begin = f"CREATE_REPLICATION_SLOT \"{name}\" LOGICAL pgoutput (SNAPSHOT 'export')"
     with connect(sender, f"lock_timeout={SLOT_PATIENCE}", "client_connection_check_interval=1s") as session:
@@ -140,65 +149,65 @@ def slot(source: Session, planned: Move) -> Iterator[str]:
         yield (made.get_value(0, 2) or b"").decode()
 
 
-def follow(target: Session, tenant: UUID) -> None:
+def enable_subscription(target: Session, tenant: UUID) -> None:
     """Take over what has changed on the source since the copy, and what changes from now on."""
-    target.execute(sql.SQL("ALTER SUBSCRIPTION {} ENABLE").format(sql.Identifier(named(tenant))))
+    target.execute(sql.SQL("ALTER SUBSCRIPTION {} ENABLE").format(sql.Identifier(object_name(tenant))))
 
 
-def caught_up(ends: Ends, planned: Move, patience: float | None = None) -> bool:
+def wait_until_caught_up(connections: MoveConnections, planned: Move, timeout: float | None = None) -> bool:
     """Wait until the target has all that was committed on the source before now; whether it has.
 
-    It waits for `patience` seconds (None: as long as the target takes over at all, else DatabaseError).
+    It waits for `timeout` seconds (None: as long as the target takes over at all, else DatabaseError).
     """
     tenant, here, there = planned.tenant, planned.source.name, planned.target.name
-    asked = (value(ends.source, MARK, tenant, here, there), tenant, *(named(tenant),) * 2)
+    asked = (value(connections.source, INSERT_MARK, tenant, here, there), tenant, *(object_name(tenant),) * 2)
     began = works = time.monotonic()
     pause = PAUSE
     while True:
-        arrived, at_work, failures = ends.target.execute(ARRIVED, asked).fetchall()[0]
+        arrived, at_work, failures = connections.target.execute(HAS_ARRIVED, asked).fetchall()[0]
         now = time.monotonic()
         works = now if at_work else works
-        if arrived or (patience is not None and now > began + patience):
+        if arrived or (timeout is not None and now > began + timeout):
             return bool(arrived)
-        if failures > FAILURES or now > works + STARTS:
+        if failures > FAILURES or now > works + WORKER_TIMEOUT:
             raise DatabaseError(
                 f"shard {there} does not follow shard {here}; nothing was moved: its server's log says why, "
                 "or raise max_logical_replication_workers there"
             )
         time.sleep(pause)
-        if patience is None:
-            ends.source.execute("SELECT 1")  # else its loss would not be heard of
+        if timeout is None:
+            connections.source.execute("SELECT 1")  # else its loss would not be heard of
             pause = min(1.5 * pause, LONGEST_PAUSE)
 
 
-def unfollow(target: Session, tenant: UUID) -> None:
+def drop_subscription(target: Session, tenant: UUID) -> None:
     """End the subscription, with its worker, before this returns. The source is not asked."""
-    if value(target, SUBSCRIBED, named(tenant)):
-        target.execute(sql.SQL(UNSUBSCRIBE).format(sql.Identifier(named(tenant))))
+    if value(target, SUBSCRIBED, object_name(tenant)):
+        target.execute(sql.SQL(UNSUBSCRIBE).format(sql.Identifier(object_name(tenant))))
 
 
-def withdraw(source: Session, tenant: UUID) -> None:
+def drop_slot_and_publication(source: Session, tenant: UUID) -> None:
     """Drop slot and publication, and end their users, so that the source keeps no more log for the move."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LOCK_TIMEOUT
     while True:
-        source.execute(SENDERS, (named(tenant),))
+        source.execute(END_SENDERS, (object_name(tenant),))
         try:
-            source.execute(SLOT, (named(tenant),))
+            source.execute(DROP_SLOT, (object_name(tenant),))
             break
         except errors.ObjectInUse:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
-    source.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(named(tenant))))
+    source.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(object_name(tenant))))
 
 
-def forget(session: Session, tenant: UUID) -> None:
+def delete_marks(session: Session, tenant: UUID) -> None:
     """End the marks of a move, and notes without one: a call under way may note after the mark has gone."""
-    session.execute(FORGET.encode(), (tenant,))
-    session.execute(STALE.encode())
+    session.execute(DELETE_MARKS.encode(), (tenant,))
+    session.execute(DELETE_STALE_CHANGES.encode())
 
 
-def sweep(router: Session) -> None:
+def drop_leftovers(router: Session) -> None:
     """End slots, publications and subscriptions of moves that the directory does not know.
 
     A slot keeps its server's log. What is there is listed before the directory is asked, which knows a move
@@ -209,12 +218,16 @@ def sweep(router: Session) -> None:
             session = open_shard(shard.name, shard.operator)
         except DatabaseError:  # it is down
             continue
-        told = partial(database_errors, f"shard {shard.name}")
+        named_errors = partial(database_errors, f"shard {shard.name}")
         with session:
-            with told():
-                left = [name for (name,) in session.execute(LEFT.encode()).fetchall()]
+            with named_errors():
+                leftovers = [name for (name,) in session.execute(LEFTOVERS.encode()).fetchall()]
             known = {move.tenant for move in moves(router)}
-            for tenant in {UUID(name.removeprefix(PREFIX)) for name in left} - known:
-                with told(), suppress(AtWorkError), mine(session, tenant, on=ON_SHARD):
-                    unfollow(session, tenant)
-                    withdraw(session, tenant)
+            for tenant in {UUID(name.removeprefix(PREFIX)) for name in leftovers} - known:
+                with (
+                    named_errors(),
+                    suppress(MoveInProgressError),
+                    tenant_move_lock(session, tenant, on=ON_SHARD),
+                ):
+                    drop_subscription(session, tenant)
+                    drop_slot_and_publication(session, tenant)

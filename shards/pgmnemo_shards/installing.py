@@ -18,17 +18,23 @@ from pgmnemo.server.connections import connect, database_errors, place
 from pgmnemo.server.extension import install, installed
 from pgmnemo.server.releases import release_fingerprint
 from pgmnemo.server.server_checks import Session, check_available, check_server, value
-from shards.addresses import PATIENCE, verifier
-from shards.doors import door
-from shards.names import DATABASE, ROUTER_ROLE, SQL, STRIDE
-from shards.routes import arguments, composite, inner, route, row
-from shards.verbs import Columns, Verb, composites, settings, verbs
+from pgmnemo_shards.addresses import PATIENCE, scram_verifier
+from pgmnemo_shards.constants import DATABASE, IDS_PER_SHARD, ROUTER_ROLE, SQL
+from pgmnemo_shards.router_functions import (
+    create_type_statement,
+    remote_function_name,
+    router_parameters,
+    routing_functions,
+    row_type,
+)
+from pgmnemo_shards.shard_functions import shard_function
+from pgmnemo_shards.verbs import Columns, Verb, composites, settings, verbs
 
 Conninfo = Mapping[str, Any]
 NAME = re.compile("[a-z][a-z0-9_-]{0,62}")
-HAS_DOORS = "SELECT to_regclass('pgmnemo_shard.identity') IS NOT NULL"
-HAS_DIRECTORY = "SELECT to_regclass('directory.shard') IS NOT NULL"
-UNBOUND = """
+IS_SHARD = "SELECT to_regclass('pgmnemo_shard.identity') IS NOT NULL"
+IS_ROUTER = "SELECT to_regclass('directory.shard') IS NOT NULL"
+OWNER_BYPASSES_RLS = """
 SELECT o.rolname FROM pg_extension e JOIN pg_roles o ON o.oid = e.extowner
  WHERE e.extname = 'pgmnemo' AND (o.rolsuper OR o.rolbypassrls)
 """
@@ -41,13 +47,15 @@ SELECT p.oid::regprocedure::text FROM pg_proc p
 NAMED = """
 SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = %s::regnamespace AND p.proname = %s
 """
-GONE = """
+REMOVED_VERBS = """
 SELECT p.oid::regprocedure::text FROM pg_proc p
  WHERE p.pronamespace = 'pgmnemo'::regnamespace AND 'settings' = ANY (p.proargnames) AND p.proname <> ALL (%s)
 """
 OBJECT = re.compile(r"^CREATE (SCHEMA|SEQUENCE|INDEX|(?:UNLOGGED )?TABLE) (?!IF NOT)", re.MULTILINE)
 CODE = re.compile(r"^CREATE (FUNCTION|TRIGGER) ", re.MULTILINE)
-SILENT = "connection_exception OR internal_error OR admin_shutdown OR crash_shutdown OR cannot_connect_now"
+CONNECTION_ERRORS = (
+    "connection_exception OR internal_error OR admin_shutdown OR crash_shutdown OR cannot_connect_now"
+)
 NEXT = """
 SELECT setval('directory.number', greatest(nextval('directory.number'), %s,
                                            (SELECT max(number) + 1 FROM directory.shard)))
@@ -101,7 +109,7 @@ def install_shard(new: NewShard, number: int, version: str, *, again: bool = Fal
     where = place(new.conninfo)
     with open_operator(new.conninfo) as session, database_errors(where):
         check_server(session, where)
-        if value(session, HAS_DOORS):
+        if value(session, IS_SHARD):
             known = value(session, "SELECT name FROM pgmnemo_shard.identity")
             if not again or known != new.name:
                 raise DatabaseError(
@@ -111,50 +119,54 @@ def install_shard(new: NewShard, number: int, version: str, *, again: bool = Fal
             check_available(session, where, version, SQL_FOLDER)
             install(session, version)
         _check_release(session, where, version)
-        made = verifier(session, new.secret)
+        scram = scram_verifier(session, new.secret)
         with session.transaction():
             session.execute("SET LOCAL lock_timeout = '10s'")
             session.execute(
                 "LOCK TABLE pgmnemo.lesson IN SHARE ROW EXCLUSIVE MODE"
             )  # no id is drawn meanwhile
-            _make_router_login(session, made)
-            lay_shard(session, name=new.name, verifier=made, address=new.address, capacity=new.capacity)
+            _make_router_login(session, scram)
+            create_shard_objects(
+                session, name=new.name, verifier=scram, address=new.address, capacity=new.capacity
+            )
             if value(session, "SELECT last_value >> 40 FROM pgmnemo.lesson_id_seq") != number:
-                start = f"ALTER TABLE pgmnemo.lesson ALTER COLUMN id RESTART WITH {number * STRIDE + 1}"
+                start = (
+                    f"ALTER TABLE pgmnemo.lesson ALTER COLUMN id RESTART WITH {number * IDS_PER_SHARD + 1}"
+                )
                 session.execute(start.encode())
 
 
-def lay_shard(session: Session, **given: object) -> None:
+def create_shard_objects(session: Session, **given: object) -> None:
     """Create or replace the objects that a shard has besides the extension; `given` describes a new shard."""
     identity = {"name": "", "verifier": None, "address": None, "capacity": None, **given}
-    session.execute(_filled("shard.sql", session, identity).encode())
+    session.execute(_script("shard.sql", session, identity).encode())
     for verb in verbs(session):
-        _replace(session, door(verb), "pgmnemo_shard", verb.name)
+        _replace(session, shard_function(verb), "pgmnemo_shard", verb.name)
 
 
 def install_router(conninfo: Conninfo, shard: Conninfo) -> None:
     """Directory and functions in the database at `conninfo`, for the verbs that `shard` has."""
     where = place(conninfo)
     with open_operator(shard) as example, open_operator(conninfo) as session, database_errors(where):
-        if not value(session, HAS_DIRECTORY):
+        if not value(session, IS_ROUTER):
             with session.transaction():
                 if not value(session, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", ROUTER_ROLE):
                     session.execute(f"CREATE ROLE {ROUTER_ROLE} NOLOGIN".encode())
-                lay_router(session, example)
+                create_router_objects(session, example)
 
 
-def lay_router(session: Session, example: Session) -> None:
+def create_router_objects(session: Session, example: Session) -> None:
     """Create or replace the router's objects for the verbs of the shard `example`."""
-    session.execute(_filled("router.sql", example, {}).encode())
+    session.execute(_script("router.sql", example, {}).encode())
     session.execute("SET LOCAL search_path = pg_catalog, public, pg_temp")
     routed = verbs(example)
-    rows = dict(found for verb in routed if (found := row(verb)))
-    _lay_types(session, {**composites(example, "lesson_input"), **rows})
-    names = [name for verb in routed for name in (verb.name, inner(verb))]
-    for (signature,) in session.execute(GONE, (names,)).fetchall():
+    rows = dict(found for verb in routed if (found := row_type(verb)))
+    _create_types(session, {**composites(example, "lesson_input"), **rows})
+    names = [name for verb in routed for name in (verb.name, remote_function_name(verb))]
+    for (signature,) in session.execute(REMOVED_VERBS, (names,)).fetchall():
         session.execute(f"DROP FUNCTION {signature}".encode())
     for verb in routed:
-        _lay_route(session, verb)
+        _create_routing_functions(session, verb)
     version = value(example, "SELECT pgmnemo.version()")
     session.execute(
         f"CREATE OR REPLACE FUNCTION pgmnemo.version() RETURNS text LANGUAGE sql IMMUTABLE "
@@ -162,22 +174,22 @@ def lay_router(session: Session, example: Session) -> None:
     )
 
 
-def _lay_types(session: Session, wanted: Mapping[str, Columns]) -> None:
+def _create_types(session: Session, wanted: Mapping[str, Columns]) -> None:
     there = composites(session)
     for name, attributes in wanted.items():
         if there.get(name) != attributes:
             session.execute(f"DROP TYPE IF EXISTS pgmnemo.{name} CASCADE".encode())
-            session.execute(composite(name, attributes).encode())
+            session.execute(create_type_statement(name, attributes).encode())
 
 
-def _lay_route(session: Session, verb: Verb) -> None:
+def _create_routing_functions(session: Session, verb: Verb) -> None:
     """Create a verb's routing function, or replace it where its arguments and rows are the same."""
-    types = [kind for _, kind, _ in arguments(verb)]
-    for name in (inner(verb), verb.name):
+    types = [kind for _, kind, _ in router_parameters(verb)]
+    for name in (remote_function_name(verb), verb.name):
         for (signature,) in session.execute(OVERLOADS, (name, types)).fetchall():
             session.execute(f"DROP FUNCTION {signature}".encode())
-    inside, outside, comment = route(verb)
-    _replace(session, inside, "pgmnemo", inner(verb))
+    inside, outside, comment = routing_functions(verb)
+    _replace(session, inside, "pgmnemo", remote_function_name(verb))
     _replace(session, outside, "pgmnemo", verb.name)
     session.execute(comment.encode())
 
@@ -197,20 +209,20 @@ def add_shard(router: Session, new: NewShard, version: str) -> list[str]:
     operator.
     """
     check_new(router, new.name)
-    with at_shard(new.name, new.operator) as shard:
+    with shard_session(new.name, new.operator) as shard:
         there = installed(shard).pgmnemo
         if there and value(
             shard, "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant) OR EXISTS (SELECT FROM pgmnemo.lesson)"
         ):
             raise UsageError(
                 f"the database of {new.name} holds tenants already, of which the directory knows nothing; "
-                "python -m shards import takes it over with all of them"
+                "pgmnemo-shards import takes it over with all of them"
             )
     number = next_number(router)
     install_shard(new, number, version)
-    told = prepared(router, new)
+    notes = create_logins(router, new)
     register(router, new, number)
-    return told
+    return notes
 
 
 def next_number(router: Session, least: int = 0) -> int:
@@ -223,12 +235,12 @@ def register(router: Session, new: NewShard, number: int) -> None:
     router.execute(REGISTER, (new.name, number, new.address, new.operator, new.capacity))
 
 
-def prepared(router: Session, new: NewShard) -> list[str]:
+def create_logins(router: Session, new: NewShard) -> list[str]:
     """Give a shard the router's logins; what its operator must know of it."""
-    with at_shard(new.name, new.operator) as shard:
+    with shard_session(new.name, new.operator) as shard:
         for (login,) in router.execute(LOGINS, (ROUTER_ROLE,)).fetchall():
             shard.execute("SELECT pgmnemo_shard.create_login(%s)", (login,))
-        owner = value(shard, UNBOUND)
+        owner = value(shard, OWNER_BYPASSES_RLS)
     if owner is None:
         return []
     return [
@@ -251,7 +263,7 @@ def check_new(router: Session, name: str) -> None:
 def install_router_for(router: Conninfo, shard: Conninfo, version: str) -> None:
     """Create the router's missing objects, by the verbs of its first shard."""
     with open_operator(router) as session:
-        there = bool(value(session, HAS_DIRECTORY))
+        there = bool(value(session, IS_ROUTER))
     if not there:
         with open_operator(shard) as session:
             if installed(session).pgmnemo is None:
@@ -273,26 +285,26 @@ def _check_release(session: Session, where: str, version: str) -> None:
     if found.pgmnemo != version:
         raise DatabaseError(
             f"{where} holds pgmnemo {found.pgmnemo}, and the other shards {version}: bring the older side up "
-            "(python -m shards upgrade, or ALTER EXTENSION pgmnemo UPDATE there)"
+            "(pgmnemo-shards upgrade, or ALTER EXTENSION pgmnemo UPDATE there)"
         )
     release = release_fingerprint(SQL_FOLDER, version)
     if release is not None and found.fingerprint != release:
         raise DatabaseError(f"{where} holds another extension named pgmnemo, or a patched copy of {version}")
 
 
-def _make_router_login(session: Session, made: str | None) -> None:
+def _make_router_login(session: Session, scram: str | None) -> None:
     if not value(session, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", ROUTER_ROLE):
-        password = sql.SQL(" PASSWORD {}").format(made) if made else sql.SQL("")
+        password = sql.SQL(" PASSWORD {}").format(scram) if scram else sql.SQL("")
         session.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(ROUTER_ROLE)) + password)
 
 
-def _filled(file: str, extension: Session, given: Mapping[str, object]) -> str:
+def _script(file: str, extension: Session, given: Mapping[str, object]) -> str:
     """Return an idempotent form of one of our scripts, with its placeholders replaced by literals."""
     text = (SQL / file).read_text(encoding="utf-8")
     text = CODE.sub(r"CREATE OR REPLACE \1 ", OBJECT.sub(r"CREATE \1 IF NOT EXISTS ", text))
     for key, literal in {"names": "{" + ",".join(settings(extension)) + "}", **given}.items():
         text = text.replace("{" + key + "}", sql.Literal(literal).as_string(extension))
-    return text.replace("{router}", ROUTER_ROLE).replace("{silent}", SILENT)
+    return text.replace("{router}", ROUTER_ROLE).replace("{silent}", CONNECTION_ERRORS)
 
 
 def open_shard(name: str, operator: str) -> Session:
@@ -304,7 +316,7 @@ def open_shard(name: str, operator: str) -> Session:
 
 
 @contextmanager
-def at_shard(name: str, operator: str) -> Iterator[Session]:
+def shard_session(name: str, operator: str) -> Iterator[Session]:
     """Yield a session on a shard as its operator; errors in the block name the shard."""
     with open_shard(name, operator) as session, database_errors(f"shard {name}"):
         yield session

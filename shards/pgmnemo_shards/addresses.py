@@ -21,7 +21,7 @@ PASSWORDS = ("password", "sslpassword")
 PASSFILE = "write it to a passfile (~/.pgpass, or what PGPASSFILE names) that only its user can read"
 
 
-def read(text: str, what: str) -> dict[str, Any]:
+def parse(text: str, what: str) -> dict[str, Any]:
     """Return an address as libpq's parameters; UsageError, which does not repeat it, where it cannot be
     read.
     """
@@ -31,7 +31,7 @@ def read(text: str, what: str) -> dict[str, Any]:
         raise UsageError(f"{what} cannot be read: write libpq's words, as host=… dbname=…") from None
 
 
-def of_router(text: str, what: str = "--address") -> str:
+def router_address(text: str, what: str = "--address") -> str:
     """Return a shard's address for the router; raise UsageError if it names a user, since each caller logs
     in.
     """
@@ -41,24 +41,26 @@ def of_router(text: str, what: str = "--address") -> str:
     return make_conninfo("", **{"connect_timeout": PATIENCE, **given})
 
 
-def of_operator(text: str, what: str = "--operator") -> str:
+def operator_address(text: str, what: str = "--operator") -> str:
     """Return a shard's address as the operator uses it, which the directory keeps."""
     return make_conninfo("", **_without_password(text, what))
 
 
-def typed(text: str, what: str) -> dict[str, Any]:
+def from_command_line(text: str, what: str) -> dict[str, Any]:
     """Return an address from a command line, where everyone who may list processes can read it."""
     return _without_password(text, what, "every list of processes shows")
 
 
-def _without_password(text: str, what: str, who: str = "the directory would keep in clear") -> dict[str, Any]:
-    given = read(text, what)
+def _without_password(
+    text: str, what: str, exposure: str = "the directory would keep in clear"
+) -> dict[str, Any]:
+    given = parse(text, what)
     if any(word in given for word in PASSWORDS):
-        raise UsageError(f"{what} has a password in it, which {who}; {PASSFILE}")
+        raise UsageError(f"{what} has a password in it, which {exposure}; {PASSFILE}")
     return given
 
 
-def secret(file: Path | None) -> str | None:
+def read_secret(file: Path | None) -> str | None:
     """Return the password of the logins on a shard, from a file (`-`: standard input), else the
     environment.
     """
@@ -76,7 +78,7 @@ def secret(file: Path | None) -> str | None:
     return text
 
 
-def verifier(session: Session, password: str | None) -> str | None:
+def scram_verifier(session: Session, password: str | None) -> str | None:
     """Return what a server keeps of a password; made here, so that no statement and no log has it in
     clear.
     """

@@ -18,15 +18,14 @@ from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_checks import value
 from pgmnemo.terminal import console, grid
-from shards import addresses, adopting, installing, local, standby, tenant_commands, upgrading
-from shards.directory import shards
-from shards.installing import NewShard
-from shards.options import Folder, Router, app, at_router, elsewhere
-from shards.state import state
-from shards.temporary import temporary
-from shards.torture import report
-from shards.torture import torture as tormented
-from shards.tour import tour as walk
+from pgmnemo_shards import addresses, import_existing, installing, local, standby, tenant_commands, upgrading
+from pgmnemo_shards.chaos import report, run_chaos
+from pgmnemo_shards.demo import run_demo
+from pgmnemo_shards.directory import shards
+from pgmnemo_shards.installing import NewShard
+from pgmnemo_shards.options import Folder, Router, app, remote_router, router_session
+from pgmnemo_shards.status import shard_rows
+from pgmnemo_shards.temporary_folder import temporary_folder
 
 ADDRESS = Parameter(help="libpq's words for the server as the router reaches it, without user and password")
 Address = Annotated[str | None, ADDRESS]
@@ -86,14 +85,14 @@ def down(*, folder: Folder = None) -> None:
 @app.command
 def status(*, folder: Folder = None, router: Router = None) -> None:
     """Show the shards as the directory has them and as they answer; end moves as `recover` does."""
-    with at_router(folder, router) as session:
+    with router_session(folder, router) as session:
         table = grid("shards")
         for column in ("shard", "pgmnemo", "placed", "held", "MB", "capacity MB", "takes new tenants"):
             table.add_column(column, justify="left" if column in ("shard", "pgmnemo") else "right")
-        for row in state(session):
+        for row in shard_rows(session):
             table.add_row(*row)
         console(100).print(table)
-        tenant_commands.recovered(session)
+        tenant_commands.recover_and_print(session)
 
 
 @app.command
@@ -106,7 +105,7 @@ def add(
         local.add(local.find(folder or local.default_folder()), name, capacity)
     else:
         new = _new(name, address, operator, capacity, secret_file, secret)
-        _join(new, folder, router, installing.add_shard)
+        _add_database(new, folder, router, installing.add_shard)
     print(f"shard {name} takes tenants")
 
 
@@ -119,7 +118,12 @@ def import_(
 
     Its logins come to the router with the passwords that they have.
     """
-    _join(_new(name, address, operator, capacity, secret_file, secret), folder, router, adopting.adopt)
+    _add_database(
+        _new(name, address, operator, capacity, secret_file, secret),
+        folder,
+        router,
+        import_existing.import_database,
+    )
 
 
 @app.command
@@ -139,20 +143,20 @@ def rebuild(
     if shard is None:
         cluster = local.find(folder or local.default_folder())
         shard = [cluster.operator(name) for name in cluster.shards]
-    conninfo = elsewhere(router, folder) or local.find(folder or local.default_folder()).conninfo()
-    first = addresses.typed(shard[0], "the address of a shard")
+    conninfo = remote_router(router, folder) or local.find(folder or local.default_folder()).conninfo()
+    first = addresses.from_command_line(shard[0], "the address of a shard")
     installing.install_router_for(conninfo, first, default_version())
-    with at_router(folder, router) as session:
-        for line in adopting.rebuild(session, shard, dict(map(_kept, keep or []))):
+    with router_session(folder, router) as session:
+        for line in import_existing.rebuild(session, shard, dict(map(_parse_keep, keep or []))):
             print(line)
 
 
 @app.command
 def upgrade(*, folder: Folder = None, router: Router = None) -> None:
     """Bring the extension on every shard, and then the router, to this release, while calls go on."""
-    if elsewhere(router, folder) is None:
-        local.restage(local.find(folder or local.default_folder()))
-    with at_router(folder, router) as session:
+    if remote_router(router, folder) is None:
+        local.stage_extension_again(local.find(folder or local.default_folder()))
+    with router_session(folder, router) as session:
         upgrading.upgrade(session, default_version(), lambda line: print(line, flush=True))
 
 
@@ -167,15 +171,15 @@ def replica(shard: str, *, address: Address = None, folder: Folder = None, route
         name = cluster.replicas[-1]
         print(f"{name} follows {shard}: host={cluster.sockets} port={cluster.ports[name]} dbname=pgmnemo")
         return
-    with at_router(folder, router) as session:
-        installing.add_replica(session, shard, addresses.of_router(address))
+    with router_session(folder, router) as session:
+        installing.add_replica(session, shard, addresses.router_address(address))
     print(f"recalls that allow some staleness may read a replica of {shard}")
 
 
 @app.command
 def failover(shard: str, *, folder: Folder = None, router: Router = None) -> None:
     """Let a replica take over for a shard that is down for good."""
-    with at_router(folder, router) as session:
+    with router_session(folder, router) as session:
         chosen, others = standby.fail_over(session, shard)
     print(f"{chosen} is shard {shard} now")
     if others:
@@ -185,20 +189,20 @@ def failover(shard: str, *, folder: Folder = None, router: Router = None) -> Non
 @app.command
 def mark(name: str, *, folder: Folder = None, router: Router = None) -> None:
     """Make one restore point on all servers, to which backups of each can be restored together."""
-    with at_router(folder, router) as session:
-        standby.mark(session, name)
-    print(f"restore each server to recovery_target_name = '{name}', then run python -m shards recover")
+    with router_session(folder, router) as session:
+        standby.create_restore_point(session, name)
+    print(f"restore each server to recovery_target_name = '{name}', then run pgmnemo-shards recover")
 
 
 @app.command
-def tour() -> None:
+def demo() -> None:
     """Show all of it in some seconds, on a cluster of its own: up, store, recall, move, down."""
-    with temporary() as folder:
-        walk(folder, lambda line: print(line, flush=True))
+    with temporary_folder() as folder:
+        run_demo(folder, lambda line: print(line, flush=True))
 
 
 @app.command
-def torture(*, moves: int = 50, killed: int = 10, routers: int = 0, seed: int = 42) -> None:
+def chaos(*, moves: int = 50, killed: int = 10, routers: int = 0, seed: int = 42) -> None:
     """Move tenants under writers on a cluster of its own, kill whoever takes part, and count what was lost.
 
     Parameters
@@ -212,11 +216,13 @@ def torture(*, moves: int = 50, killed: int = 10, routers: int = 0, seed: int = 
     seed
         of what is random: tenants, targets, moments
     """
-    for name, given, most in (("killed", killed, moves), ("routers", routers, moves - killed)):
-        if not 0 <= given <= most:
-            raise UsageError(f"--{name} is {given}, but must be from 0 to {most}, as there are {moves} moves")
-    with temporary() as folder:
-        print(report(tormented(folder, moves, killed, seed, routers)))
+    for name, given, limit in (("killed", killed, moves), ("routers", routers, moves - killed)):
+        if not 0 <= given <= limit:
+            raise UsageError(
+                f"--{name} is {given}, but must be from 0 to {limit}, as there are {moves} moves"
+            )
+    with temporary_folder() as folder:
+        print(report(run_chaos(folder, moves, killed, seed, routers)))
 
 
 def _new(
@@ -227,21 +233,21 @@ def _new(
             "--secret shows the password to everyone who may list processes; write it to a file of yours "
             f"alone and give --secret-file, or set {addresses.SECRET}"
         )
-    reached = addresses.of_operator(operator or address, "--operator" if operator else "--address")
-    return NewShard(name, addresses.of_router(address), reached, capacity, addresses.secret(file))
+    reached = addresses.operator_address(operator or address, "--operator" if operator else "--address")
+    return NewShard(name, addresses.router_address(address), reached, capacity, addresses.read_secret(file))
 
 
-def _join(new: NewShard, folder: Path | None, router: str | None, how: Any) -> None:
+def _add_database(new: NewShard, folder: Path | None, router: str | None, how: Any) -> None:
     """Make an existing database a shard, of the release that the other shards have."""
-    if (conninfo := elsewhere(router, folder)) is not None:
+    if (conninfo := remote_router(router, folder)) is not None:
         installing.install_router_for(conninfo, new.conninfo, default_version())
-    with at_router(folder, router) as session:
+    with router_session(folder, router) as session:
         version = value(session, "SELECT pgmnemo.version()") if shards(session) else default_version()
         for line in how(session, new, version):
             print(line)
 
 
-def _kept(text: str) -> tuple[UUID, str]:
+def _parse_keep(text: str) -> tuple[UUID, str]:
     tenant, _, shard = text.partition("=")
     try:
         return UUID(tenant), shard

@@ -6,5 +6,5 @@ from pathlib import Path
 
 DATABASE = "pgmnemo"  # on the router and on every shard
 ROUTER_ROLE = "pgmnemo_router"  # owns what looks into the directory; a login on the shards
-STRIDE = 2**40  # ids of lessons that a shard may give
+IDS_PER_SHARD = 2**40  # ids of lessons that a shard may give
 SQL = Path(__file__).parent / "sql"

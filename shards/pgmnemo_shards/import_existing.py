@@ -12,44 +12,44 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.server.connections import database_errors, place
 from pgmnemo.server.server_checks import Session, value
-from shards import addresses
-from shards.addresses import verifier
-from shards.installing import (
-    HAS_DOORS,
+from pgmnemo_shards import addresses
+from pgmnemo_shards.addresses import scram_verifier
+from pgmnemo_shards.constants import ROUTER_ROLE
+from pgmnemo_shards.installing import (
+    IS_SHARD,
     NewShard,
-    at_shard,
     check_new,
+    create_logins,
     install_shard,
     next_number,
     open_operator,
-    prepared,
     register,
+    shard_session,
 )
-from shards.names import ROUTER_ROLE
 
-HELD = "SELECT tenant_id FROM pgmnemo.tenant_grant UNION SELECT tenant_id FROM pgmnemo.lesson"
+TENANT_IDS = "SELECT tenant_id FROM pgmnemo.tenant_grant UNION SELECT tenant_id FROM pgmnemo.lesson"
 KNOWN = "SELECT tenant_id, shard FROM directory.tenant WHERE tenant_id = ANY (%s) ORDER BY 1 LIMIT 1"
-LEARN = "INSERT INTO directory.tenant (tenant_id, shard) SELECT unnest(%s::uuid[]), %s"
+INSERT_TENANTS = "INSERT INTO directory.tenant (tenant_id, shard) SELECT unnest(%s::uuid[]), %s"
 BLOCKS = """
 SELECT block, max(id) FROM (SELECT id >> 40 AS block, id FROM pgmnemo.lesson
                             UNION ALL SELECT last_value >> 40, last_value FROM pgmnemo.lesson_id_seq) AS given
  GROUP BY block
 """
 BLOCK = "SELECT last_value >> 40 FROM pgmnemo.lesson_id_seq"
-RAISE = "SELECT setval('pgmnemo.lesson_id_seq', %s) FROM pgmnemo.lesson_id_seq WHERE last_value < %s"
+ADVANCE_IDS = "SELECT setval('pgmnemo.lesson_id_seq', %s) FROM pgmnemo.lesson_id_seq WHERE last_value < %s"
 LOGINS = """
 SELECT rolname, rolpassword FROM pg_authid WHERE rolcanlogin AND NOT rolsuper AND rolname <> %s ORDER BY 1
 """
 IDENTITY = "SELECT name, address, capacity FROM pgmnemo_shard.identity"
-HOLDS = """
+TENANTS = """
 SELECT t.tenant_id, t.lessons, t.closed,
        EXISTS (SELECT FROM pgmnemo_shard.mark m WHERE m.tenant_id = t.tenant_id AND m.target = %s)
   FROM pgmnemo_shard.tenants() t
 """
-HALF = "INSERT INTO directory.move (tenant_id, source, target, state) VALUES (%s, %s, %s, %s)"
+INSERT_MOVE = "INSERT INTO directory.move (tenant_id, source, target, state) VALUES (%s, %s, %s, %s)"
 
 
-def adopt(router: Session, new: NewShard, version: str) -> list[str]:
+def import_database(router: Session, new: NewShard, version: str) -> list[str]:
     """Make a database that has tenants a shard; what its operator must know.
 
     The directory learns the shard, all its tenants and its logins, with their passwords, in one transaction.
@@ -59,34 +59,34 @@ def adopt(router: Session, new: NewShard, version: str) -> list[str]:
     with open_operator(new.conninfo) as shard, database_errors(f"the database at {place(new.conninfo)}"):
         if value(shard, "SELECT to_regclass('pgmnemo.lesson') IS NULL"):
             raise UsageError(
-                f"the database at {place(new.conninfo)} has no pgmnemo; python -m shards add makes it a shard"
+                f"the database at {place(new.conninfo)} has no pgmnemo; pgmnemo-shards add makes it a shard"
             )
-        _check_unknown(router, new.name, _held(shard))
+        _check_unknown(router, new.name, _tenants(shard))
         blocks: dict[int, int] = dict(shard.execute(BLOCKS).fetchall())
         own = value(shard, BLOCK)
     highest = max(blocks)
     number = next_number(router, highest if highest == own else highest + 1)
     install_shard(new, number, version, again=True)
-    told = prepared(router, new)
-    with at_shard(new.name, new.operator) as shard:
-        _keep_free(router, dict(shard.execute(BLOCKS).fetchall()))
-        tenants, logins = _held(shard), shard.execute(LOGINS, (ROUTER_ROLE,)).fetchall()
-        known = _learn(router, new, number, tenants, dict(logins))
-        if (made := verifier(shard, new.secret)) is not None:
+    notes = create_logins(router, new)
+    with shard_session(new.name, new.operator) as shard:
+        _reserve_ids(router, dict(shard.execute(BLOCKS).fetchall()))
+        tenants, logins = _tenants(shard), shard.execute(LOGINS, (ROUTER_ROLE,)).fetchall()
+        known = _register_with_tenants(router, new, number, tenants, dict(logins))
+        if (made := scram_verifier(shard, new.secret)) is not None:
             for login, _ in logins:
                 shard.execute(_role("ALTER ROLE {} PASSWORD {}", login, made))
     for login, _ in logins:
         router.execute("SELECT pgmnemo.create_login(%s)", (login,))  # on the other shards
-    told.append(f"the directory knows {len(tenants)} tenants of shard {new.name} now")
+    notes.append(f"the directory knows {len(tenants)} tenants of shard {new.name} now")
     if known:
-        told.append(
+        notes.append(
             f"these logins were on the router already and keep their passwords there: {', '.join(known)}"
         )
-    return told
+    return notes
 
 
-def _held(shard: Session) -> list[UUID]:
-    return [tenant for (tenant,) in shard.execute(HELD).fetchall()]
+def _tenants(shard: Session) -> list[UUID]:
+    return [tenant for (tenant,) in shard.execute(TENANT_IDS).fetchall()]
 
 
 def _check_unknown(router: Session, name: str, tenants: list[UUID]) -> None:
@@ -98,25 +98,25 @@ def _check_unknown(router: Session, name: str, tenants: list[UUID]) -> None:
         )
 
 
-def _keep_free(router: Session, blocks: Mapping[int, int]) -> None:
+def _reserve_ids(router: Session, blocks: Mapping[int, int]) -> None:
     """No shard gives an id that a lesson has which comes from its block."""
     rows = router.execute("SELECT name, number, operator FROM directory.shard").fetchall()
     for name, number, operator in rows:
         if number in blocks:
-            with at_shard(name, operator) as shard, shard.transaction():
+            with shard_session(name, operator) as shard, shard.transaction():
                 shard.execute("SET LOCAL lock_timeout = '10s'")
                 shard.execute("LOCK TABLE pgmnemo.lesson IN SHARE MODE")  # nobody draws an id meanwhile
-                shard.execute(RAISE, (blocks[number], blocks[number]))
+                shard.execute(ADVANCE_IDS, (blocks[number], blocks[number]))
 
 
-def _learn(
+def _register_with_tenants(
     router: Session, new: NewShard, number: int, tenants: list[UUID], logins: Mapping[str, str | None]
 ) -> list[str]:
     """Register the shard, its tenants and logins in one transaction; return the existing logins."""
     try:
         with router.transaction():
             register(router, new, number)
-            router.execute(LEARN, (tenants, new.name))
+            router.execute(INSERT_TENANTS, (tenants, new.name))
             return _make_logins(router, logins)
     except errors.UniqueViolation:
         _check_unknown(router, new.name, tenants)
@@ -137,14 +137,14 @@ def _role(statement: str, login: str, kept: str | None) -> sql.Composed:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A shard that has a tenant, with so many lessons; `closed`: its doors refuse the tenant; `came`: by a
-    move that is not done.
+    """A shard that has a tenant, with so many lessons; `closed`: it refuses calls for the tenant; `incoming`:
+    by a move that is not done.
     """
 
     shard: str
     lessons: int
     closed: bool
-    came: bool
+    incoming: bool
 
     def __str__(self) -> str:
         return f"{self.shard} ({self.lessons} lessons{', closed there' if self.closed else ''})"
@@ -163,51 +163,51 @@ def rebuild(router: Session, operators: Sequence[str], keep: Mapping[UUID, str])
     logins: dict[str, None] = {}
     numbers: dict[str, int] = {}
     for words in operators:
-        shard, number, held, roles = _asked(words)
+        shard, number, held, roles = _read_shard(words)
         if shard.name in found:
             raise UsageError(f"shard {shard.name} is named twice; name each shard once")
         found[shard.name], numbers[shard.name] = shard, number
         logins |= roles
         for tenant, holder in held.items():
             holders.setdefault(tenant, []).append(holder)
-    placed = {tenant: _settled(tenant, has, keep.get(tenant)) for tenant, has in holders.items()}
+    placed = {tenant: _choose_shard(tenant, has, keep.get(tenant)) for tenant, has in holders.items()}
     with router.transaction():
         for name, shard in found.items():
             register(router, shard, numbers[name])
         for name in found:
-            router.execute(LEARN, ([tenant for tenant, at in placed.items() if at == name], name))
+            router.execute(INSERT_TENANTS, ([tenant for tenant, at in placed.items() if at == name], name))
         for tenant, has in holders.items():
             if len(has) > 1:
                 kept, other = sorted(has, key=lambda holder: holder.shard != placed[tenant])
-                ends = (other, kept, "switched") if kept.came else (kept, other, "copying")
-                router.execute(HALF, (tenant, ends[0].shard, ends[1].shard, ends[2]))
+                servers = (other, kept, "switched") if kept.incoming else (kept, other, "copying")
+                router.execute(INSERT_MOVE, (tenant, servers[0].shard, servers[1].shard, servers[2]))
         known = _make_logins(router, dict.fromkeys(logins))
     for tenant, at in placed.items():
         if all(holder.closed for holder in holders[tenant] if holder.shard == at):
-            with at_shard(at, found[at].operator) as session:
+            with shard_session(at, found[at].operator) as session:
                 session.execute("DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s", (tenant,))
-    return _told(found, placed, holders, sorted(logins.keys() - set(known)))
+    return _notes(found, placed, holders, sorted(logins.keys() - set(known)))
 
 
-def _asked(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str, None]]:
+def _read_shard(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str, None]]:
     """Read the definition, number, tenants and logins of a shard from its database."""
-    operator = addresses.of_operator(words, "the address of a shard")
+    operator = addresses.operator_address(words, "the address of a shard")
     given = conninfo_to_dict(operator)
     where = place(given)
     with open_operator(given) as session, database_errors(f"the database at {where}"):
-        if not value(session, HAS_DOORS):
-            raise UsageError(f"the database at {where} is no shard; python -m shards import takes it over")
+        if not value(session, IS_SHARD):
+            raise UsageError(f"the database at {where} is no shard; pgmnemo-shards import takes it over")
         name, address, capacity = session.execute(IDENTITY).fetchall()[0]
-        rows = session.execute(HOLDS, (name,)).fetchall()
+        rows = session.execute(TENANTS, (name,)).fetchall()
         logins = dict.fromkeys(login for login, _ in session.execute(LOGINS, (ROUTER_ROLE,)).fetchall())
         number = int(value(session, BLOCK))
     if address is None:
         address = make_conninfo("", **{word: one for word, one in given.items() if word != "user"})
-    held = {tenant: Holder(name, *told) for tenant, *told in rows}
+    held = {tenant: Holder(name, *notes) for tenant, *notes in rows}
     return NewShard(name, address, operator, capacity), number, held, logins
 
 
-def _settled(tenant: UUID, holders: Sequence[Holder], kept: str | None) -> str:
+def _choose_shard(tenant: UUID, holders: Sequence[Holder], kept: str | None) -> str:
     """Return the shard that will serve a tenant: its only holder, or `kept`. Raise DatabaseError if two
     shards hold it and `kept` is None.
     """
@@ -226,14 +226,14 @@ def _settled(tenant: UUID, holders: Sequence[Holder], kept: str | None) -> str:
     return kept
 
 
-def _told(
+def _notes(
     found: Mapping[str, NewShard], placed: Mapping[UUID, str], holders: Mapping[UUID, list[Holder]],
     made: Sequence[str],
 ) -> list[str]:  # fmt: skip
-    told = [f"the directory knows {len(placed)} tenants on {len(found)} shards"]
+    notes = [f"the directory knows {len(placed)} tenants on {len(found)} shards"]
     if made:
-        told.append(f"these logins were made anew on the router, without a password: {', '.join(made)}")
+        notes.append(f"these logins were made anew on the router, without a password: {', '.join(made)}")
     if any(len(has) > 1 for has in holders.values()):
-        told.append("tenants are held twice still: run python -m shards recover")
-    told.append("replicas are to be named again: python -m shards replica")
-    return told
+        notes.append("tenants are held twice still: run pgmnemo-shards recover")
+    notes.append("replicas are to be named again: pgmnemo-shards replica")
+    return notes

@@ -16,10 +16,10 @@ from pgmnemo.errors import DatabaseError
 from pgmnemo.server.connections import database_errors, place
 from pgmnemo.server.server_checks import Session, value
 from pgmnemo.terminal import SafeConsole
-from shards import addresses, installing, local
-from shards.directory import shards
+from pgmnemo_shards import addresses, installing, local
+from pgmnemo_shards.directory import shards
 
-PROGRAM = "python -m shards"
+PROGRAM = "pgmnemo-shards"
 ROUTER = "PGMNEMO_ROUTER"
 Folder = Annotated[
     Path | None, Parameter(help="folder of the local cluster; else pgmnemo/shards in XDG_STATE_HOME")
@@ -39,25 +39,25 @@ app = App(
 )
 
 
-def elsewhere(router: str | None, folder: Path | None = None) -> dict[str, Any] | None:
+def remote_router(router: str | None, folder: Path | None = None) -> dict[str, Any] | None:
     """Return a router that is named, by --router or where no folder is by the environment."""
     if router is not None:
-        return addresses.typed(router, "--router")
+        return addresses.from_command_line(router, "--router")
     given = os.environ.get(ROUTER) if folder is None else None
-    return addresses.read(given, ROUTER) if given else None
+    return addresses.parse(given, ROUTER) if given else None
 
 
 @contextmanager
-def at_router(folder: Path | None, router: str | None) -> Iterator[Session]:
+def router_session(folder: Path | None, router: str | None) -> Iterator[Session]:
     """Yield a session of the operator on the router: the given one, or that of the local cluster."""
-    conninfo = elsewhere(router, folder) or local.find(folder or local.default_folder()).conninfo()
+    conninfo = remote_router(router, folder) or local.find(folder or local.default_folder()).conninfo()
     where = place(conninfo)
     with (
         installing.open_operator(conninfo) as session,
         database_errors(f"the router at {where}"),
-        _of_shards(),
+        _shard_errors(),
     ):
-        if not value(session, installing.HAS_DIRECTORY):
+        if not value(session, installing.IS_ROUTER):
             raise DatabaseError(f"the database at {where} is no router: it has no directory")
         if not shards(session):
             print(f"the directory at {where} names no shard yet", file=sys.stderr)
@@ -65,7 +65,7 @@ def at_router(folder: Path | None, router: str | None) -> Iterator[Session]:
 
 
 @contextmanager
-def _of_shards() -> Iterator[None]:
+def _shard_errors() -> Iterator[None]:
     """Raise the router's error about an unreachable shard as an error of that shard."""
     try:
         yield

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.server.server_checks import Session
-from shards.installing import at_shard
+from pgmnemo_shards.installing import shard_session
 
-PLACES = """
+SHARDS = """
 SELECT s.name, s.operator, (SELECT count(*) FROM directory.tenant t WHERE t.shard = s.name),
        s.capacity, s.open
   FROM directory.shard s ORDER BY s.number
@@ -14,20 +14,20 @@ SELECT s.name, s.operator, (SELECT count(*) FROM directory.tenant t WHERE t.shar
 Row = tuple[str, str, str, str, str, str, str]
 
 
-def state(router: Session) -> list[Row]:
+def shard_rows(router: Session) -> list[Row]:
     """Return a row a shard: name, version, tenants placed and held, MB, most MB, whether it takes new
     tenants.
     """
     rows = []
-    for name, operator, placed, capacity, new in router.execute(PLACES).fetchall():
-        most = "-" if capacity is None else f"{capacity / 1e6:,.0f}"
-        rows.append((name, *_asked(name, operator, placed), most, "yes" if new else "no"))
+    for name, operator, placed, capacity, new in router.execute(SHARDS).fetchall():
+        max_mb = "-" if capacity is None else f"{capacity / 1e6:,.0f}"
+        rows.append((name, *_query_shard(name, operator, placed), max_mb, "yes" if new else "no"))
     return rows
 
 
-def _asked(name: str, operator: str, placed: int) -> tuple[str, str, str, str]:
+def _query_shard(name: str, operator: str, placed: int) -> tuple[str, str, str, str]:
     try:
-        with at_shard(name, operator) as shard:
+        with shard_session(name, operator) as shard:
             row = shard.execute("SELECT version, tenants, bytes FROM pgmnemo_shard.state()").fetchall()[0]
     except DatabaseError:
         return "down", str(placed), "-", "-"

@@ -1,6 +1,6 @@
--- The router: where each tenant lies, and what the generated functions (shards/routes.py) ask before they connect.
+-- The router: where each tenant lies, and what the generated functions (pgmnemo_shards/router_functions.py) ask before they connect.
 -- Nobody but the operator, a superuser, reaches the tables.
--- May be run again: `upgrade` does, and shards/installing.py has CREATE find what is there.
+-- May be run again: `upgrade` does, and pgmnemo_shards/installing.py has CREATE find what is there.
 CREATE EXTENSION IF NOT EXISTS plproxy;
 CREATE SCHEMA directory;
 CREATE SCHEMA pgmnemo;
@@ -18,7 +18,7 @@ CREATE TABLE directory.shard (
 COMMENT ON TABLE directory.shard IS 'the servers that hold tenants';
 COMMENT ON COLUMN directory.shard.number IS 'ids of lessons stored there begin at number * 2^40 + 1, so no id stands twice';
 COMMENT ON COLUMN directory.shard.address IS 'libpq''s words for it as the router reaches it; without a user, who is the caller';
-COMMENT ON COLUMN directory.shard.operator IS 'libpq''s words for it as the commands of python -m shards reach it';
+COMMENT ON COLUMN directory.shard.operator IS 'libpq''s words for it as the commands of pgmnemo-shards reach it';
 COMMENT ON COLUMN directory.shard.capacity IS 'bytes that its database may hold before it takes no other tenant; NULL: no limit';
 COMMENT ON COLUMN directory.shard.open IS 'whether new tenants are placed there';
 
@@ -111,7 +111,7 @@ BEGIN
     END IF;
     IF name IS NULL THEN
         RAISE EXCEPTION 'the directory of the router names no shard'
-        USING ERRCODE = 'undefined_object', HINT = 'The operator adds one with python -m shards add.';
+        USING ERRCODE = 'undefined_object', HINT = 'The operator adds one with pgmnemo-shards add.';
     END IF;
 END
 $$;
@@ -269,7 +269,7 @@ BEGIN
         USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'See which one shall have it; delete its rows and grants on the other.';
     ELSIF found IS NOT NULL AND found <> coalesce(shard, found) THEN
         RAISE EXCEPTION 'tenant % lies on shard % already', tenant, found
-        USING ERRCODE = 'duplicate_object', HINT = 'Move it with python -m shards move.';
+        USING ERRCODE = 'duplicate_object', HINT = 'Move it with pgmnemo-shards move.';
     ELSIF found IS NULL AND shard IS NULL AND silent <> '{}' THEN
         RAISE EXCEPTION 'shard % does not answer, and may hold tenant %', array_to_string(silent, ', '), tenant
         USING ERRCODE = 'connection_failure', HINT = 'Call again when it is back, or name the tenant''s shard (--shard).';
@@ -288,7 +288,7 @@ BEGIN
     END LOOP;
     RAISE EXCEPTION 'the directory names no shard%', CASE WHEN shard IS NULL THEN ' that takes a new tenant'
                                                           ELSE ' ' || quote_ident(shard) || ' with room' END
-    USING ERRCODE = 'undefined_object', HINT = 'Add one with python -m shards add, or give one of these more capacity.';
+    USING ERRCODE = 'undefined_object', HINT = 'Add one with pgmnemo-shards add, or give one of these more capacity.';
 END
 $$;
 REVOKE ALL ON FUNCTION pgmnemo.place_tenant FROM PUBLIC;

@@ -50,22 +50,23 @@ SELECT grantee::text, granted_at, granted_by FROM pgmnemo.tenant_grant g
 WHERE tenant_id = %s AND EXISTS (SELECT FROM pg_roles r WHERE r.oid = g.grantee) ORDER BY 1
 """
 GRANT = "INSERT INTO pgmnemo.tenant_grant VALUES (%s, %s::regrole, %s, %s)"
-KNOWN = "EXISTS (SELECT FROM pg_roles o WHERE o.oid = r.grantee)"  # a dropped role's grant is not carried
-COUNTED = (
+# Grants of dropped roles are not copied.
+GRANTEE_EXISTS = "EXISTS (SELECT FROM pg_roles o WHERE o.oid = r.grantee)"
+CONTENT = (
     "SELECT {what}, count(*), sum(hashtextextended(ROW({columns})::text, 0)) FROM {table} r WHERE {which}"
 )
 NUMBERS = "SELECT last_value - (NOT is_called)::integer FROM pgmnemo.supersession_number_seq"
-AHEAD = (  # the first takes the lock that lets nobody draw a number until it is set forward
+ADVANCE_SEQUENCE = (  # the first takes the lock that lets nobody draw a number until it is set forward
     "ALTER SEQUENCE pgmnemo.supersession_number_seq NO CYCLE",
     "SELECT setval('pgmnemo.supersession_number_seq', greatest(last_value, %s)) "
     "FROM pgmnemo.supersession_number_seq",
 )
-ROOM = 100_000  # numbers that the source may draw before the target's sequence is set forward again
+SEQUENCE_RESERVE = 100_000  # numbers that the source may draw until the target's sequence advances again
 Content = dict[str, tuple[int, int]]
 
 
 @contextmanager
-def inside(session: Session, tenant: UUID, snapshot: str | None = None) -> Iterator[None]:
+def owner_transaction(session: Session, tenant: UUID, snapshot: str | None = None) -> Iterator[None]:
     """Run the block in a transaction of the extension's owner that sees `tenant`, in `snapshot` if given."""
     with session.transaction():
         if snapshot is not None:
@@ -82,69 +83,72 @@ def columns(session: Session) -> dict[str, dict[str, str | None]]:
     return {table: dict(zip(names, senders, strict=True)) for table, names, senders in rows}
 
 
-def everything(source: Session, target: Session, tenant: UUID, snapshot: str) -> None:
+def copy_tenant(source: Session, target: Session, tenant: UUID, snapshot: str) -> None:
     """Copy the tenant as it is in a snapshot that was exported on the source.
 
     Each table is analyzed at once. Otherwise an autovacuum that finds the uncommitted rows records the tables
     as empty, and each foreign key is looked up by a full scan. Autovacuum skips analyzed tables until the
     end.
     """
-    with inside(source, tenant, snapshot), inside(target, tenant):
+    with owner_transaction(source, tenant, snapshot), owner_transaction(target, tenant):
         known = columns(source)
         for table in LESSON:
-            _carry(source, target, table, list(known[table]), tenant)
+            _copy_table(source, target, table, list(known[table]), tenant)
             for filled in (table, *TRIGGERED.get(table, ())):
                 target.execute(sql.SQL("ANALYZE {}").format(sql.Identifier("pgmnemo", filled)))
 
 
-def grants(source: Session, target: Session, tenant: UUID) -> None:
+def copy_grants(source: Session, target: Session, tenant: UUID) -> None:
     """Copy the grants by role name, since role numbers differ between servers."""
     granted, there = (session.execute(GRANTED, (tenant,)).fetchall() for session in (source, target))
     if granted == there:
         return
-    with inside(target, tenant):
+    with owner_transaction(target, tenant):
         target.execute(DELETE.format(GRANTS).encode(), (tenant,))
         for grantee, at, by in granted:
             target.execute(GRANT, (tenant, grantee, at, by))
 
 
-def ahead(source: Session, target: Session) -> None:
+def advance_sequence(source: Session, target: Session) -> None:
     """Have the target draw numbers of supersessions above all that come with their rows: they order them."""
     drawn = value(source, NUMBERS)
     if value(target, NUMBERS) < drawn:
         with target.transaction():
-            target.execute(AHEAD[0].encode())
-            target.execute(AHEAD[1].encode(), (drawn + ROOM,))
+            target.execute(ADVANCE_SEQUENCE[0].encode())
+            target.execute(ADVANCE_SEQUENCE[1].encode(), (drawn + SEQUENCE_RESERVE,))
 
 
 def content(
-    session: Session, tenant: UUID, *, of: Sequence[int] | None = None, but: Sequence[int] = ()
+    session: Session, tenant: UUID, *, of: Sequence[int] | None = None, excluding: Sequence[int] = ()
 ) -> Content:
     """Return how many rows of each kind the tenant has, and a sum of their hashes.
 
     `of`: those of these lessons, and grants as well; `but`: those of all lessons but these.
     """
     known = columns(session)
-    parts = [_counted(table, known[table], _which(tenant, key, of, but)) for table, key in LESSON.items()]
+    parts = [
+        _content_query(table, known[table], _condition(tenant, key, of, excluding))
+        for table, key in LESSON.items()
+    ]
     if of is not None:
-        which = sql.SQL("r.tenant_id = {} AND ").format(tenant) + sql.SQL(KNOWN)
-        parts.append(_counted(GRANTS, known[GRANTS], which))
-    with inside(session, tenant):
+        which = sql.SQL("r.tenant_id = {} AND ").format(tenant) + sql.SQL(GRANTEE_EXISTS)
+        parts.append(_content_query(GRANTS, known[GRANTS], which))
+    with owner_transaction(session, tenant):
         rows = session.execute(sql.SQL(" UNION ALL ").join(parts)).fetchall()
     return {what: (count, int(total or 0)) for what, count, total in rows}
 
 
-def _which(tenant: UUID, key: str, of: Sequence[int] | None, but: Sequence[int]) -> sql.Composed:
+def _condition(tenant: UUID, key: str, of: Sequence[int] | None, excluding: Sequence[int]) -> sql.Composed:
     numbers = "'{{{}}}'::bigint[]"
     which: list[sql.Composable] = [sql.SQL("r.tenant_id = {}").format(tenant)]
     if of is not None:
         which.append(sql.SQL(f"{key} = ANY ({numbers.format(','.join(map(str, of)))})"))
-    if but:
-        which.append(sql.SQL(f"{key} <> ALL ({numbers.format(','.join(map(str, but)))})"))
+    if excluding:
+        which.append(sql.SQL(f"{key} <> ALL ({numbers.format(','.join(map(str, excluding)))})"))
     return sql.SQL(" AND ").join(which)
 
 
-def _counted(table: str, names: dict[str, str | None], which: sql.Composed) -> sql.Composed:
+def _content_query(table: str, names: dict[str, str | None], which: sql.Composed) -> sql.Composed:
     """Vectors go into the hash in binary, which is faster written than text."""
     hashed = [
         sql.Identifier("r", name)
@@ -152,20 +156,20 @@ def _counted(table: str, names: dict[str, str | None], which: sql.Composed) -> s
         else sql.SQL("encode({}({}), 'hex')").format(sql.SQL(sender), sql.Identifier("r", name))
         for name, sender in names.items()
     ]
-    return sql.SQL(COUNTED).format(
+    return sql.SQL(CONTENT).format(
         what=table.replace("_", " "), columns=sql.SQL(", ").join(hashed),
         table=sql.Identifier("pgmnemo", table), which=which,
     )  # fmt: skip
 
 
-def clear(session: Session, tenant: UUID) -> None:
+def delete_tenant(session: Session, tenant: UUID) -> None:
     """Take everything of the tenant away, its grants too."""
-    with inside(session, tenant):
+    with owner_transaction(session, tenant):
         for statement in CLEAR:
             session.execute(statement.encode(), (tenant,))
 
 
-def _carry(source: Session, target: Session, table: str, names: list[str], tenant: UUID) -> None:
+def _copy_table(source: Session, target: Session, table: str, names: list[str], tenant: UUID) -> None:
     """Rows of a table through a temporary one: COPY does not write where row-level security is on."""
     parts = {
         "names": sql.SQL(", ").join(map(sql.Identifier, names)),
