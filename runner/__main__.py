@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from io import TextIOWrapper
 
 SEED = "42"
 OLDEST = (3, 11)
 
 
-def start() -> int:
-    """Re-execute with the seed if need be; the exit code of the command."""
+def start(module: str = "runner.cli") -> int:
+    """Re-execute with the seed if need be; return the exit code of the `main` of `module`."""
     if sys.version_info < OLDEST:
         found = ".".join(map(str, sys.version_info[:3]))
         print(f"error: Python 3.11 or later is needed, and this is {found}; take another", file=sys.stderr)
@@ -23,11 +24,9 @@ def start() -> int:
         if isinstance(stream, TextIOWrapper):  # a stream without → or § gets them escaped
             stream.reconfigure(errors="backslashreplace")
     try:
-        from runner.cli import main
-
-        return _ended(main())
+        return _ended(import_module(module).main())
     except ModuleNotFoundError as error:  # a Python without the packages
-        if str(error.name).partition(".")[0] in ("pgmnemo", "runner"):
+        if str(error.name).partition(".")[0] in ("lab", "pgmnemo", "runner"):
             raise
         told = f"error: {sys.executable} has no package {error.name}"
         remedy = "use .venv/bin/python, which `make bench` makes, or install -e . and -e runner by pip"

@@ -53,9 +53,6 @@ COMMANDS = {
     "fetch": (OTHERS, "runner.commands.fetch:fetch_command"),
     "check-system": (OTHERS, "runner.systems.command:check_system_command"),
     "peers": (OTHERS, "runner.systems.command:peers"),
-    "perf": (OTHERS, "runner.commands.perf.command:perf"),
-    "tune": (OTHERS, "runner.commands.tune.command:tune_app"),
-    "train": (OTHERS, "runner.commands.train.training:train_command"),
 }
 """Commands over finished runs, databases and systems; each is loaded when it is called."""
 

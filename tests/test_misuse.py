@@ -178,8 +178,6 @@ def test_a_careless_or_hostile_folder_ends_in_a_sentence(
 SAMPLE = kept_run("sample")
 LONG = f'[{{"a": {"1" * 5000}}}]'  # a number of more digits than Python reads
 ANSWER = ("answer", SAMPLE, "--reader-url", "http://127.0.0.1:1/v1", "--reader-model", "m")
-TUNE = ("tune", "--suite", "sample", "--embedder", "hash", "--output")
-SWEEP = ("tune", "sweep", "--suite", "sample", "--embedder", "hash", "--grid", "weight=0,1", "--output")
 
 
 def own(name: str) -> Callable[[Path], Path]:
@@ -208,12 +206,6 @@ def loop(base: Path) -> Path:
 
 Made = Callable[[Path], Any]
 WRONG: dict[str, tuple[tuple[Any, ...], Made, int, str]] = {
-    "tune over a file": ((*TUNE,), own("TUNING.md"), 2, "TUNING.md is there and holds something else"),
-    "tune over its JSON": ((*TUNE,), own("tuning.json"), 2, "tuning.json is there and holds something else"),
-    "tune into a file": ((*TUNE,), lambda base: own("x")(base) / "x", 2, "x is no folder; name another"),
-    "tune into a run": ((*TUNE,), run, 2, "is a results folder; name another"),
-    "sweep over a file": ((*SWEEP,), own("SWEEP.md"), 2, "SWEEP.md is there and holds something else"),
-    "sweep over a plot": ((*SWEEP,), own("sweep.svg"), 2, "sweep.svg is there and holds something else"),
     "answers in no time": ((*ANSWER, "--timeout"), lambda _: "nan", 2, "--timeout takes seconds above 0"),
     "answers at any time": ((*ANSWER, "--timeout"), lambda _: "inf", 2, "up to 3,600, not inf"),
     "too many workers": ((*ANSWER, "--workers"), lambda _: 10**9, 2, "--workers takes 1 to 256 questions"),

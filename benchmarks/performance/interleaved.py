@@ -3,7 +3,7 @@
     python benchmarks/performance/interleaved.py 0.6.1 1.0.0 --memories 100000 [--seconds 20] [--tenants 10]
                                                              [--corpus locomo] [--embedder minilm]
 
-Both versions hold the corpus of `python -m runner perf`, each on a server of its own, which is idle while the
+Both versions hold the corpus of `python -m lab perf`, each on a server of its own, which is idle while the
 other one answers. Every question is asked of one and then at once of the other, in turns who is first, so
 that what else the machine does meets both alike. Prints for each cell the two medians of the whole call
 (k = 10, one client, an ordinary role, policies active, `gate_strict` off), and the quotient of the medians,
@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.perf.generating import generate, read_source
+from lab.perf.request import PerfRequest, subject
+from lab.perf.timing import client_of, writing
+from lab.perf.workload import Loaded, Tenant, Workload, name_of
 from pgmnemo.progress import Progress
-from runner.commands.perf.generating import generate, read_source
-from runner.commands.perf.request import PerfRequest, subject
-from runner.commands.perf.timing import client_of, writing
-from runner.commands.perf.workload import Loaded, Tenant, Workload, name_of
 from runner.systems import Place
 from runner.systems.pgmnemo.session import PgmnemoClient
 from runner.systems.system import Asking, Query, System

@@ -2,7 +2,7 @@
 
     python benchmarks/performance/ratios.py RUN [RUN RUN]
 
-RUN is a folder that `python -m runner perf` wrote; the runs are of one version, size and corpus. Prints for
+RUN is a folder that `python -m lab perf` wrote; the runs are of one version, size and corpus. Prints for
 each ratio the median of the runs with the lowest and the highest, the least number of questions or writes
 behind one, and what is wanted of it (issue 28), for the reader to judge. Medians of reads are over the first
 100 questions, which every system is asked; a p95 is one of 100 questions or more. Where no run gives a ratio
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from lab.perf.document import CONDITIONS, FEW, Which, alike, cell, load, times
 from pgmnemo.errors import UsageError
-from runner.commands.perf.document import CONDITIONS, FEW, Which, alike, cell, load, times
 from runner.markdown import table
 from runner.records import Json
 

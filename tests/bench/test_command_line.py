@@ -58,7 +58,6 @@ def test_the_options_of_fetch_are_documented() -> None:
     ("arguments", "sentence"),
     [
         (["versify"], "there is no command 'versify' (did you mean verify?); see `python -m runner --help`"),
-        (["tune", "swep"], "there is no place for swep (did you mean sweep?);"),
         (["score", "--suit", "sample"], "score needs --suite; did you mean --suite instead of --suit?;"),
         (["peers", "install"], "peers install needs NAME;"),
     ],
@@ -79,7 +78,7 @@ def test_a_version_is_of_the_distribution_the_extension_and_the_protocol(cli: Ca
 
 
 @pytest.mark.parametrize(
-    "words", [("--help",), ("tune", "sweep", "--help"), ("sample", "--dry-run", "--quiet")]
+    "words", [("--help",), ("history", "add", "--help"), ("sample", "--dry-run", "--quiet")]
 )
 def test_where_nobody_reads_a_command_ends_with_141(
     words: tuple[str, ...], sql: Path, server: Any, monkeypatch: pytest.MonkeyPatch

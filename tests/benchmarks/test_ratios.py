@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.performance import ratios
-from runner.commands.perf.document import NAME, load
+from lab.perf.document import NAME, load
 
 RUNS = Path(__file__).parents[2] / "benchmarks" / "performance"
 Change = Callable[[dict[str, Any]], None]

@@ -28,6 +28,7 @@ ELSEWHERE = {
     "shards/README.md": "howto/shards.md",
     "runner/README.md": "reference/measuring.md",
     "runner/systems/README.md": "howto/systems.md",
+    "lab/README.md": "reference/laboratory.md",
     "runner/stages/rerankers/linear/CARD.md": "results/linear.md",
     "benchmarks/README.md": "results/folders.md",
     "benchmarks/TUNING.md": "results/tuning.md",

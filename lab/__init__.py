@@ -1,0 +1,1 @@
+"""The laboratory: what maintainers run, in no wheel (`python -m lab`)."""

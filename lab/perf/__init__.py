@@ -1,0 +1,5 @@
+"""Speed and scale: pgmnemo and its peers on one natural corpus, by one command (`python -m lab perf`).
+
+It joins a corpus, an embedder and systems. `measuring.measure` is the way in; importing this package loads
+none of them.
+"""

@@ -1,0 +1,151 @@
+"""The measurement of one system, in this order: load, recall, reads, writes, reads under writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle
+
+from lab.perf.request import PerfRequest, Subject
+from lab.perf.timing import SOME, WARM_UP, Reads, add_some, client_of, read, writing
+from lab.perf.workload import Loaded, Tenant, Truth, Workload, name_of
+from pgmnemo.progress import Progress
+from runner.records import Json
+from runner.systems.system import Concurrent, Exact, Lesson, Planned, System, VectorLeg, Writable
+
+ADDS = 200
+SWEEP = (10, 20, 40, 80, 200, 400)  # ef_search, for recall over latency
+JUDGED = 200  # questions that recall is counted over
+PLANNED = 41  # questions among which the one of median time is looked for
+OWN_JUDGED = 40  # where the truth is an exact scan by the system itself, which is slow
+MEASURED = (Tenant.WHOLE, Tenant.SHARE)  # by one client and by several, with and without writes
+
+Truths = Callable[[Tenant | None], Truth]
+Judge = Callable[[int, Sequence[int]], float | None]  # place of the question and answer to a share
+
+
+def measure_system(
+    subject: Subject, system: System, workload: Workload, truths: Truths, request: PerfRequest,
+    progress: Progress,
+) -> tuple[Json, str]:  # fmt: skip
+    """Load and measure: the system's part of the document, and what one recall reads, as Markdown.
+
+    The order keeps what is written out of what recall is counted against. What a system cannot do (a vector
+    leg alone, several clients, single writes) is left out. Figures are rounded to what a clock can tell.
+    """
+    loaded = system.load(Loaded(workload, subject.passages), progress)
+    sizes, catalogue = system.sizes(), system.catalogue()
+    progress.say(f"{subject.title}: {workload.count:,} lessons loaded in {sum(loaded.values()):,.0f} s")
+    walls = subject.kind.walls
+    reads = Reads(Tenant.WHOLE, request.k, walls, seconds=request.seconds, most=request.questions)
+    clients = request.clients if isinstance(system, Concurrent) else 1
+    with client_of(system) as client:
+        vectors, writes = isinstance(client, VectorLeg), isinstance(client, Writable)
+    cells = list(_recalls(subject, system, workload, truths, reads)) if vectors else []
+    cells += _alone(system, workload, reads, clients)
+    memory = _held(system, workload, reads)
+    plans = _plans(system, workload, reads)
+    adding: Mapping[str, float] = {"count": 0, "p50_ms": 0.0, "p95_ms": 0.0}
+    small = adding
+    if writes:
+        spare = workload.spare(subject.passages)
+        adding = add_some(system, spare, ADDS, request.seconds)
+        cells += _under_writes(system, workload, spare, reads, clients)
+        names = cycle(workload.sample(WARM_UP + ADDS))
+        theirs = (replace(lesson, project=name) for lesson, name in zip(spare, names, strict=False))
+        small = add_some(system, theirs, ADDS, request.seconds)
+    progress.say(f"{subject.title}: measured")
+    size, count = sum(sizes.values()), workload.count
+    return {
+        "name": subject.name, "title": subject.title, "words": subject.kind.words,
+        "hybrid": subject.kind.hybrid, "facts": dict(system.facts()), "lessons": count,
+        "load_seconds": {name: round(value, 2) for name, value in loaded.items()},
+        "load_seconds_total": round(sum(loaded.values()), 2),
+        "bytes": dict(sizes), "bytes_total": size, "bytes_per_lesson": round(size / count, 1),
+        "memory_bytes": memory,
+        "memory_bytes_per_lesson": None if memory is None else round(memory / count, 1),
+        "catalogue": dict(catalogue), "add_one": _rounded(adding), "add_small": _rounded(small),
+        "reads": [_rounded(cell) for cell in cells],
+    }, plans  # fmt: skip
+
+
+def _rounded(entry: Mapping[str, object]) -> Json:
+    return {name: round(value, 4) if isinstance(value, float) else value for name, value in entry.items()}
+
+
+def _recalls(
+    subject: Subject, system: System, workload: Workload, truths: Truths, reads: Reads
+) -> Iterator[Json]:
+    """Yield the vector leg against the truth: at the default setting for large tenants, swept for the
+    whole.
+    """
+    most = min(reads.most, JUDGED, len(workload.questions))
+    vector = replace(reads, leg="vector", least=SOME, most=most)
+    for tenant in (*MEASURED, Tenant.FIXED):
+        shares = _judge(system, workload, truths, replace(reads, tenant=tenant))
+        yield _judged(system, workload, shares, replace(vector, tenant=tenant))
+        if tenant is Tenant.WHOLE and subject.kind.approximate:
+            swept = (replace(vector, ef_search=ef_search) for ef_search in SWEEP)
+            yield from (_judged(system, workload, shares, reads) for reads in swept)
+
+
+def _judged(system: System, workload: Workload, judge: Judge, reads: Reads) -> Json:
+    """Return the cell with the share of the true nearest that was found."""
+    cell, answers = read(system, workload, reads)
+    shares = [share for place, found in answers.items() if (share := judge(place, found)) is not None]
+    return {**cell, "recall": sum(shares) / len(shares)}
+
+
+def _judge(system: System, workload: Workload, truths: Truths, reads: Reads) -> Judge:
+    """Return how an answer is judged: by the nearest cosines, or by the system's own exact scan where it has
+    one.
+    """
+    exact = system.exact if isinstance(system, Exact) else None
+    if exact is None:
+        truth = truths(None if reads.project is None else reads.tenant)
+        return lambda place, found: truth.recall(place, found, workload)
+    with client_of(system, exact) as client:
+        assert isinstance(client, VectorLeg), "an exact scan is one of the vector leg"
+        asked = reads.queries(workload)[:OWN_JUDGED]
+        answers = [frozenset(match.number for match in client.nearest(query, reads.k)) for query in asked]
+
+    def shared(place: int, found: Sequence[int]) -> float | None:
+        return len(answers[place].intersection(found)) / len(answers[place]) if place < len(answers) else None
+
+    return shared
+
+
+def _alone(system: System, workload: Workload, reads: Reads, clients: int) -> Iterator[Json]:
+    for one in (*(replace(reads, tenant=tenant) for tenant in Tenant), *_by_several(reads, clients)):
+        yield read(system, workload, one)[0]
+
+
+def _under_writes(
+    system: System, workload: Workload, spare: Iterator[Lesson], reads: Reads, clients: int
+) -> Iterator[Json]:
+    """Yield the reads under writes, each with the lessons per second stored meanwhile."""
+    for one in (*(replace(reads, tenant=tenant) for tenant in MEASURED), *_by_several(reads, clients)):
+        with writing(system, spare) as writer:
+            cell, _ = read(system, workload, one)
+        yield {**cell, "writes": writer.rate}
+
+
+def _by_several(reads: Reads, clients: int) -> list[Reads]:
+    several = replace(reads, clients=clients, most=reads.most * 2)
+    return [replace(several, tenant=tenant) for tenant in MEASURED] if clients > 1 else []
+
+
+def _held(system: System, workload: Workload, reads: Reads) -> int | None:
+    """Bytes of memory while one client is connected and has asked."""
+    with client_of(system) as client:
+        for tenant in MEASURED:
+            for query in replace(reads, tenant=tenant).queries(workload)[:SOME]:
+                client.ask(query, reads.k)
+        return system.memory()
+
+
+def _plans(system: System, workload: Workload, reads: Reads) -> str:
+    if not isinstance(system, Planned):
+        return ""
+    asked = [replace(query, project=name_of(Tenant.WHOLE)) for query in workload.questions[:PLANNED]]
+    return system.plans(asked, reads.k)

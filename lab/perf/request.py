@@ -1,0 +1,255 @@
+"""The options of a performance run, its systems, its estimated cost, and the check of the machine for it.
+
+RATES are of lessons of LoCoMo with 384 dimensions on two cores, from loads of 20,000 and questions to 100,000
+lessons; half of a lesson's cost grows with the width of its vector.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shutil import disk_usage
+from typing import Annotated, NamedTuple
+
+import psutil
+
+from lab.perf.workload import LEAST, PASSAGES, SPARE, Tenant, sizes
+from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.paths import release_numbers
+from pgmnemo.server.folders import candidates
+from pgmnemo.server.releases import version_number
+from runner.naming import Name
+from runner.options import NAMES
+from runner.systems import Kind, Place, System, absent, kind_of, open_system
+from runner.systems.wrappers import PASSAGES as PARTED
+
+NATIVE = 384  # MiniLM's own width; other widths are reached by an orthonormal projection
+WIDTHS = (384, 1024)
+NARROW = ("minilm", "hash")  # the embedders of that width
+MOST_MEMORIES = 10_000_000
+USUAL = ("pgmnemo", "sqlite-hybrid", "chroma", "gin-hnsw", "pgmnemo+passages")  # unless others are named
+SINCE = (0, 3, 0)  # the first version of pgmnemo that takes passages
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerfRequest:
+    """The options of `python -m lab perf`; `check` says what cannot be before anything is made.
+
+    Args:
+        memories: memories of the tenant that holds everything
+        tenants: T: one tenant holds N/T memories, interleaved
+        small_tenants: as many tenants hold 100 memories each
+        version: version of pgmnemo (default: the current one)
+        dimensions: width of the vectors: 384, or 1024 by an orthonormal map
+        corpus: suite whose turns and questions are used
+        data: the suite's file or its folder
+        embedder: embedder of 384 dimensions (hash for tests)
+        systems: S,S,…: measure these systems only (default: all that are installed)
+        questions: ask at most N
+        k: rows asked for
+        clients: clients of the concurrent reads (1: none)
+        seconds: longest time for one kind of reads
+        seed: decides the corpus
+        name: name of the results folder
+        output: folder for results folders (default: benchmarks/performance)
+        scratch: folder for the corpus and the peers' files (default: TMPDIR)
+        cache: folder of the embedding cache (default: the user's own)
+    """
+
+    memories: int = 0
+    tenants: int = 100
+    small_tenants: int = 1
+    version: str | None = None
+    dimensions: int = NATIVE
+    corpus: str = "sample"
+    data: Path | None = None
+    embedder: str = "minilm"
+    systems: Annotated[tuple[str, ...], NAMES] = ()
+    questions: int = 400
+    k: int = 10
+    clients: int = 8
+    seconds: float = 8.0
+    seed: int = 42
+    name: str | None = None
+    output: Path | None = None
+    scratch: Path | None = None
+    cache: Path | None = None
+
+    def check(self) -> None:
+        """UsageError for what cannot be."""
+        if not self.memories:
+            raise UsageError("perf needs --memories N, or plot; see `python -m lab perf --help`")
+        for option, value, low, high in (
+            ("--memories", self.memories, 100, MOST_MEMORIES),
+            ("--tenants", self.tenants, 1, max(1, self.memories // 10)),
+            ("--small-tenants", self.small_tenants, 1, 100_000),
+            ("--questions", self.questions, 1, 100_000),
+            ("--k", self.k, 1, 50),
+            ("--clients", self.clients, 1, 24),
+            ("--seed", self.seed, 0, 2**32 - 1),
+        ):
+            if not low <= value <= high:
+                raise UsageError(f"{option} takes a whole number from {low:,} to {high:,}, not {value:,}")
+        if not 0 < self.seconds <= 600:
+            raise UsageError(f"--seconds takes a number above 0 and up to 600, not {self.seconds:g}")
+        if self.dimensions not in WIDTHS:
+            raise UsageError(f"--dimensions takes {' or '.join(map(str, WIDTHS))}, not {self.dimensions}")
+        if self.embedder not in NARROW:
+            raise UsageError(
+                f"--embedder takes one of {NATIVE} dimensions, {' or '.join(NARROW)}, not {self.embedder!r}"
+            )
+        if self.name is not None and (not self.name.strip("._-") or set(self.name) & set("/\\\0")):
+            raise UsageError(f"--name takes the name of a folder, not {self.name!r}")
+
+    def sizes(self) -> dict[Tenant, int]:
+        """Return the number of memories of each tenant, with the small tenants as one sum."""
+        return sizes(self.memories, self.tenants, self.small_tenants)
+
+    @property
+    def number(self) -> str:
+        """The extension's version without its `v`."""
+        return version_number(self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A system as it is measured here. `name` is that of the command line."""
+
+    name: str
+    kind: Kind
+    passages: bool
+
+    @property
+    def title(self) -> str:
+        """Its name in tables."""
+        version = Name.of(self.name).version
+        named = f"{self.kind.title} {version}".strip()
+        return f"{named}, two passages a lesson" if self.passages else named
+
+    def missing(self, version: str) -> str:
+        """Return why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
+        number = Name.of(self.name).version or version
+        if self.passages and self.kind.versions and release_numbers(number) < SINCE:
+            return f"pgmnemo {number} takes no passages; measure --version v0.6.1 or later"
+        return absent(self.kind)
+
+    def open(self, place: Place, version: str) -> AbstractContextManager[System]:
+        """Open the system, on a server or in files of its own that persist."""
+        settings = {"gate_strict": "off"} if self.kind.versions else {}
+        own = replace(place, version=version, label="perf", settings=settings, durable=True, walled=True)
+        return open_system(str(Name.of(self.name).bare), replace(own, explained=False))
+
+
+def subject(name: str) -> Subject:
+    """Return the subject of that name; UsageError for an unknown system, and for one that takes no
+    passages.
+    """
+    parts = Name.of(name)
+    kind, passages = kind_of(str(parts.bare)), parts.wrappers == (PARTED,)
+    if passages and not kind.versions:
+        raise UsageError(f"only pgmnemo is measured with passages here, not {parts.bare}")
+    if parts.wrappers and not passages:
+        raise UsageError(f"no wrapper but +{PARTED} is measured here: {name!r}")
+    return Subject(name, kind, passages)
+
+
+RESERVE = 1 << 30  # bytes of disk and of memory that stay free
+TEXT_BYTES = 620  # a lesson's text, of LoCoMo
+GENERATING = 6e-5  # seconds a lesson
+SERVER_SHARE = 0.4  # of the machine's memory, the most that the server's settings let it take
+CELLS = 24  # reads of one system, each for `--seconds` at most
+SCANS = 6  # cells in which a system that reads every row needs longer than that
+WRITE_AHEAD = 4 << 30  # bytes of log that the server may keep beside its data
+
+
+class Rate(NamedTuple):
+    """A lesson's seconds to load, bytes on disk and of memory, and its added seconds of a question."""
+
+    seconds: float
+    disk_bytes: int
+    memory_bytes: int
+    question: float = 0.0
+
+
+RATES = {
+    "pgmnemo": Rate(1.1e-3, 10_800, 18_000),
+    "pgmnemo+passages": Rate(1.6e-3, 20_200, 26_000),
+    "sqlite-fts5": Rate(6e-5, 1_300, 1_200, 1.8e-6),
+    "sqlite-hybrid": Rate(1.5e-4, 3_100, 1_500, 2.3e-6),
+    "chroma": Rate(7.5e-4, 2_400, 3_000),
+    "gin-hnsw": Rate(7.5e-4, 5_700, 11_000, 2.1e-6),
+    "pg-textsearch": Rate(7.5e-4, 4_800, 11_000),
+}
+UNKNOWN = Rate(2e-3, 14_200, 18_000)  # for a system without a measurement: the highest rate
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The estimate of a run: its seconds, and its peak bytes of disk and memory."""
+
+    seconds: float
+    corpus_bytes: int
+    system_bytes: int
+    memory_bytes: int
+
+    def sentence(self) -> str:
+        """Return the estimate in a sentence for the user."""
+        gigabytes = (self.corpus_bytes + self.system_bytes) / 1e9
+        minutes = self.seconds / 60
+        time = f"{self.seconds:,.0f} s" if minutes < 2 else f"{minutes:,.0f} min"
+        return (
+            f"this will take about {time}, {gigabytes:,.1f} GB of disk and {self.memory_bytes / 1e9:,.1f} GB "
+            "of memory at the most (on a quiet machine with two cores; one system at a time)"
+        )
+
+
+def estimate(request: PerfRequest, chosen: Sequence[Subject]) -> Estimate:
+    """Return what measuring these systems will take."""
+    lessons, wide = sum(request.sizes().values()), request.dimensions / NATIVE
+    vectors = 4 * request.dimensions * (1 + PASSAGES)
+    measuring = CELLS * request.seconds * min(1.0, 0.1 + request.memories / 1e6)  # few memories: all answered
+    server = int(psutil.virtual_memory().total * SERVER_SHARE)  # buffers and builds, for any corpus
+    disk, memory, seconds = 0, 0, GENERATING * wide * lessons
+    for subject in chosen:
+        rate, wider = RATES.get(subject.name.partition("@")[0], UNKNOWN), lessons * (1 + wide) / 2
+        seconds += rate.seconds * wider + measuring + SCANS * LEAST * rate.question * request.memories
+        disk = max(disk, int(rate.disk_bytes * wider) + (WRITE_AHEAD if subject.kind.postgres else 0))
+        held = int(rate.memory_bytes * wider)
+        memory = max(memory, min(held, server) if subject.kind.postgres else held)
+    return Estimate(seconds, (lessons + SPARE) * (TEXT_BYTES + vectors), disk, memory + RESERVE // 2)
+
+
+def scratch_folder(request: PerfRequest) -> Path:
+    """Return where the corpus and the file-based systems go."""
+    return request.scratch or Path(tempfile.gettempdir())
+
+
+def check(request: PerfRequest, needed: Estimate) -> None:
+    """Raise OutputError unless disk and memory suffice; the message has the available and the
+    needed bytes.
+    """
+    scratch = scratch_folder(request)
+    if not scratch.is_dir():
+        raise OutputError(f"the scratch folder {scratch} does not exist; name another with --scratch")
+    _check_disk(scratch, needed.corpus_bytes + needed.system_bytes, "name another folder with --scratch")
+    for base in candidates()[:1]:
+        _check_disk(base, needed.system_bytes, "set TMPDIR to another folder")
+    free = psutil.virtual_memory().available
+    if free < needed.memory_bytes:
+        raise OutputError(
+            f"{request.memories:,} memories of {request.dimensions} dimensions need about "
+            f"{needed.memory_bytes / 1e9:,.1f} GB of memory and {free / 1e9:,.1f} GB are free; measure fewer "
+            "memories or fewer --systems"
+        )
+
+
+def _check_disk(folder: Path, needed: int, remedy: str) -> None:
+    free = disk_usage(folder).free
+    if free < needed + RESERVE:
+        raise OutputError(
+            f"the run needs about {(needed + RESERVE) / 1e9:,.1f} GB of disk in {folder} and "
+            f"{free / 1e9:,.1f} GB are free; free some space or {remedy}"
+        )

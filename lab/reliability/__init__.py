@@ -1,0 +1,1 @@
+"""Faults on purpose: of servers, connections, inputs and runs, and what came of them."""

@@ -1,0 +1,254 @@
+"""Runs that are killed at random moments and resumed until they are done: are their artefacts the same bytes?
+
+    python -m lab.reliability.resumes [--kills N] [--seed S]
+
+A run is the command as a user calls it; SIGKILL ends it, and `--resume` goes on; one that was done when it
+was killed is logged by `history add` and not begun again. What is done at last is held against a run that
+nobody killed: the raw rankings, figures, what was asked and reranked to the byte, and of run.json, report.md
+and the timings all but what tells of time. Of a killed run no server and no temporary file is left. Prints a
+row a command and a column a place where it was killed; ends with 1 for a difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import psutil
+
+from runner.markdown import table
+from runner.runs.costs import RERANKS, REWRITES, TIMINGS
+from runner.runs.raw import RAW
+from runner.verification import verify
+
+SEED, KILLS, PATIENCE = 42, 50, 60.0  # seconds in which a watchdog puts in order what a kill has left
+MORE = ("--systems", "sqlite-fts5", "--rerank", "linear", "--rewrite", "words")
+RUNS: Mapping[str, Sequence[str]] = {
+    "sample": ("sample", "--embedder", "hash"),
+    "sample, more systems": ("sample", "--embedder", "hash", *MORE),
+    "locomo, 20 questions": ("locomo", "--embedder", "hash", "--limit", "20", "--allow-unregistered-corpus"),
+    "sample, dry run": ("sample", "--embedder", "hash", "--dry-run"),
+}
+PLACES = ("before its folder", "before a ranking", "between rankings", "after the last", "done")
+BYTES = (RAW, REWRITES, "metrics.json")  # the same in every run
+TIMES = ("started", "finished", "resources", "latency")  # of run.json
+OF_TIME = (
+    "seconds",
+    "load_seconds",
+    "memory_bytes",
+    "disk_bytes",
+    "p50_ms",
+    "p95_ms",
+    "added_p50_ms",
+    "calls",
+    "cached",
+)
+
+
+@dataclass
+class Killed:
+    """One command: where it was killed, how often it was done, and what differed then."""
+
+    places: Counter[str] = field(default_factory=Counter)
+    done: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+class Stage:
+    """A folder in which one run is made, killed and resumed, with temporary files and a cache of its own."""
+
+    def __init__(self, words: Sequence[str], base: Path) -> None:
+        self.words, self.base = words, Path(tempfile.mkdtemp(prefix="run-", dir=base))
+        self.results, self.temporary = self.base / "results", self.base / "tmp"
+        self.base.chmod(0o755)  # as root a server runs as another user
+        self.temporary.mkdir(mode=0o777)
+        self.temporary.chmod(0o777)
+        self.began = 0.0
+
+    @property
+    def partial(self) -> Path | None:
+        """The folder of the run that was interrupted."""
+        return next(self.results.glob(".*.partial"), None)
+
+    @property
+    def made(self) -> Path | None:
+        """The folder of the run that is done."""
+        return next(self.results.glob("v*"), None)
+
+    def start(self, *, wait: float | None, at_work: bool = True) -> bool:
+        """Begin the run, or go on with it; kill it after so many seconds. Whether it was done before.
+
+        They count from the start of the command, or `at_work`, from the first ranking that it writes.
+        """
+        resume = ("--resume", str(self.partial)) if self.partial else ()
+        output = ("--output", str(self.results), "--cache", str(self.base / "cache"))
+        command = [sys.executable, "-m", "runner", *self.words, "--quiet", *output, *resume]
+        own = {"TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.base / "own")}
+        environ = {**os.environ, **own, "PGMNEMO_PORT": "1"}  # where no compose service answers
+        before = self.rankings
+        with (self.base / "said").open("wb") as output_file:
+            process = subprocess.Popen(command, env=environ, stdout=output_file, stderr=output_file)
+            while at_work and self.rankings <= before and process.poll() is None:
+                time.sleep(0.002)
+            self.began = time.monotonic()
+            try:
+                code = process.wait(wait)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                code = process.wait()
+        said = (self.base / "said").read_text()
+        if code not in (0, -9) and not (code == 2 and self.made and "is finished" in said):
+            raise AssertionError(f"{' '.join(command)}: {code}: {said}")
+        return code != -9
+
+    def log(self) -> None:
+        """Append the entry of the run, which is done, if a kill came before that."""
+        history = ("--history", str(self.results / "HISTORY.md"))
+        command = [sys.executable, "-m", "runner", "history", "add", str(self.made), *history]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    @property
+    def rankings(self) -> int:
+        """The bytes that they take in the folder of the run that is not done."""
+        partial = self.partial
+        with suppress(FileNotFoundError):  # the run ends meanwhile
+            return (partial / RAW).stat().st_size if partial else 0
+        return 0
+
+    @property
+    def place(self) -> str:
+        """How far it has come."""
+        if self.made:
+            return PLACES[4]
+        if self.partial is None:
+            return PLACES[0]
+        raw = self.partial / RAW
+        if not raw.exists() or not raw.stat().st_size:
+            return PLACES[1]
+        return PLACES[3] if (self.partial / "run.json").exists() else PLACES[2]
+
+    def left(self) -> str:
+        """Return what a killed run has left besides its results, once its watchdog had the time."""
+        deadline = time.monotonic() + PATIENCE
+        while found := [*self._processes(), *(path.name for path in self.temporary.iterdir())]:
+            if time.monotonic() > deadline:
+                return f"left {', '.join(map(str, found))}"
+            time.sleep(0.05)
+        return ""
+
+    def _processes(self) -> Iterator[int]:
+        for one in psutil.process_iter(["cmdline"]):
+            if any(word.startswith(str(self.temporary)) for word in one.info["cmdline"] or ()):
+                yield one.pid
+
+
+def differences(whole: Path, other: Path) -> Iterator[str]:
+    """Yield each artefact in which two runs differ, besides what tells of time."""
+    names = [sorted(path.name for path in place.iterdir()) for place in (whole, other)]
+    if names[0] != names[1]:
+        yield f"files {', '.join(names[1])}, not {', '.join(names[0])}"
+        return
+    for name in names[0]:
+        first, second = ((place / name).read_bytes() for place in (whole, other))
+        if name in BYTES and first != second:
+            yield f"{name} is not the same to the byte"
+        elif name == "run.json" and timeless(json.loads(first)) != timeless(json.loads(second)):
+            yield f"{name} differs in more than times"
+        elif name in (TIMINGS, RERANKS) and asked(first) != asked(second):
+            yield f"{name} is of other questions"
+    if not (found := verify(other, rerun=0)).intact:
+        yield f"verify: {found.faults[0].check}: {found.faults[0].sentence}"
+
+
+def timeless(value: Any) -> Any:
+    """run.json without what tells of time, size and cost."""
+    if isinstance(value, dict):
+        return {name: timeless(one) for name, one in value.items() if name not in (*TIMES, *OF_TIME)}
+    return [timeless(one) for one in value] if isinstance(value, list) else value
+
+
+def asked(lines: bytes) -> list[str]:
+    """Return what each line is about, in the order of the file."""
+    return [json.dumps(timeless(json.loads(line))) for line in lines.splitlines()]
+
+
+def kill(name: str, kills: int, chance: Random, base: Path) -> Killed:
+    """Kill a run so often: each is made to its end, killed one to four times meanwhile.
+
+    Every other kill comes once rankings are written: until then most of the time passes.
+    """
+    killed, words = Killed(), RUNS[name]
+    whole = Stage(words, base)
+    began = time.monotonic()
+    whole.start(wait=None)
+    lasted, worked = time.monotonic() - began, time.monotonic() - whole.began
+    while killed.places.total() < kills:
+        stage = Stage(words, base)
+        for _ in range(chance.randint(1, 4)):
+            at_work = whole.made is not None and killed.places.total() % 2 == 1
+            if stage.start(wait=chance.uniform(0, worked if at_work else lasted), at_work=at_work):
+                break
+            killed.places[stage.place] += 1
+            if left := stage.left():
+                killed.faults.append(left)
+            if stage.made:
+                break
+        if not stage.made and not stage.start(wait=None):
+            killed.faults.append("did not end")
+        if stage.made:
+            stage.log()
+        killed.done += 1
+        print(f"{name}: {killed.places.total()} kills, {killed.done} runs", file=sys.stderr, flush=True)
+        killed.faults += _compared(whole, stage)
+        if not killed.faults:
+            shutil.rmtree(stage.base)
+    return killed
+
+
+def _compared(whole: Stage, stage: Stage) -> list[str]:
+    """What is wrong with a run that was killed; of a dry run, that anything is there at all."""
+    if whole.made is None:
+        return [f"a dry run has left {path}" for path in stage.results.rglob("*")]
+    assert stage.made is not None
+    return [*differences(whole.made, stage.made), *(["left a partial folder"] if stage.partial else [])]
+
+
+def main() -> int:
+    """Kill each of RUNS in its turn."""
+    options = ArgumentParser(description=__doc__)
+    options.add_argument("--kills", type=int, default=KILLS)
+    options.add_argument("--seed", type=int, default=SEED)
+    options.add_argument("--only", choices=[*RUNS])
+    given = options.parse_args()
+    chance, rows, faults = Random(given.seed), [], list[str]()
+    base = Path(tempfile.mkdtemp(prefix="resumes-", dir="/tmp"))
+    base.chmod(0o755)
+    names = [given.only] if given.only else [*RUNS]
+    for at, name in enumerate(names):
+        share = given.kills // len(names) + (at < given.kills % len(names))
+        killed = kill(name, share, chance, base)
+        places = (f"{killed.places[place]}" for place in PLACES)
+        rows.append((name, f"{killed.places.total()}", *places, f"{killed.done}", f"{len(killed.faults)}"))
+        faults += [f"{name}: {fault}" for fault in killed.faults]
+    print(table(("run", "kills", *PLACES, "runs", "faults"), rows, "l" + "r" * 8))
+    print(*faults, f"seed {given.seed}", sep="\n")
+    if not faults:
+        shutil.rmtree(base, ignore_errors=True)
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""One stage of work on one tenant, in a process of its own that says what was asked and what was answered.
+
+Each line is JSON: {"asks": …} before a call, with the state of every key after it; then {"answers": …},
+{"unanswered": …} where nobody knows, or {"refused": …} where nothing was done. {"began": …} parts what the
+stage needs from its work, and {"took": …} is the last line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import psycopg
+
+from lab.reliability.bed import bin_folder
+from lab.reliability.texts import (
+    ENDED,
+    EXACT,
+    FORGOTTEN,
+    HOLDS,
+    LATER,
+    LIMIT,
+    PROJECT,
+    State,
+    moment,
+    signs,
+    text_of,
+)
+from pgmnemo import Item, Memory, calls, probe
+from pgmnemo.client.naming import tenant_id
+from pgmnemo.errors import LostError, PgmnemoError
+
+# What the stages write, the client can write in the former release as well, which it opens no more.
+probe.MIN_VERSION = "0.6.1"
+
+
+def say(**line: object) -> None:
+    os.write(1, (json.dumps(line) + "\n").encode())
+
+
+class Refused(Exception):
+    """The memory refuses a call: the work ends."""
+
+
+def ask(after: Mapping[str, State | None], do: Callable[[], Any], new: str | None = None) -> None:
+    """Make one call that leaves these keys `after` it, and a `new` text under a key that it answers."""
+    say(asks=after, new=new)
+    try:
+        answer = do()
+    except (LostError, psycopg.OperationalError) as error:
+        say(unanswered=str(error))
+    except PgmnemoError as error:
+        say(refused=str(error))
+        raise Refused from None
+    else:
+        say(answers=getattr(answer, "key", None))
+
+
+class Work:
+    """A memory's scope, the owner's DSN, and names for what a run stores."""
+
+    def __init__(self, agent: str, keeper: str, tenant: str, limit: int) -> None:
+        settings = {"exact_scan_limit": limit}
+        self.memory = Memory.open(agent, embedder=signs, settings=settings, connections=1, patience=60)
+        self.tenant = tenant_id(tenant)
+        self.scope = self.memory.tenant(tenant).project(PROJECT)
+        self.keeper, self.run, self.made = keeper, "", 0
+
+    def new(self, count: int) -> list[str]:
+        """Keys, which are tokens, too."""
+        self.made += count
+        return [f"{self.run}n{n}" for n in range(self.made - count, self.made)]
+
+    def add_many(self, keys: Sequence[str], version: int = 1) -> None:
+        texts = {key: text_of(key, version) for key in keys}
+        items = [Item(text, key, topic=self.run, at=moment(key)) for key, text in texts.items()]
+        ask({key: (text, HOLDS) for key, text in texts.items()}, lambda: self.scope.add_many(items))
+
+    def add(self, key: str, version: int = 1) -> None:
+        text = text_of(key, version)
+        ask({key: (text, HOLDS)}, lambda: self.scope.add(text, key=key, topic=self.run, at=moment(key)))
+
+    def turn(self, token: str) -> None:
+        """A turn, whose key the memory makes."""
+        text = text_of(token)
+        ask({}, lambda: self.scope.add(text, role="user", at=moment(token)), text)
+
+    def send(self, call: calls.Call[Any]) -> None:
+        """A call that changes no lesson, past the client's verbs."""
+        ask({}, lambda: self.scope._call(call))
+
+    def owner(self) -> psycopg.Connection[Any]:
+        return psycopg.connect(self.keeper, autocommit=True, options=f"-c pgmnemo.exact_scan_limit={LIMIT}")
+
+
+def load(work: Work) -> None:
+    began()
+    for _ in range(4):
+        work.add_many(work.new(25))
+
+
+def store(work: Work) -> None:
+    began()
+    for key in work.new(12):
+        work.add(key)
+        work.turn(f"{key}t")
+        work.add(key, 2)
+
+
+def supersede(work: Work) -> None:
+    keys = work.new(30)
+    work.add_many(keys)
+    began()
+    for old, new in zip(keys[::2], keys[1::2], strict=True):
+        ask({old: (text_of(old), ENDED)}, partial(work.scope.supersede, old, new, at=LATER))
+    for old in keys[:10:2]:
+        ask({old: (text_of(old), HOLDS)}, partial(work.scope.undo_supersede, old))
+
+
+def forget(work: Work) -> None:
+    keys = work.new(40)
+    work.add_many(keys)
+    began()
+    for key in keys[:10]:
+        ask({key: None}, partial(work.scope.forget, key, hard=True))
+    for key in keys[10:20]:
+        ask({key: (text_of(key), FORGOTTEN)}, partial(work.scope.forget, key))
+    for key in keys[10:15]:
+        work.add(key)
+    rest = dict.fromkeys(keys[10:])
+    ask(rest, lambda: work.scope.forget(filter={"topic": work.run}, hard=True))
+
+
+def merge(work: Work) -> None:
+    """What the scheduler does: a tail, which its writers leave, is brought into the graph."""
+    for _ in range(4):
+        work.add_many(work.new(35))
+    with work.owner() as owner:
+        began()
+        for _ in range(4):
+            ask({}, lambda: owner.execute("SELECT pgmnemo.upkeep(50)").fetchall())
+
+
+def compact(work: Work) -> None:
+    for _ in range(6):
+        work.add_many(work.new(8))
+    began()
+    work.send(calls.plain("compact", work.tenant))
+
+
+def graph(work: Work) -> None:
+    """The graph is given up as `repair` would, and built again."""
+    work.add_many(work.new(100))
+
+    def give_up() -> None:
+        with work.owner() as owner, owner.transaction():
+            owner.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(work.tenant),))
+            owner.execute("UPDATE pgmnemo.lesson_vector SET indexed = false")
+            owner.execute("SELECT pgmnemo._give_up_graphs(%s)", (work.tenant,))
+
+    ask({}, give_up)
+    began()
+    work.send(calls.index(work.tenant))
+
+
+def base(work: Work) -> None:
+    """What a tenant has before anything happens to it."""
+    graph(work)
+    compact(work)
+
+
+STAGES: Mapping[str, Callable[[Work], None]] = {
+    one.__name__: one for one in (load, store, supersede, forget, merge, compact, graph)
+}
+CLOCK = [0.0]  # when the work began
+
+
+def began() -> None:
+    CLOCK[0] = time.monotonic()
+    say(began=True)
+
+
+def upgrade(keeper: str) -> None:
+    with psycopg.connect(keeper, autocommit=True) as owner:
+        began()
+        ask({}, lambda: owner.execute("ALTER EXTENSION pgmnemo UPDATE"))
+
+
+def upkeep(keeper: str) -> None:
+    """A scheduler that never rests."""
+    began()
+    while True:
+        try:
+            with psycopg.connect(keeper, autocommit=True) as owner:
+                while True:
+                    owner.execute("CALL pgmnemo.upkeep_each(50)")
+        except psycopg.Error:  # the server is away, or an update is under way
+            time.sleep(0.05)
+
+
+def backup(place: str, target: str) -> None:
+    """This process becomes PostgreSQL's own program."""
+    began()
+    if target.endswith(".dump"):
+        program, given = "pg_dump", ["-Fc", "-f", target]
+    else:
+        program, given = "pg_basebackup", ["-D", target, "-X", "stream", "-c", "fast"]
+    path = str(bin_folder() / program)
+    os.execv(path, [path, *given, "-d", place])
+
+
+def main(said: str, stage: str, agent: str, keeper: str, tenant: str, run: str, rounds: int) -> None:
+    """`agent` and `keeper` are DSNs of who works and who owns, `run` a name that no other run has; what is
+    said goes to the file `said`, and errors beside it."""
+    for number, path in ((1, said), (2, said + ".errors")):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
+    if stage == "upgrade":
+        upgrade(keeper)
+    elif stage == "upkeep":
+        upkeep(keeper)
+    elif stage == "backup":
+        backup(agent, tenant)
+    else:
+        stages = {**STAGES, base.__name__: base}
+        work = Work(agent, keeper, tenant, EXACT if stage == "merge" else LIMIT)
+        with suppress(Refused):
+            for number in range(rounds):
+                work.run = f"{run}r{number}"
+                stages[stage](work)
+    say(took=time.monotonic() - CLOCK[0])

@@ -1,0 +1,217 @@
+"""`python -m lab train`: ask, leave each conversation out once, fit, judge, write the weights."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import numpy as np
+from cyclopts import Parameter
+
+from lab.train.logit import PENALTY, fit
+from lab.tune.asking import Session, Setup
+from lab.tune.request import REPEATED, TuneOptions
+from lab.tune.tasks import HEADLINE, Task, load_tasks
+from pgmnemo.errors import OutputError, os_errors
+from pgmnemo.paths import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
+from runner.options import Quiet
+from runner.protocol.editions import current
+from runner.protocol.statistics.clusters import Interval
+from runner.protocol.statistics.paired_score import score_interval
+from runner.protocol.statistics.single import mean_interval
+from runner.records import Json
+from runner.runs.canonical import pretty
+from runner.stages.rerankers import Candidate, Pool, Shelf, by_score
+from runner.stages.rerankers.linear import SCHEMA
+from runner.stages.rerankers.linear.features import FEATURES, Floats, Reader
+from runner.systems import open_system
+
+OURS = "pgmnemo"
+DECIMALS = 3  # of a weight: what lies below moves no figure
+FOLDS = 10  # in which questions without a conversation are left out
+
+
+TRAINED_ON = ("locomo", "longmemeval")  # BEAM and REALTALK show how it does on other corpora
+
+
+@dataclass(frozen=True)
+class TrainOptions(TuneOptions):
+    """The options of `python -m lab train`: those of `tune`, but for what is trained on and written.
+
+    Args:
+        suite: train on this suite; may be repeated
+        output: file for the weights
+    """
+
+    suite: Annotated[list[str], REPEATED] = field(default_factory=lambda: list(TRAINED_ON))
+    output: Path = Path("weights.json")
+    oldest: ClassVar[str] = "0.4.0"
+
+
+def train_command(
+    *,
+    options: Annotated[TrainOptions, Parameter(name="*")] = TrainOptions(),
+    quiet: Quiet = False,
+) -> int:
+    """Train the reranker linear on development items, each conversation judged by weights without it."""
+    made = train(options, progress=Progress(quiet=quiet))
+    for one in made["left_out"]:
+        print(*lines(one), sep="\n")
+    print(f"written: {options.output}")
+    return 0
+
+
+def lines(one: Json) -> Iterator[str]:
+    """Yield the figures of one task, for people."""
+    yield f"{one['task']}, n = {one['n']:,}, each question by weights that were fitted without it"
+    for name in one["own"]:
+        scale, digits = (1, 3) if name.startswith("MRR") else (100, 1)
+        own, new, apart = (
+            "{} [{}, {}]".format(*(f"{scale * value:.{digits}f}" for value in one[row][name]))
+            for row in ("own", "reranked", "difference")
+        )
+        yield f"  {name:14} {own}  reranked {new}  difference {apart}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """The candidates of pgmnemo for every question of a task, as the reranker gets them in a run.
+
+    For each question: `features` (candidates, FEATURES), `marks`, 1 for gold, and the `columns` of its
+    candidates in the layout, in the system's order; `counted`: the questions that are trained on and judged.
+    """
+
+    task: Task
+    features: list[Floats]
+    marks: list[Floats]
+    columns: list[list[int]]
+
+    @property
+    def counted(self) -> list[int]:
+        return [int(place) for place in np.flatnonzero(self.task.counted)]
+
+
+def train(
+    request: TrainOptions, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET
+) -> Json:
+    """Train on the development items and write the weights; the same corpora give the same bytes.
+
+    `left_out` of the document that is returned: figures of each question under weights that never saw it.
+    Raises UsageError, CorpusError, DatabaseError, EmbedderError and OutputError as a run does.
+    """
+    setup = Setup(request, environ, progress, SQL_FOLDER)
+    request.check()
+    if request.output.exists():
+        raise OutputError(f"{request.output} is there, and nothing is overwritten; name another --output")
+    tasks = [
+        _pooled(setup, task)
+        for suite in request.suite
+        for place in request.places(suite)
+        for task in load_tasks(suite, place, environ)
+    ]
+    document = {
+        "schema": SCHEMA,
+        "engine": request.number,
+        "embedder": setup.embedder.identity.model,
+        "penalty": PENALTY,
+        "trained_on": [
+            {"task": one.task.name, "sha256": one.task.corpus.sha256, "questions": len(one.counted)}
+            for one in tasks
+        ],
+        "weights": dict(zip(FEATURES, _weights(tasks, [one.counted for one in tasks]), strict=True)),
+        "left_out": _left_out(tasks),
+    }
+    with os_errors(f"{request.output} cannot be written ({{why}}); name another --output"):
+        request.output.parent.mkdir(parents=True, exist_ok=True)
+        request.output.write_text(pretty(document), encoding="utf-8")
+    return document
+
+
+def _pooled(setup: Setup, task: Task) -> Pooled:
+    """Load the task's corpus into pgmnemo and ask every question, at the depth of a run."""
+    place = setup.place(f"train {task.corpus.sha256} {task.name}")
+    vectors, made = setup.vectors(task.corpus), Pooled(task, [], [], [])
+    with open_system(OURS, place) as system:
+        session = Session(OURS, system, task, vectors, place)
+        shelf, reader = Shelf(session.lessons), Reader()
+        for row, columns, answer in session.answers("pools", current().retrieval.depth):
+            candidates = tuple(
+                Candidate(shelf.lesson(match.number), rank, match.score, match.components)
+                for rank, match in enumerate(answer.matches, start=1)
+            )
+            gold = task.questions[row][1].gold
+            found = (session.lessons.ids[match.number] for match in answer.matches)
+            made.features.append(reader.features(Pool(session.queries[row], candidates, shelf)))
+            made.marks.append(np.array([float(name in gold) for name in found]))
+            made.columns.append(columns)
+    return made
+
+
+def _left_out(tasks: Sequence[Pooled]) -> list[Json]:
+    """Return each task judged with every question under the weights of the fold that left it out."""
+    folds = [_folds(one.task) for one in tasks]
+    orders: list[list[Sequence[int]]] = [[()] * len(one.features) for one in tasks]
+    for fold in sorted({name for names in folds for name in names}):
+        taught = [
+            [at for at in one.counted if names[at] != fold] for one, names in zip(tasks, folds, strict=True)
+        ]
+        weights = np.array(_weights(tasks, taught))
+        for one, names, into in zip(tasks, folds, orders, strict=True):
+            for at in (at for at, name in enumerate(names) if name == fold):
+                into[at], _ = by_score((one.features[at] @ weights).tolist())
+    return [_judged(one, into) for one, into in zip(tasks, orders, strict=True)]
+
+
+def _folds(task: Task) -> list[int]:
+    """Return the fold of each question: its conversation's number, or one of FOLDS by the hash of its key.
+
+    A conversation is left out at every granularity at once.
+    """
+    if task.corpus.clustered:
+        names = sorted(set(task.projects))
+        return [names.index(project) for project in task.projects]
+    return [int(sha256(question.key.encode()).hexdigest(), 16) % FOLDS for _, question in task.questions]
+
+
+def _weights(tasks: Sequence[Pooled], places: Sequence[Sequence[int]]) -> list[float]:
+    """Fitted to those questions of each task."""
+    chosen = [(one, at) for one, some in zip(tasks, places, strict=True) for at in some]
+    found = fit([one.features[at] for one, at in chosen], [one.marks[at] for one, at in chosen])
+    return [round(float(weight), DECIMALS) + 0.0 for weight in found]
+
+
+def _judged(pooled: Pooled, orders: Sequence[Sequence[int]]) -> Json:
+    """Mean and 95 % interval of HEADLINE: the system's order, the reranked one, and their difference."""
+    task, rows = pooled.task, pooled.task.counted
+    clusters = task.clusters(rows)
+    own = _figures(pooled, [range(len(columns)) for columns in pooled.columns])[rows]
+    new = _figures(pooled, orders)[rows]
+    return {
+        "task": task.name,
+        "n": int(rows.sum()),
+        "own": _told(mean_interval(own, clusters)),
+        "reranked": _told(mean_interval(new, clusters)),
+        "difference": _told(score_interval(new - own, clusters)),
+    }
+
+
+def _figures(pooled: Pooled, orders: Iterable[Sequence[int]]) -> Floats:
+    """(questions, HEADLINE) of the candidates in the orders given."""
+    layout = pooled.task.layout
+    scores = np.full(layout.shape, -np.inf)
+    for row, (columns, order) in enumerate(zip(pooled.columns, orders, strict=True)):
+        scores[row, [columns[place] for place in order]] = -np.arange(len(columns))
+    return layout.figures(scores, HEADLINE)
+
+
+def _told(interval: Interval) -> dict[str, tuple[float, float, float]]:
+    columns = zip(HEADLINE, interval.value, interval.low, interval.high, strict=True)
+    return {
+        name: (round(float(mean), 4), round(float(low), 4), round(float(high), 4))
+        for name, mean, low, high in columns
+    }

@@ -1,0 +1,205 @@
+"""The options of a tuning and of a sweep; `check` rejects impossible options before anything is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from cyclopts import Parameter
+
+from pgmnemo.errors import UsageError
+from pgmnemo.paths import release_numbers
+from pgmnemo.server.releases import version_number
+from runner.naming import Name
+from runner.protocol.suites import SUITES
+from runner.protocol.texts import TEXTS
+from runner.runs.choice import FULL
+from runner.runs.folder import KEPT, LOCAL
+from runner.systems import kind_of
+from runner.systems.fusing import CONVEX, RRF, Fusion
+from runner.systems.strategy import settings_of
+
+SUITES_TUNED = ("locomo", "longmemeval", "beam")  # unless others are asked for
+TEXT = "text"
+FIXED = ("over", "keyword", "vector", "anchor")  # settings that say what is collected: one of each in a sweep
+MOST = 2_000  # points of a sweep
+
+
+REPEATED = Parameter(consume_multiple=False)
+"""An option that may be given several times."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options that `tune`, `tune sweep` and `train` share.
+
+    Args:
+        version: version of pgmnemo (default: the current one)
+        dsn: PostgreSQL to use (default: as for a run)
+        embedder: embedder
+        cache: folder of the embedding cache; that of components lies beside it
+    """
+
+    version: str | None = None
+    dsn: str | None = None
+    embedder: str = "minilm"
+    cache: Path | None = None
+
+    @property
+    def number(self) -> str:
+        """The version without its leading v."""
+        return version_number(self.version)
+
+
+@dataclass(frozen=True)
+class TuneOptions(Options):
+    """The options of `python -m lab tune`.
+
+    Args:
+        suite: tune by this suite; may be repeated
+        data: [SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated,
+            and then each file=PATH is a corpus
+        output: folder for tuning.json and TUNING.md
+    """
+
+    suite: Annotated[list[str], REPEATED] = field(default_factory=lambda: list(SUITES_TUNED))
+    data: Annotated[list[str], REPEATED] = field(default_factory=list)
+    output: Path = Path("tuning")
+    oldest: ClassVar[str] = "1.0.0"
+
+    def check(self) -> None:
+        """UsageError for what cannot be."""
+        if len(set(self.suite)) < len(self.suite):
+            raise UsageError(f"--suite names one twice: {', '.join(self.suite)}")
+        if release_numbers(self.number) < release_numbers(self.oldest):
+            raise UsageError(
+                f"the score of pgmnemo {self.number} is not made of what is read here; name --version "
+                f"v{self.oldest} or later, or take the runner of that release"
+            )
+
+    def places(self, suite: str) -> list[Path | None]:
+        """Return the files or folders given for `suite`, else what the suites that are not named share, else
+        None.
+
+        Of `file` all that are given, for each is a corpus; of another suite the last.
+        """
+        places: dict[str, list[Path | None]] = {}
+        for text in self.data:
+            name, sign, path = text.partition("=")
+            named = bool(sign) and name in SUITES
+            places.setdefault(name if named else "", []).append(Path(path if named else text))
+        given = places.get(suite, places.get("", [None]))
+        return given if SUITES[suite].own else given[-1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a grid: a strategy with its settings from the grid, by axis, over lessons in some text."""
+
+    given: Mapping[str, str]
+    method: str
+
+    @property
+    def text(self) -> str:
+        return self.given.get(TEXT, FULL)
+
+    @property
+    def fusion(self) -> Fusion:
+        return Fusion.of(self.method, {name: one for name, one in self.given.items() if name != TEXT})
+
+
+@dataclass(frozen=True)
+class SweepOptions(Options):
+    """The options of `python -m lab tune sweep`.
+
+    Args:
+        grid: NAME=V,V,…: an axis, a setting or `text`; may be repeated
+        strategy: convex or rrf, with what is collected: convex:over=sqlite-hybrid,vector=cosine
+        suite: the suite to sweep on
+        granularity: what a lesson is (default: the suite's own)
+        data: the corpus file or its folder
+        k: ranks that are asked for, from which a pool follows
+        output: folder for sweep.json, SWEEP.md and sweep.svg
+    """
+
+    grid: Annotated[tuple[str, ...], REPEATED] = ()
+    strategy: str = CONVEX
+    suite: str = "locomo"
+    granularity: str | None = None
+    data: Path | None = None
+    k: int = 10
+    output: Path = Path("sweep")
+
+    def check(self) -> None:
+        """UsageError for what cannot be."""
+        if self.k < 1:
+            raise UsageError(f"--k takes a positive number of ranks, not {self.k}")
+        name = Name.of(self.strategy)
+        if name.system not in (CONVEX, RRF) or name.wrappers or name.version:
+            raise UsageError(f"--strategy takes {CONVEX} or {RRF}, not {self.strategy!r}")
+        kind_of(self.strategy)
+        if moved := [setting for setting, _ in name.settings if setting not in FIXED]:
+            raise UsageError(f"{moved[0]} is an axis of a sweep: give it by --grid {moved[0]}=…")
+        if "temporal" in self.axes and "anchor" not in dict(name.settings):
+            raise UsageError("temporal moves nothing without an anchor: name one, as convex:anchor=built-in")
+        if any(part in (KEPT, LOCAL) for part in self.output.absolute().parts):
+            raise UsageError(
+                f"--output: {self.output} is a place of runs, and a sweep is no result; name another"
+            )
+        if not self.grid or len(self.points) > MOST:
+            told = len(self.points)
+            raise UsageError(f"a sweep has axes by --grid, and at most {MOST:,} points, not {told:,}")
+
+    @property
+    def method(self) -> str:
+        """`convex` or `rrf`."""
+        return Name.of(self.strategy).system
+
+    @cached_property
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
+        """The values of each axis of the grid."""
+        return axes(self.method, self.grid)
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """Every point of the grid, the last axis moving fastest."""
+        given = product(*self.axes.values())
+        return [Point(dict(zip(self.axes, values, strict=True)), self.method) for values in given]
+
+    @property
+    def depth(self) -> int:
+        """Ranks that are collected of each leg: the deepest pool, and a hundred at least."""
+        return max(100, *(point.fusion.pool(self.k) for point in self.points))
+
+    @property
+    def level(self) -> str:
+        """The granularity asked for, or the canonical one."""
+        return self.granularity or SUITES[self.suite].levels[0]
+
+
+def axes(method: str, grids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """`NAME=V,V,V` of each text, checked; UsageError lists what a sweep may move."""
+    known = {name: one for name, one in settings_of(method).items() if name not in FIXED}
+    found: dict[str, tuple[str, ...]] = {}
+    for text in grids:
+        name, sign, listed = text.partition("=")
+        values = tuple(value.strip() for value in listed.split(",") if value.strip())
+        if not (sign and values) or name in found:
+            raise UsageError(f"--grid takes NAME=VALUE,VALUE,…, each name once, not {text!r}")
+        if name != TEXT and name not in known:
+            raise UsageError(
+                f"a sweep of {method} has no axis {name!r}; choose one of: {', '.join((*known, TEXT))}"
+            )
+        for value in values:
+            if name == TEXT:
+                TEXTS[value]
+            elif wrong := known[name].wrong(value):
+                raise UsageError(f"--grid {name}: {value!r}, but it {wrong}")
+        if len(set(values)) < len(values):
+            raise UsageError(f"--grid {name} names a value twice: {listed}")
+        found[name] = values
+    return found

@@ -1,0 +1,212 @@
+"""The score under any weights: weighted sums of what the extension says that each component adds.
+
+Asked of the extension (collecting.py): what each component adds for one unit of its weight; what an
+assistant's share takes; in whose moment a lesson stands; from which neighbours relevance reaches it, and what
+part. Derived here: that words count by the part of the question that they cover, that the score is linear
+in the weights otherwise, that context is the greatest relevance of the moment, and that what neighbours give
+adds up. `check_agreement` holds all of it against the extension's own scores and ranks, at the default and at
+weights drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from lab.tune.tasks import Floats, Layout, Places, Rows, Task
+from lab.tune.weights import BESIDES, BREVITY, COVER, RELEVANCE, WORDS, Weights, shaped, trials
+from runner.errors import GateError
+from runner.records import Json
+
+CLOSE = 1e-9  # of the largest score, which lies near 100: rounding, and no more
+
+
+@dataclass(frozen=True)
+class Company:
+    """The neighbours of lessons: by project, (projects, columns), or after `of` by question, (questions,
+    columns).
+
+    `share`: the part of a lesson's relevance that stays at an assistant_weight of 0. `asking`: the part that
+    counts for a lesson that only asks. `moment`: one number for lessons of one moment. `source` and `factor`,
+    of (projects, columns, most): the columns from which relevance reaches a lesson as a neighbour, and the
+    part of it that does; a factor of 0 fills up.
+    """
+
+    share: Floats
+    asking: Floats
+    moment: Places
+    source: Places
+    factor: Floats
+
+    @classmethod
+    def alone(cls, rows: int, columns: int, most: int = 1) -> Company:
+        """Return lessons without neighbours, and without an assistant among them."""
+        places = np.broadcast_to(np.arange(columns), (rows, columns)).copy()
+        source = np.repeat(places[:, :, None], most, 2)
+        return cls(np.ones((rows, columns)), np.ones((rows, columns)), places, source, np.zeros(source.shape))
+
+    @classmethod
+    def kept(cls, arrays: Mapping[str, Any]) -> Company:
+        """From the arrays `company share` and so on."""
+        return cls(*(arrays[f"company {one.name}"] for one in fields(cls)))
+
+    def of(self, projects: Places) -> Company:
+        """Return the same for questions, each of the project at a place."""
+        return Company(*(getattr(self, one.name)[projects] for one in fields(self)))
+
+    @cached_property
+    def _groups(self) -> tuple[Places, Places, Places]:
+        """The flattened array's order by row and moment; where each such group starts; its length."""
+        rows, columns = self.moment.shape
+        flat = (self.moment + np.arange(rows)[:, None] * columns).ravel()
+        order = np.argsort(flat, kind="stable")
+        starts = np.flatnonzero(np.r_[True, np.diff(flat[order]) != 0])
+        return order, starts, np.diff(np.r_[starts, flat.size])
+
+    @cached_property
+    def _flat(self) -> list[tuple[Places, Floats]]:
+        """For each of the neighbours that a lesson can have: its place in the flattened array, the factor."""
+        rows, columns = self.moment.shape
+        starts = np.arange(rows)[:, None] * columns
+        return [
+            (self.source[:, :, one] + starts, np.ascontiguousarray(self.factor[:, :, one]))
+            for one in range(self.source.shape[2])
+            if self.factor[:, :, one].any()
+        ]
+
+    def greatest(self, relevance: Floats) -> Floats:
+        """Return the greatest relevance of each lesson's moment, itself included, (questions, columns)."""
+        order, starts, lengths = self._groups
+        best = np.repeat(np.maximum.reduceat(relevance.ravel()[order], starts), lengths)
+        spread = np.empty_like(best)
+        spread[order] = best
+        return spread.reshape(relevance.shape)
+
+    def reaching(self, relevance: Floats) -> Floats:
+        """Return the relevance that reaches each lesson from its neighbours, (questions, columns)."""
+        total = np.zeros(relevance.shape)
+        for places, factor in self._flat:
+            total += factor * relevance.ravel()[places]
+        return total
+
+    def counted(self, weight: float) -> Floats:
+        """Return what each lesson's relevance is multiplied with at this assistant_weight."""
+        if (self.share == 1).all():
+            return self.asking
+        return self.asking * (self.share + weight * (1 - self.share))
+
+
+@dataclass(slots=True)
+class Judge:
+    """Scores one task under any weights; figures once computed are kept.
+
+    `words` names another reading of the question's words, such as `plain`; empty: that of the weights.
+    """
+
+    task: Task
+    values: Mapping[str, Floats]
+    company: Company
+    known: dict[tuple[object, ...], Floats] = field(default_factory=dict)
+    blocks: list[tuple[slice, Layout, Company]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.blocks = [(rows, one, self.company.of(one.places)) for rows, one in self.task.layout.blocks()]
+
+    @classmethod
+    def of(cls, task: Task, arrays: Mapping[str, Any]) -> Self:
+        """Build from the collected arrays."""
+        return cls(task, arrays, Company.kept(arrays))
+
+    def scores(self, weights: Weights, *, words: str = "") -> Floats:
+        """Return the score of each lesson, (questions, columns); -inf for an empty column."""
+        return np.concatenate([self._scores(*block, weights, words) for block in self.blocks])
+
+    def figures(self, weights: Weights, *, words: str = "") -> Floats:
+        """Return every one of FIGURES for each question, (questions, figures)."""
+        key = (words, *sorted(weights.items()))
+        if key not in self.known:
+            self.known[key] = np.concatenate(
+                [block[1].figures(self._scores(*block, weights, words)) for block in self.blocks]
+            )
+        return self.known[key]
+
+    def aim(self, weights: Weights, rows: Rows) -> float:
+        """Return what the ascent makes as large as it can: the sum of the task's aims over some questions."""
+        return float(self.figures(weights)[rows][:, self.task.aims].mean(axis=0).sum())
+
+    def _scores(self, rows: slice, block: Layout, company: Company, weights: Weights, words: str) -> Floats:
+        relevance = self._words(rows, weights, words)
+        for name in RELEVANCE[len(WORDS) :]:
+            relevance += weights[f"{name}_weight"] * self._added(name, weights, words)[rows]
+        relevance *= company.counted(weights["assistant_weight"])
+        score = relevance + weights["context_weight"] * company.greatest(relevance)
+        if weights["neighbours_weight"]:
+            score += weights["neighbours_weight"] * company.reaching(relevance)
+        for name in BESIDES:
+            score += weights[f"{name}_weight"] * self._added(name, weights, words)[rows]
+        score[~block.valid] = -np.inf
+        return score
+
+    def _words(self, rows: slice, weights: Weights, words: str) -> Floats:
+        """Return what the words of each lesson add, by the part of the question that they cover."""
+        value, reach = (
+            sum(weights[f"{name}_weight"] * self._added(name + end, weights, words)[rows] for name in WORDS)
+            for end in ("", "_reach")
+        )
+        enough = weights["full_coverage"] * reach
+        coverage = np.divide(value, enough, out=np.ones_like(value), where=value < enough)
+        brevity = self._added(BREVITY, weights, words)[rows] ** weights.get(BREVITY, 1)
+        return np.asarray(value * coverage * brevity)
+
+    def _added(self, name: str, weights: Weights, words: str) -> Floats:
+        """Return what one unit of a component's weight adds; of COVER the value of each question, (questions,
+        1).
+        """
+        other = words and name in (*WORDS, *COVER)
+        return self.values[f"{words} {name}" if other else shaped(name, weights)]
+
+
+def check_agreement(judge: Judge, default: Weights) -> Json:
+    """Compare every score and rank at the default with the extension's own, and those at drawn weights.
+
+    How many scores were compared, how far the farthest two lie apart, how many lessons rank elsewhere.
+    Nothing here means anything unless they agree: GateError where they do not.
+    """
+    drawn = [_agreed(judge, weights, name) for name, weights in trials(default).items()]
+    scores, farthest, displaced = zip(*drawn, strict=True)
+    names = ("scores", "farthest", "displaced")
+    return {
+        "task": judge.task.name,
+        **dict(zip(names, _agreed(judge, default, "score"), strict=True)),
+        "at random weights": dict(zip(names, (sum(scores), max(farthest), sum(displaced)), strict=True)),
+    }
+
+
+def _agreed(judge: Judge, weights: Weights, name: str) -> tuple[int, float, int]:
+    there = judge.values[name]
+    asked = np.isfinite(there).any(axis=1)
+    valid = judge.task.layout.valid[asked]
+    here, there = (np.where(valid, scores[asked], 0) for scores in (judge.scores(weights), there))
+    farthest = float(np.abs(here - there).max())
+    near = CLOSE * max(1.0, float(np.abs(there).max()))
+    displaced = _displaced(here, there, near)
+    if farthest > near or displaced:
+        raise GateError(
+            f"the score of {judge.task.name} computed from its components is not the extension's: up to "
+            f"{farthest:.3g} apart, {displaced:,} lessons at another rank; mend runner/commands/tune, or "
+            "the extension, before anything is tuned by it"
+        )
+    return int(valid.sum()), farthest, displaced
+
+
+def _displaced(here: Floats, there: Floats, near: float) -> int:
+    """Return the number of ranks with another lesson, unless the extension's scores of the two
+    are almost equal.
+    """
+    one, other = (np.argsort(-scores, axis=1, kind="stable") for scores in (here, there))  # ties by column
+    apart = np.take_along_axis(there, one, 1) - np.take_along_axis(there, other, 1)
+    return int((np.abs(apart) > near).sum())

@@ -1,0 +1,181 @@
+"""A sweep: collect both legs once, score every point of a grid, confirm one choice on held-out questions.
+
+The best of a sweep is the best of many looks at the same questions, and is only described as such.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from lab.tune.asking import Arrays, Session, Setup, load, save
+from lab.tune.folds import confirming
+from lab.tune.request import Point, SweepOptions
+from lab.tune.swept import (
+    DOCUMENT,
+    MARKDOWN,
+    NO_RESULT,
+    PLOT,
+    SCHEMA,
+    SHOWN,
+    TITLE,
+    Legs,
+    document,
+    markdown,
+    plot,
+)
+from lab.tune.tasks import Floats, Layout, Task, load_tasks
+from pgmnemo.errors import os_errors
+from pgmnemo.paths import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
+from runner.records import Json
+from runner.runs.canonical import pretty
+from runner.runs.output import check_folder
+from runner.runs.storage import replace_file
+from runner.systems import Place, beneath, kind_of, open_system
+from runner.systems.anchors import fits
+from runner.systems.controls import ExactCosine
+from runner.systems.fusing import ages, pooled
+from runner.systems.strategy import DAY, Strategy
+
+FORMAT = 3
+LEGS = ("vector", "keyword")
+PARTIAL = ".sweep.partial"
+MARKS = {DOCUMENT: f'"schema": "{SCHEMA.rpartition("/")[0]}/', MARKDOWN: NO_RESULT, PLOT: TITLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """The result of a sweep, and its files."""
+
+    document: Json
+    files: tuple[Path, ...]
+
+
+def sweep(
+    request: SweepOptions, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET,
+    sql: Path = SQL_FOLDER,
+) -> Swept:  # fmt: skip
+    """Score every point and write the files. What was scored before an interruption is not scored again.
+
+    Raises UsageError, CorpusError, DatabaseError, EmbedderError, SystemFault and OutputError as a run does.
+    """
+    setup, folder = Setup(request, environ, progress, sql), request.output
+    request.check()
+    check_folder("--output", folder, MARKS)
+    try:
+        with os_errors(f"{folder} cannot be written ({{why}}); name another --output"):
+            folder.mkdir(parents=True, exist_ok=True)
+            return _swept(request, setup, folder)
+    except KeyboardInterrupt as error:
+        error.add_note("the same command goes on where it stopped")
+        raise
+
+
+def _swept(request: SweepOptions, setup: Setup, folder: Path) -> Swept:
+    tasks, legs = {}, {}
+    for text in dict.fromkeys(point.text for point in request.points):
+        found = load_tasks(request.suite, request.data, setup.environ, text=text, level=request.level)
+        [tasks[text]] = found
+        legs[text] = _legs(request, setup, tasks[text])
+    figures = list(_scored(request, setup, tasks, legs))
+    task, first = next(iter(tasks.values())), next(iter(legs.values()))
+    made = document(request, setup.embedder, task, first, figures, confirming(task))
+    replace_file(folder / DOCUMENT, pretty(made).encode())
+    replace_file(folder / MARKDOWN, markdown(made).encode())
+    drawn = plot(made, folder, setup.progress)
+    shutil.rmtree(folder / PARTIAL, ignore_errors=True)
+    return Swept(made, (folder / DOCUMENT, folder / MARKDOWN, *drawn))
+
+
+def _legs(request: SweepOptions, setup: Setup, task: Task) -> Legs:
+    """Return both legs over one text: from the file that holds them, or asked."""
+    name, below = request.strategy, beneath(request.strategy)
+    version = (below.version or request.number) if kind_of(str(below)).versions else ""
+    place = setup.place(f"sweep {task.corpus.sha256} {name}")
+
+    def collected() -> tuple[Arrays, dict[str, str]]:
+        with open_system(name, place) as system:
+            assert isinstance(system, Strategy), "a sweep is of strategies"
+            return collect_legs(setup, task, name, system, place, request.depth, passages=bool(version))
+
+    arrays, facts = setup.kept(task, (FORMAT, name, version, request.depth), collected)
+    return Legs(facts=facts, **arrays)
+
+
+def collect_legs(
+    setup: Setup, task: Task, name: str, system: Strategy, place: Place, depth: int, *, passages: bool
+) -> tuple[Arrays, dict[str, str]]:
+    """Ask each leg of the strategy every question, `depth` ranks deep; what Legs holds."""
+    session = Session(name, system, task, setup.vectors(task.corpus, passages), place)
+    found: Arrays = {leg: np.full(task.layout.shape, -np.inf) for leg in LEGS}
+    for leg in LEGS:
+        for row, columns, answer in session.answers(leg, depth, {"leg": leg}):
+            found[leg][row, columns] = [match.score for match in answer.matches]
+    moments = _moments(task)
+    now = np.array([_seconds(query.as_of) for query in session.queries])[:, None]
+    found["recency"] = ages((now - moments) / DAY)
+    spans = [system.spans(query) for query in session.queries]
+    found["fit"] = np.array([fits(row, read) for row, read in zip(moments, spans, strict=True)])
+    found["near"], found["elsewhere"] = _nearest(session)
+    return found, dict(system.facts())
+
+
+def _seconds(moment: object) -> float:
+    return float(getattr(moment, "timestamp", lambda: np.nan)())
+
+
+def _moments(task: Task) -> Floats:
+    """Return when each lesson of each question's scope occurred; NaN where that is not known."""
+    times = {(one.project, one.external_id): _seconds(one.occurred_at) for one in task.corpus.segments}
+    moments = np.full(task.layout.shape, np.nan)
+    for row, project in enumerate(task.projects):
+        members = task.layout.external_ids[project]
+        moments[row, : len(members)] = [times[project, one] for one in members]
+    return moments
+
+
+def _nearest(session: Session) -> Floats:
+    """Return the best exact cosine in each question's own scope, and in the next scope of the corpus's
+    order.
+    """
+    exact, names = ExactCosine(), list(session.lessons.projects)
+    exact.load(session.lessons)
+    following = dict(zip(names, [*names[1:], names[0]], strict=True))
+    rows = []
+    for query in session.queries:
+        assert query.project is not None, "asked in their own scope"
+        assert query.vector is not None, "asked with vectors"
+        rows.append([exact.best(query.vector, one) for one in (query.project, following[query.project])])
+    return np.array(rows).T
+
+
+def _scored(
+    request: SweepOptions, setup: Setup, tasks: Mapping[str, Task], legs: Mapping[str, Legs]
+) -> Iterator[Floats]:
+    """Yield the figures of each point, (questions, figures); each is kept until the sweep is done."""
+    whole = (request.strategy, request.k, request.embedder, request.number, request.level)
+    for point in setup.progress.track(request.points, "points", len(request.points)):
+        task = tasks[point.text]
+        depends = repr((whole, point, task.corpus.sha256))
+        file = request.output / PARTIAL / f"{sha256(depends.encode()).hexdigest()[:16]}.npz"
+        if (found := load(file)) is None:
+            found = {"figures": point_figures(point, request.k, task.layout, legs[point.text])}, str(point)
+            save(file, *found)
+        yield found[0]["figures"]
+
+
+def point_figures(point: Point, k: int, layout: Layout, legs: Legs) -> Floats:
+    """Return every one of SHOWN for each question under one point, in blocks that fit a processor's cache."""
+    depth, made = point.fusion.pool(k), []
+    for rows, block in layout.blocks():
+        near, words = (pooled(leg[rows], depth) for leg in (legs.vector, legs.keyword))
+        parts = point.fusion.parts(near, words, legs.recency[rows], legs.fit[rows])
+        made.append(block.figures(parts.sum(axis=0), SHOWN))
+    return np.concatenate(made)

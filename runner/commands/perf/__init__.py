@@ -1,5 +1,0 @@
-"""Speed and scale: pgmnemo and its peers on one natural corpus, by one command (`python -m runner perf`).
-
-It joins a corpus, an embedder and systems. `measuring.measure` is the way in; importing this package loads
-none of them.
-"""
