@@ -56,6 +56,7 @@ VERBS = (
 OF_NO_TENANT = {
     "version", "list_settings", "current_tenant", "list_grants", "open_staging", "store_staged",
     "grant_tenant", "renew_caller_key", "revoke_tenant", "upkeep", "upkeep_each",
+    "tenant_uuid", "project_uuid",
 }  # fmt: skip
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha1
 from typing import Any
 from unicodedata import normalize
 
+import psycopg
 import pytest
+
+from pgmnemo.client.naming import project_id, tenant_id
 
 COMPOSED = "caf\u00e9"
 DECOMPOSED = normalize("NFD", COMPOSED)
@@ -90,3 +94,31 @@ def test_a_key_that_was_left_in_another_form_is_found_by_itself(tenant: Any) -> 
     assert tenant.store(DECOMPOSED, "the composed one") == "unchanged"
     assert tenant.value("SELECT pgmnemo.forget_lesson(%s, %s, true)", tenant.project, DECOMPOSED) is True
     assert tenant.rows(get, tenant.project, DECOMPOSED) == [("the composed one",)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ada", " ada\u3000", "\x1f\x85ada\u2029", COMPOSED, DECOMPOSED, "東京", "x" * 55, "x" * 56,
+        "ü" * 1000, "\u200bada", "7d3f0c52-92a5-4c1e-a7ab-4d1f6b2c9e10", "\U0001f600", "a" * 120,
+    ],
+)  # fmt: skip
+def test_sql_gives_a_name_the_uuid_that_the_client_gives_it(tenant: Any, name: str) -> None:
+    ada = tenant.value("SELECT pgmnemo.tenant_uuid(%s)", name)
+    assert ada == tenant_id(name)
+    assert tenant.value("SELECT pgmnemo.project_uuid(%s, %s)", name, ada) == project_id(ada, name)
+    assert tenant.value("SELECT pgmnemo.project_uuid(%s)", name) == project_id(tenant.id, name)
+
+
+@pytest.mark.parametrize("name", [None, "", " \u00a0\t", "x" * 1001])
+def test_a_name_without_a_uuid_is_refused(tenant: Any, name: str | None) -> None:
+    with pytest.raises(
+        psycopg.errors.InvalidParameterValue, match="is named by a text of 1 to 1000 characters"
+    ):
+        tenant.value("SELECT pgmnemo.tenant_uuid(%s)", name)
+
+
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 63, 64, 65, 119, 120, 1000])
+def test_sha1_is_that_of_the_standard_library(tenant: Any, size: int) -> None:
+    message = bytes(range(256)) * 4
+    assert tenant.value("SELECT pgmnemo._sha1(%s)", message[:size]) == sha1(message[:size]).digest()

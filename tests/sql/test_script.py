@@ -31,7 +31,7 @@ ENTERS = ("PERFORM pgmnemo._enter(tenant, caller);", "tenant := pgmnemo._entered
 LENT = {"_caller", "_session_tenant", "_setting_catalogue", "_setting_range", "_setting_valid",
         "_stored_settings", "_config", "_zone", "_form_roots", "_times", "_time_patterns", "_time_span",
         "_calendar_span", "_month", "_small_number", "_time_words", "_times_in_english",
-        "_folded"}  # fmt: skip
+        "_folded", "_name_uuid", "_sha1", "_composed", "_composed_unicode"}  # fmt: skip
 # The statements that are put together. What they splice is a role's name, names that rights.sql quoted as it
 # read them, a regprocedure, and a literal: nothing that a caller gives.
 SPLICED = {
@@ -173,7 +173,8 @@ def test_a_verb_with_a_tenant_has_the_owners_rights_and_nothing_else_has(
         "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND NOT prosecdef "
         "AND proname !~ '^_' AND proargnames && '{tenant,caller}'"
     ).fetchall()
-    assert {found for (found,) in asking} == {"open_staging", "grant_tenant", "revoke_tenant"}
+    # project_uuid computes, and reads no row
+    assert {found for (found,) in asking} == {"open_staging", "grant_tenant", "revoke_tenant", "project_uuid"}
 
 
 def test_every_verb_with_a_tenant_enters_before_it_reads_and_leaves_at_every_end() -> None:

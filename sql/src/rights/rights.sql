@@ -45,6 +45,7 @@ GRANT SELECT ON pgmnemo.health TO pg_monitor;
 -- These run with the caller's rights, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,
+    pgmnemo._name_uuid, pgmnemo._sha1, pgmnemo._composed, pgmnemo._composed_unicode,
     pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
     pgmnemo._config, pgmnemo._zone,
     pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
