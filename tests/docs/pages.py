@@ -17,7 +17,7 @@ FILE = "tests/docs/test_pages.py"
 HERE = f"{FILE}::test_every_block_runs_and_prints_what_is_shown"
 ADAPTER = "tests/pgmnemo/adapters/test_doors.py::test_the_page_runs_in_a_folder"
 GUIDE = "tests/test_measure.py::test_every_block_runs_and_prints_what_is_shown"
-FIRST = "tests/sql/test_readme.py::test_the_ten_lines_recall_and_after_a_restart_remember"
+FIRST = "tests/sql/test_readme.py::test_the_first_program_recalls_and_after_a_restart_remembers"
 TESTS = {  # those of the pages that HERE does not run
     "README.md": f"{FIRST}[README.md]",
     "pgmnemo/README.md": f"{FIRST}[pgmnemo/README.md]",

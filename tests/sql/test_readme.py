@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from pgmnemo.client.naming import project_id, tenant_id
 from tests.reader import PYTHON
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = (ROOT / "README.md").read_text(encoding="utf-8")
 README = (ROOT / "sql" / "README.md").read_text(encoding="utf-8")
+NUMBER = re.compile(r"\d+\.\d+")
 
 
 @pytest.fixture
@@ -40,17 +44,19 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.+?)```", page, re.DOTALL)
 
 
-def test_the_first_page_stores_recalls_and_explains(empty_database: psycopg.Connection[Any]) -> None:
-    answers = answers_to(empty_database, FIRST)
-    assert answers.count([("inserted",)]) == 2
-    *_, recalled, explained = answers
+def test_the_first_page_stores_and_recalls(empty_database: psycopg.Connection[Any]) -> None:
+    *_, stored, recalled = answers_to(empty_database, FIRST)
+    assert stored == [("inserted",)]
     assert [row[:2] for row in recalled] == [("chat/1", "I moved to Lisbon in May.")]
-    assert sum(contribution or 0 for *_, contribution in explained) == pytest.approx(recalled[0][2])
+    kept = empty_database.execute("SELECT tenant_id, project_id FROM pgmnemo.lessons").fetchone()
+    assert kept == (ada := tenant_id("ada"), project_id(ada, "kitchen"))
 
 
 @pytest.mark.parametrize("page", ["README.md", "pgmnemo/README.md"])
-def test_the_ten_lines_recall_and_after_a_restart_remember(page: str) -> None:
-    program, *_ = blocks((ROOT / page).read_text(encoding="utf-8"), "python")
+def test_the_first_program_recalls_and_after_a_restart_remembers(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    program, *_ = blocks(text, "python")
+    printed = []
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)  # as root the server runs as nobody
         for _ in range(2):
@@ -58,7 +64,31 @@ def test_the_ten_lines_recall_and_after_a_restart_remember(page: str) -> None:
                 [PYTHON, "-c", program], cwd=folder, capture_output=True, text=True, check=False
             )
             assert done.stderr == ""
-            assert done.stdout.count(" I moved to Lisbon in May. ") == 1
+            assert done.stdout.count("I moved to Lisbon in May.") == 1
+            printed.append(done.stdout)
+    for shown in blocks(text, "text")[:1]:
+        assert NUMBER.sub("", printed[0]) == NUMBER.sub("", shown)
+        found, wanted = (list(map(float, NUMBER.findall(one))) for one in (printed[0], shown))
+        assert found == pytest.approx(wanted, abs=0.05)  # another processor rounds vectors otherwise
+
+
+def test_the_badges_of_the_first_page_are_true() -> None:
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    oldest = json.loads((ROOT / "sql" / "META.json").read_text())["prereqs"]["runtime"]["requires"][
+        "PostgreSQL"
+    ]
+    badges = re.findall(r"img.shields.io/badge/(\w+)-(.+?)-", FIRST)
+    assert dict(badges) == {
+        "python": needed["requires-python"].removeprefix(">=") + "+",
+        "postgresql": oldest.partition(".")[0] + "+",
+        "licence": needed["license"].partition(" AND ")[0],  # the rest is of a file in it
+        "tests": "make_test",
+    }
+    assert re.search(r"^test:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_the_first_page_is_short() -> None:
+    assert len(FIRST.split()) <= 500
 
 
 def test_the_quick_start_runs_as_it_stands(empty_database: psycopg.Connection[Any]) -> None:
