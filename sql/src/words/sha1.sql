@@ -38,6 +38,7 @@ BEGIN
         END LOOP;
         h := ARRAY[h[1] + a & low_32, h[2] + b & low_32, h[3] + c & low_32, h[4] + d & low_32, h[5] + e & low_32];
     END LOOP;
-    RETURN (SELECT string_agg(int4send(x::bit(32)::integer), ''::bytea ORDER BY n) FROM unnest(h) WITH ORDINALITY u (x, n));
+    RETURN (SELECT string_agg(int4send(part::bit(32)::integer), ''::bytea ORDER BY number)
+              FROM unnest(h) WITH ORDINALITY u (part, number));
 END
 $$;
