@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pgmnemo.client.aio.memory import AsyncMemory as AsyncMemory
     from pgmnemo.client.aio.scope import AsyncScope as AsyncScope
-    from pgmnemo.client.records import Added as Added
+    from pgmnemo.client.records import AddResult as AddResult
+    from pgmnemo.client.records import BatchResult as BatchResult
     from pgmnemo.client.records import Context as Context
     from pgmnemo.client.records import Count as Count
+    from pgmnemo.client.records import Duplicate as Duplicate
     from pgmnemo.client.records import Fact as Fact
+    from pgmnemo.client.records import FactResult as FactResult
     from pgmnemo.client.records import Hit as Hit
     from pgmnemo.client.records import Item as Item
     from pgmnemo.client.records import Lesson as Lesson
-    from pgmnemo.client.records import Moved as Moved
-    from pgmnemo.client.records import Pair as Pair
     from pgmnemo.client.records import Reason as Reason
-    from pgmnemo.client.records import Similar as Similar
-    from pgmnemo.client.records import Stated as Stated
+    from pgmnemo.client.records import SimilarLesson as SimilarLesson
     from pgmnemo.client.records import Stats as Stats
     from pgmnemo.client.records import Step as Step
     from pgmnemo.client.records import Turn as Turn
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from pgmnemo.errors import UsageError as UsageError
 
 _RECORDS = (
-    "Added", "Context", "Count", "Fact", "Hit", "Item", "Lesson", "Moved", "Pair", "Reason", "Similar",
-    "Stated", "Stats", "Step", "Turn",
+    "AddResult", "BatchResult", "Context", "Count", "Duplicate", "Fact", "FactResult", "Hit", "Item",
+    "Lesson", "Reason", "SimilarLesson", "Stats", "Step", "Turn",
 )  # fmt: skip
 _ERRORS = (
     "ConflictError", "DatabaseError", "EmbedderError", "GrantError", "HiddenError", "LostError",

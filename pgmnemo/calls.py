@@ -32,25 +32,29 @@ Other = TypeVar("Other")
 Rows = list[tuple[Any, ...]]
 
 # Verbs with a separate function for the session's tenant.
-OF_SESSION = {
+SESSION_FUNCTIONS = {
     "store": "store_lesson", "recall": "recall_lessons", "link": "link_lessons", "forget": "forget_lesson",
     "check": "check_index", "index": "index_lessons", "compact": "compact_postings",
     "forget_all": "forget_tenant",
 }  # fmt: skip
-ONE_SPELLING = {
+TENANT_FUNCTIONS = {
     "get", "list", "count", "update", "append", "sweep", "forget_matching", "similar_pairs", "supersede",
     "undo_supersede", "timeline", "assert_fact", "facts", "end_fact", "embedder", "set_embedder",
     "begin_reembedding", "reembedding_due", "reembed", "finish_reembedding", "cancel_reembedding",
     "language", "set_language", "recut",
 }  # fmt: skip
 # Verbs that are not idempotent, or return another number when repeated.
-ONCE = {"append", "forget_matching", "forget_all", "sweep", "store_staged"}
-KINDS = {"str": str, "int": int, "float": float, "bool": bool}
+NOT_REPEATABLE = {"append", "forget_matching", "forget_all", "sweep", "store_staged"}
+ARGUMENT_TYPES = {"str": str, "int": int, "float": float, "bool": bool}
 INT4, INT8 = 2**31 - 1, 2**63 - 1
-WIDE = {"after"}  # arguments that are bigint
-CLIENTS = {"external_id": "key", "content": "text", "query_text": "query"}  # names of the client's verbs
-WRITTEN = {"query_text", "embedder", "name"}  # texts that are not content; an encoding may lack their letters
-EMBEDDER = "pgmnemo.embedder"  # the name of the setting, before its value
+BIGINT_ARGUMENTS = {"after"}  # arguments that are bigint
+CLIENT_NAMES = {"external_id": "key", "content": "text", "query_text": "query"}  # names of the client's verbs
+ENCODED_ARGUMENTS = {
+    "query_text",
+    "embedder",
+    "name",
+}  # texts that are not content; an encoding may lack their letters
+EMBEDDER_SETTING = "pgmnemo.embedder"  # the name of the setting, before its value
 # Casts for arguments if the Python value does not give PostgreSQL the type.
 CASTS = {
     "embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]",
@@ -69,40 +73,42 @@ class Call(Generic[Answer]):
     parameters: tuple[object, ...]
     decode: Callable[[Rows], Answer]
     repeatable: bool = True
-    shape: tuple[str, tuple[str, ...], tuple[str, ...]] = ("", (), ())  # function, arguments, columns
+    signature: tuple[str, tuple[str, ...], tuple[str, ...]] = ("", (), ())  # function, arguments, columns
     settings: tuple[tuple[str, str], ...] = ()  # of pgmnemo, which the call itself brings
 
-    def read(self, make: Callable[[Answer], Other]) -> Call[Other]:
+    def map(self, make: Callable[[Answer], Other]) -> Call[Other]:
         """Return the same call with its answer passed through `make`."""
         decode = self.decode
         return Call(
-            self.statement, self.parameters, lambda rows: make(decode(rows)), self.repeatable, self.shape,
+            self.statement, self.parameters, lambda rows: make(decode(rows)), self.repeatable, self.signature,
             self.settings,
         )  # fmt: skip
 
-    def written(self, form: Callable[[str], str]) -> Call[Answer]:
+    def encoded(self, form: Callable[[str], str]) -> Call[Answer]:
         """Return the same call with its question and its embedder's name in another form."""
         if not isinstance(self.parameters, tuple):  # a mapping, of a statement that is not a verb
             return self
-        names = ("",) * (len(self.parameters) - len(self.shape[1])) + self.shape[1]
+        names = ("",) * (len(self.parameters) - len(self.signature[1])) + self.signature[1]
         given = zip(names, ("", *self.parameters), self.parameters, strict=False)
         parameters = tuple(
-            form(one) if isinstance(one, str) and (name in WRITTEN or last == EMBEDDER) else one
+            form(one)
+            if isinstance(one, str) and (name in ENCODED_ARGUMENTS or last == EMBEDDER_SETTING)
+            else one
             for name, last, one in given
         )
         return replace(self, parameters=parameters)
 
-    def under(self, settings: Mapping[str, str]) -> Call[Answer]:
+    def with_settings(self, settings: Mapping[str, str]) -> Call[Answer]:
         """Return the same call of a named tenant with settings of pgmnemo for its transaction only.
 
         The call's own settings come last. A call without a tenant is unchanged.
         """
         settings = {**settings, **dict(self.settings)}
-        if not settings or self.shape[1][:1] != ("tenant",):
+        if not settings or self.signature[1][:1] != ("tenant",):
             return self
         given = tuple(one for name, value in settings.items() for one in (f"pgmnemo.{name}", value))
-        statement = _statement(*self.shape, len(settings))
-        return Call(statement, (*given, *self.parameters), self.decode, self.repeatable, self.shape)
+        statement = _statement(*self.signature, len(settings))
+        return Call(statement, (*given, *self.parameters), self.decode, self.repeatable, self.signature)
 
 
 def execute(connection: psycopg.Connection[Any], call: Call[Answer], *, binary: bool = False) -> Answer:
@@ -544,13 +550,13 @@ def list_settings(*columns: str) -> Call[Rows]:
     return _call("list_settings", _rows, locals())
 
 
-def setting(name: str, value: str, *, local: bool = False) -> Call[None]:
+def set_setting(name: str, value: str, *, local: bool = False) -> Call[None]:
     """Set `pgmnemo.<name>` for the session, or the transaction; its tenant is the setting `tenant_id`."""
     statement = f"SELECT pg_catalog.set_config(%s, %s, {str(local).lower()})"
     return Call(statement, (f"pgmnemo.{name}", value), _nothing)
 
 
-def plain(verb: str, tenant: UUID | None = None) -> Call[Rows]:
+def tenant_call(verb: str, tenant: UUID | None = None) -> Call[Rows]:
     """Return a verb that takes only a tenant, such as index or open_staging; without it the call is for the
     session's tenant or the whole database.
     """
@@ -563,54 +569,54 @@ def _call(verb: str, decode: Callable[[Rows], Answer], given: Mapping[str, Any])
     `given` are the `locals()` of a function with the verb's parameters, by their names, and `columns`.
     """
     tenant = given.get("tenant")
-    function = verb if tenant is not None else OF_SESSION.get(verb, verb)
+    function = verb if tenant is not None else SESSION_FUNCTIONS.get(verb, verb)
     named = {
-        name: _checked(name, value)
+        name: _checked_argument(name, value)
         for name, value in given.items()
         if value is not None and name != "columns"
     }
-    if tenant is None and verb in ONE_SPELLING:
+    if tenant is None and verb in TENANT_FUNCTIONS:
         named = {"tenant": None, **named}
     shape = (function, tuple(named), tuple(given.get("columns", ("*",))))
-    return Call(_statement(*shape), (*named.values(),), decode, verb not in ONCE, shape)
+    return Call(_statement(*shape), (*named.values(),), decode, verb not in NOT_REPEATABLE, shape)
 
 
 @cache
-def _kinds() -> dict[str, type]:
+def _argument_types() -> dict[str, type]:
     """Return the type of each argument that is a text, a number or a flag: every verb has the same."""
     told = [verb.__annotations__ for verb in globals().values() if isinstance(verb, FunctionType)]
     hints = {name: hint for each in told for name, hint in each.items() if each["return"].startswith("Call")}
     return {
-        name: KINDS[hint.removesuffix(" | None")]
+        name: ARGUMENT_TYPES[hint.removesuffix(" | None")]
         for name, hint in hints.items()
-        if hint.removesuffix(" | None") in KINDS
+        if hint.removesuffix(" | None") in ARGUMENT_TYPES
     }
 
 
-def _checked(name: str, value: Any) -> Any:
+def _checked_argument(name: str, value: Any) -> Any:
     """Return an argument as PostgreSQL takes it; raise UsageError for a wrong type, or a value out of
     range.
     """
-    kind = _kinds().get(name)
+    kind = _argument_types().get(name)
     if kind is None or (kind in (str, bool) and isinstance(value, kind)):
         return value
     if kind is float:
-        return _real(name, value)
+        return _checked_float(name, value)
     if kind is int:
-        return _whole(name, value)
+        return _checked_int(name, value)
     wanted = {str: "a text", bool: "True or False"}[kind]
-    raise UsageError(f"{CLIENTS.get(name, name)} is {repr(value)[:40]}, but must be {wanted}")
+    raise UsageError(f"{CLIENT_NAMES.get(name, name)} is {repr(value)[:40]}, but must be {wanted}")
 
 
-def _real(name: str, value: Any) -> float:
+def _checked_float(name: str, value: Any) -> float:
     number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else None
     if number is None or not abs(number) <= sys.float_info.max:
         raise UsageError(f"{name} is {repr(value)[:40]}, but must be a number")
     return float(number)
 
 
-def _whole(name: str, value: Any) -> int:
-    most = INT8 if name in WIDE else INT4
+def _checked_int(name: str, value: Any) -> int:
+    most = INT8 if name in BIGINT_ARGUMENTS else INT4
     fits = isinstance(value, Integral) and not isinstance(value, bool) and -most <= int(value) <= most
     if not fits:
         shown = repr(value)[:40]

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE, TARGET = ROOT / "pgmnemo/client/aio", ROOT / "pgmnemo/client/sync"
-BY_HAND = ("__init__.py", "waiting.py")
+BY_HAND = ("__init__.py", "concurrency.py")
 NOTE = "# Made of ../aio/{name} by `make sync`: edit that one.\n"
 RUFF = [sys.executable, "-m", "ruff"]
 

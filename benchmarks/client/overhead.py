@@ -177,7 +177,7 @@ async def cells(stack: AsyncExitStack, folder: Path, dsn: str) -> list[Cell]:
 
 def backends(memory: Any, cursor: Any) -> tuple[int, int]:
     """Return the server's processes of a memory with one connection, and of a cursor."""
-    [connection] = memory._channel.source._idle
+    [connection] = memory._executor.source._idle
     return connection.info.backend_pid, cursor.connection.info.backend_pid
 
 
@@ -216,7 +216,7 @@ def fill(folder: Path, texts: Texts, lessons: int) -> str:
             key, text, known.row = texts(12)
             given.tenant(GIVEN).project(HELD).add(text, key=key, vector=known.row)
             embedding.tenant(EMBEDDED).project(HELD).add(text, key=key)
-        return make_conninfo(**given._channel.source.conninfo)
+        return make_conninfo(**given._executor.source.conninfo)
 
 
 async def taken(cell: Cell, texts: Texts, calls: int) -> Taken:

@@ -23,7 +23,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from pgmnemo.calls import execute, plain
+from pgmnemo.calls import execute, tenant_call
 from pgmnemo.server import open_database
 from pgmnemo.server.releases import version_number
 from runner.systems.pgmnemo.system import TABLES
@@ -88,7 +88,7 @@ def measure(version: str, dsn: str | None, sizes: Sequence[int], count: int) -> 
                 client.execute("SET pgmnemo.exact_scan_limit = 0")
                 seconds = store(client, stored, clustered(size - stored, centres, chance))
                 stored = size
-                execute(client, plain("index", TENANT))
+                execute(client, tenant_call("index", TENANT))
                 tables = ", ".join(str(name) for (name,) in owner.execute(TABLES))
                 owner.execute(f"VACUUM (ANALYZE) {tables}".encode())
                 exact, truth = ask(client, questions, 10_000_000)

@@ -157,7 +157,7 @@ def judge(
             if answers(scope) != anew(fresh, tenant, file.getvalue()):
                 verdict.wrong.append("answers differ from those of a fresh database")
         exact = answers(scope, "vector", 10)
-        memory._channel.settings = {**memory._channel.settings, "exact_scan_limit": str(LIMIT)}
+        memory._executor.settings = {**memory._executor.settings, "exact_scan_limit": str(LIMIT)}
         if (share := overlap(exact, answers(scope, "vector", 10))) < LEAST_OVERLAP:
             verdict.wrong.append(f"the graph finds {share:.2f} of the ten nearest")
     return verdict

@@ -150,7 +150,7 @@ def compact(work: Work) -> None:
     for _ in range(6):
         work.add_many(work.new(8))
     began()
-    work.send(calls.plain("compact", work.tenant))
+    work.send(calls.tenant_call("compact", work.tenant))
 
 
 def graph(work: Work) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from pgmnemo.adapters.working import Work, arun, run
 from pgmnemo.client.aio.files import AsyncFiles, is_free, is_in
 from pgmnemo.client.aio.scope import AsyncScope
-from pgmnemo.client.naming import composed
+from pgmnemo.client.naming import nfc
 from pgmnemo.client.sync.files import Files
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import PgmnemoError, UsageError
@@ -228,7 +228,7 @@ COMMANDS: dict[str, tuple[type[BaseModel], Callable[[Any], Steps]]] = {
 
 def _path(given: str) -> str:
     """Return the normalized path; raise ToolError for a path outside of /memories."""
-    first, *parts = composed(given).removeprefix("/").split("/")
+    first, *parts = nfc(given).removeprefix("/").split("/")
     if f"/{first}" != ROOT or not given.startswith("/"):
         raise ToolError(f"Path must start with /memories, got: {given}")
     names: list[str] = []

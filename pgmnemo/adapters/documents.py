@@ -15,10 +15,10 @@ from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar
 
 from pgmnemo import calls
-from pgmnemo.client import blank, requests
+from pgmnemo.client import blank, scope_calls
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.arguments import check
-from pgmnemo.client.naming import composed
+from pgmnemo.client.naming import nfc
 from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.client.sync.scope import Scope
@@ -79,9 +79,9 @@ class Documents:
 
     async def get(self, ids: Sequence[str]) -> list[Lesson]:
         """Return the current lessons with these ids, in the order of the ids."""
-        call = requests.of_keys(self.scope.tenant_id, self.scope.project_id, keys_of(ids))
+        call = scope_calls.get_many(self.scope.tenant_id, self.scope.project_id, keys_of(ids))
         lessons = [Lesson(*row) for row in await answered(self.scope._call(call))]
-        return [lesson for lesson in lessons if lesson.holds()]
+        return [lesson for lesson in lessons if lesson.is_current()]
 
     async def listed(self, conditions: Condition | None) -> list[Lesson]:
         """Return all lessons with matching metadata."""
@@ -119,7 +119,7 @@ class Documents:
         passage, if the memory embeds passages), -1 to 1; in `hybrid` and `keyword` the score is the hit's
         `fit`, 0 to 1. `keyword` returns only lessons with a word of the question.
         """
-        if requests.number(k, "k", 0, calls.INT4) == 0:
+        if scope_calls.checked_int(k, "k", 0, calls.INT4) == 0:
             return []
         meant = mode == "vector"
         if meant and vector is not None:
@@ -198,7 +198,7 @@ def batches(ids: Sequence[str]) -> list[list[str]]:
 def keys_of(ids: Sequence[str]) -> list[str]:
     """Return the distinct ids that are valid keys; no lesson has another id."""
     check("ids", ids, Sequence[str])
-    return list(dict.fromkeys(composed(key) for key in ids if 1 <= len(key.encode()) <= LONGEST_KEY))
+    return list(dict.fromkeys(nfc(key) for key in ids if 1 <= len(key.encode()) <= LONGEST_KEY))
 
 
 def is_blank(text: str) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 
 from pgmnemo import Memory, Scope, Turn
 from pgmnemo.client import naming
-from pgmnemo.client.embedding import embedding_of
+from pgmnemo.client.memory_embedder import memory_embedder
 from pgmnemo.client.rendering import without_blocks
 from pgmnemo.errors import DatabaseError, GrantError, PgmnemoError, UsageError, os_errors
 from pgmnemo.escaping import escape_control_chars
@@ -99,7 +99,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
 
         try:
-            embedding_of(_settings(str(get_hermes_home()))["embedder"])
+            memory_embedder(_settings(str(get_hermes_home()))["embedder"])
         except PgmnemoError as error:
             log.warning("the memory is not available: %s", error)
             return False

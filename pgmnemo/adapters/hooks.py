@@ -28,7 +28,7 @@ from pgmnemo.escaping import escape_control_chars
 
 if TYPE_CHECKING:
     from pgmnemo import Scope
-    from pgmnemo.client.records import Moved
+    from pgmnemo.client.records import BatchResult
 
 GRACE = 5.0  # seconds for the cleanup after an interrupt
 MOST = 10_000_000  # bytes of an event
@@ -81,7 +81,7 @@ def hook(
     return 0
 
 
-def save(scope: Scope, transcript: Path) -> Moved:
+def save(scope: Scope, transcript: Path) -> BatchResult:
     """Store the new messages of a transcript of Claude Code or Codex; stored lessons are not changed.
 
     A message is identified by its key, so a longer transcript adds only its new messages. A rewritten
@@ -89,7 +89,7 @@ def save(scope: Scope, transcript: Path) -> Moved:
     while the agent writes it, are left out.
     """
     from pgmnemo.client.records import Item
-    from pgmnemo.client.requests import digest
+    from pgmnemo.client.scope_calls import text_digest
     from pgmnemo.importers import IMPORTERS, Options
 
     format = "codex" if transcript.name.startswith("rollout-") else "claude-code"
@@ -98,7 +98,7 @@ def save(scope: Scope, transcript: Path) -> Moved:
         items.setdefault(str(found.item.key), found.item)
     there = scope.known([*items])
     for key, item in [*items.items()]:
-        mark = digest(str(item.text))
+        mark = text_digest(str(item.text))
         if there.get(key, mark) != mark:
             again = f"{key}~{mark[:MARK]}"
             items[again] = replace(item, key=again)
@@ -144,11 +144,11 @@ def _scope(
     memory: str | None, tenant: str, project: str, *, embedder: str, patience: float
 ) -> Iterator[Scope]:
     from pgmnemo import Memory
-    from pgmnemo.client.naming import named
+    from pgmnemo.client.naming import parse_name
 
     made_of = None if embedder == "none" else embedder
     with Memory.open(memory, embedder=made_of, connections=1, patience=patience) as opened:
-        yield opened.tenant(named(tenant)).project(named(project))
+        yield opened.tenant(parse_name(tenant)).project(parse_name(project))
 
 
 @contextmanager

@@ -14,10 +14,10 @@ from uuid import uuid4
 from pgmnemo import calls
 from pgmnemo.adapters.documents import BLANK, BLANKS, KEPT, Documents, answered, is_blank, missing, twins
 from pgmnemo.adapters.langchain_filters import conditions
-from pgmnemo.client import requests
+from pgmnemo.client import scope_calls
 from pgmnemo.client.aio.scope import AsyncScope
-from pgmnemo.client.arguments import check, checked
-from pgmnemo.client.measuring import apart
+from pgmnemo.client.arguments import check, check_arguments
+from pgmnemo.client.embed_plan import random_vector
 from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import UsageError
@@ -35,7 +35,7 @@ except ModuleNotFoundError:
 TEXT = "pgmnemo:text"  # the metadata that keeps a text without a word
 
 
-@checked
+@check_arguments
 class PgmnemoVectorStore(VectorStore):
     """Documents in one project of a memory.
 
@@ -52,7 +52,7 @@ class PgmnemoVectorStore(VectorStore):
         self, scope: Scope | AsyncScope, embedding: Embeddings | None = None, *, mode: str = "vector"
     ) -> None:
         self._documents, self._embedding, self._mode = Documents(scope), embedding, mode
-        scope._project()  # writes need a project
+        scope._require_project()  # writes need a project
 
     @property
     def embeddings(self) -> Embeddings | None:
@@ -233,20 +233,20 @@ class PgmnemoVectorStore(VectorStore):
 
     async def _own(self, texts: list[str], *, question: bool = False) -> list[Any]:
         """Return vectors by the memory's embedder."""
-        rows = await answered(self._documents.scope._memory._rows(texts, question=question))
+        rows = await answered(self._documents.scope._memory._embed(texts, question=question))
         if not rows:
             raise UsageError(
                 "this needs vectors: give the store an embedding, or open the memory with an embedder"
             )
         width = self._documents.scope._memory._embedding.dimensions
-        return [apart(text, width) if rows[text] is None else rows[text] for text in texts]
+        return [random_vector(text, width) if rows[text] is None else rows[text] for text in texts]
 
     async def _marginal(
         self, vector: Any, found: list[Document], k: int, lambda_mult: float
     ) -> list[Document]:
         import numpy as np
 
-        requests.number(k, "k", 0, calls.INT4)
+        scope_calls.checked_int(k, "k", 0, calls.INT4)
         if not found:
             return []
         rows = await self._vectors([document.page_content for document in found])

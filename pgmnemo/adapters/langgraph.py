@@ -32,7 +32,7 @@ from pgmnemo.adapters.langgraph_items import (
 )
 from pgmnemo.adapters.working import Answer, Work, arun, run
 from pgmnemo.calls import Call, Rows
-from pgmnemo.client import records, requests
+from pgmnemo.client import records, scope_calls
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.arguments import check_fields
 from pgmnemo.client.records import Hit, Lesson
@@ -194,15 +194,17 @@ class PgmnemoStore(BaseStore):
 
     def _newest(self, asked: Mapping[str, Any], wanted: Mapping[str, Any], most: int) -> Work[list[Lesson]]:
         """Return lessons by their first storage, the newest first."""
-        filter, size = requests.filter_of(asked), min(most, requests.PAGE)
+        filter, size = scope_calls.filter_document(asked), min(most, scope_calls.PAGE_SIZE)
         found: list[Lesson] = []
         after: int | None = None
         while len(found) < most:
-            page = yield from _call(requests.listed(*self._place, after, size, filter=filter, newest=True))
+            page = yield from _call(
+                scope_calls.list_page(*self._place, after, size, filter=filter, newest=True)
+            )
             found += [lesson for lesson in page if is_item(lesson) and matches(value_of(lesson), wanted)]
             if len(page) < size:
                 break
-            after, size = page[-1].id, requests.PAGE
+            after, size = page[-1].id, scope_calls.PAGE_SIZE
         return found
 
     def _namespaces(self, op: ListNamespacesOp) -> Work[list[tuple[str, ...]]]:
@@ -211,7 +213,7 @@ class PgmnemoStore(BaseStore):
             raise StoreError(f"Unsupported match type: {unknown.pop()}")
         end = _end(op)
         heads = [topic_of(takewhile("*".__ne__, path)) for path, kind in wanted if kind == "prefix"]
-        filter = requests.filter_of({"topic_prefix": max(heads, key=len, default=topic_of(()))})
+        filter = scope_calls.filter_document({"topic_prefix": max(heads, key=len, default=topic_of(()))})
         topics: set[str] = set()
         after, count = None, MOST
         while count == MOST:
@@ -224,12 +226,12 @@ class PgmnemoStore(BaseStore):
     def _held(self, keys: Iterable[str]) -> Work[dict[str, Lesson]]:
         """Return the current lessons with these keys that are items."""
         lessons = [Lesson(*row) for row in (yield from self._rows(keys))]
-        return {lesson.key: lesson for lesson in lessons if is_item(lesson) and lesson.holds()}
+        return {lesson.key: lesson for lesson in lessons if is_item(lesson) and lesson.is_current()}
 
     def _rows(self, keys: Iterable[str], *more: Any) -> Work[Rows]:
-        """Return rows as `requests.of_keys`, without a query if there are no keys."""
+        """Return rows as `scope_calls.get_many`, without a query if there are no keys."""
         asked = list(set(keys))
-        return (yield from _call(requests.of_keys(*self._place, asked, *more))) if asked else []
+        return (yield from _call(scope_calls.get_many(*self._place, asked, *more))) if asked else []
 
     def _refresh(self, lessons: Sequence[Lesson]) -> Work[None]:
         """Restart the TTL of expiring items; an item stored meanwhile with another TTL keeps the new TTL."""

@@ -13,7 +13,7 @@ from unicodedata import is_normalized
 from pgmnemo.adapters.langgraph_filter import StoreError
 from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.rendering import without_blocks
-from pgmnemo.client.requests import NUL, levels
+from pgmnemo.client.scope_calls import NUL, nesting_depth
 from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.passages.pieces import MOST as MOST_PASSAGES
 
@@ -125,7 +125,7 @@ def plain(given: Any, what: str) -> dict[str, Any]:
         raise StoreError(f"{what} cannot be written as JSON: {error}") from None
     if NUL.search(told):
         raise StoreError(f"{what} has a NUL character, which no database takes; take it out")
-    if levels(value) > DEEPEST:
+    if nesting_depth(value) > DEEPEST:
         raise StoreError(f"{what} nests deeper than {DEEPEST} levels, which not every reader can follow")
     return value
 

@@ -27,10 +27,10 @@ from pgmnemo.adapters.documents import (
 )
 from pgmnemo.adapters.llamaindex_filters import Check, conditions, is_one_of, kept_key, path_of
 from pgmnemo.client.aio.scope import AsyncScope
-from pgmnemo.client.arguments import checked
+from pgmnemo.client.arguments import check_arguments
 from pgmnemo.client.records import Context, Hit, Item, Lesson
 from pgmnemo.client.rendering import FIRST, LAST, about_tokens
-from pgmnemo.client.requests import digest
+from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import UsageError
 
@@ -64,7 +64,7 @@ PROMPTS = (MessageRole.SYSTEM, MessageRole.DEVELOPER)  # not said by a participa
 ASSISTANTS = (MessageRole.ASSISTANT, MessageRole.CHATBOT, MessageRole.MODEL)
 
 
-@checked
+@check_arguments
 class PgmnemoVectorStore(BasePydanticVectorStore):
     """Nodes in one project of a memory.
 
@@ -80,7 +80,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
     def __init__(self, scope: Scope | AsyncScope) -> None:
         super().__init__(stores_text=True)
         self._documents = Documents(scope)
-        scope._project()
+        scope._require_project()
 
     @classmethod
     def class_name(cls) -> str:
@@ -214,7 +214,7 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         """Wrap `scope`; raise UsageError if it is not a scope of one project."""
         super().model_post_init(context)
         self._documents = Documents(self.scope)
-        self.scope._project()
+        self.scope._require_project()
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
         """Return the lessons that fit the last words of the user, else of any speaker; without messages, new
@@ -271,5 +271,5 @@ def _said(message: ChatMessage) -> str:
 def _spoken(message: ChatMessage) -> Item:
     session = str(message.additional_kwargs.get("session_id") or "")
     role = "assistant" if message.role in ASSISTANTS else message.role.value
-    key = digest("\n".join((session, role, _said(message))))[:24]  # short, because the block shows it
+    key = text_digest("\n".join((session, role, _said(message))))[:24]  # short, because the block shows it
     return Item(_said(message), key, role=role, metadata={"session_id": session} if session else {})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pgmnemo.cli.open_scope import memory_folder, open_scope
 from pgmnemo.cli.options import LOCAL, NONE, Embedder, Where
 from pgmnemo.cli.printing import lessons, tell, version, wrapped
-from pgmnemo.client.naming import named, tenant_id
+from pgmnemo.client.naming import parse_name, tenant_id
 from pgmnemo.errors import PgmnemoError
 
 if TYPE_CHECKING:
@@ -41,21 +41,21 @@ def _lines(one: Finding) -> Iterator[str]:
 
 
 def _findings(where: Where, embedder: str) -> Iterator[Finding]:
-    from pgmnemo.client.embedding import embedding_of
     from pgmnemo.client.location import resolve_location
+    from pgmnemo.client.memory_embedder import memory_embedder
     from pgmnemo.server.doctor import FAULT, OK, Finding, diagnose, fault
 
     made = None
     yield Finding("package", OK, version())
     try:
-        made = embedding_of(None if embedder == NONE else embedder)
+        made = memory_embedder(None if embedder == NONE else embedder)
         told = f"{made.name} ({made.model})" if made else "none: lessons are found by their words alone"
         yield Finding("embedder", OK, told)
     except PgmnemoError as error:
         yield fault("embedder", error)
     try:
         with _reached(where) as conninfo:
-            tenant, place = named(where.tenant), resolve_location(where.memory)
+            tenant, place = parse_name(where.tenant), resolve_location(where.memory)
             folder = place if isinstance(place, Path) else None
             found = diagnose(conninfo, tenant=tenant_id(tenant), name=where.tenant, folder=folder)
             yield from found

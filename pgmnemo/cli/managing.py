@@ -33,8 +33,8 @@ from pgmnemo.cli.options import (
     Whole,
 )
 from pgmnemo.cli.printing import lessons, note, outcomes, tell
-from pgmnemo.client.naming import named, tenant_id
-from pgmnemo.client.records import builtin
+from pgmnemo.client.naming import parse_name, tenant_id
+from pgmnemo.client.records import to_builtins
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def init(
     with opened(folder, quiet, embedder or NONE, make=True) as here:
         if embedder is not None and embedder != NONE:
             # loads the model; refused where vectors of another embedder are there already
-            here.tenant(named(os.environ.get("PGMNEMO_TENANT") or ME)).recall("Which model answers?")
+            here.tenant(parse_name(os.environ.get("PGMNEMO_TENANT") or ME)).recall("Which model answers?")
         made = here.tenant(ME).stats()
     tell(
         json,
@@ -101,7 +101,7 @@ def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json
     from pgmnemo.server.installing import install_into
 
     done = install_into(
-        dsn_parameters(dsn), tenants=[tenant_id(named(name)) for name in grant], role=role,
+        dsn_parameters(dsn), tenants=[tenant_id(parse_name(name)) for name in grant], role=role,
         way=PLAIN_SQL if way == "plain" else way, progress=Progress(quiet),
     )  # fmt: skip
     became = f"updated from {done.former}" if done.former else "installed"
@@ -146,7 +146,7 @@ def grant(
         role: a role of the database; else the one that logs in
     """
     with opened(memory, quiet) as here:
-        here.grant(named(tenant), role)
+        here.grant(parse_name(tenant), role)
     whom = role or "the role that logs in"
     tell(json, {"tenant": tenant, "role": role}, f"{whom} may work for the tenant {tenant}")
 
@@ -275,7 +275,7 @@ def import_(
     for sentence in done.left.named:
         note(where.quiet, f"left out: {sentence}")
     projects = {name or usual: number for name, number in done.projects.items()}
-    told = {**builtin(done), "projects": projects}
+    told = {**to_builtins(done), "projects": projects}
     tell(where.json, told, _imported(done.format, done.outcomes, dry_run), *_left(done))
 
 

@@ -97,10 +97,10 @@ async def _over_http(
 def _opener(place: str | None, embedder: str) -> Callable[[], Awaitable[AsyncMemory]]:
     """Return what opens the memory; an error now for a place or an embedder that cannot be meant."""
     from pgmnemo import AsyncMemory
-    from pgmnemo.client.embedding import embedding_of
     from pgmnemo.client.location import resolve_location
+    from pgmnemo.client.memory_embedder import memory_embedder
 
     resolve_location(place)
     made_of = None if embedder == NONE else embedder
-    embedding_of(made_of)
+    memory_embedder(made_of)
     return lambda: AsyncMemory.open(place, embedder=made_of)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgmnemo.cli.options import NONE, Where
-from pgmnemo.client.naming import named
+from pgmnemo.client.naming import parse_name
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def open_memory(
 def open_scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator[Scope]:
     """Yield a project of a tenant, or all of the tenant."""
     with open_memory(where.memory, where.quiet, embedder, make=make) as opened:
-        tenant = opened.tenant(named(where.tenant))
-        yield tenant if where.scope is None else tenant.project(named(where.scope))
+        tenant = opened.tenant(parse_name(where.tenant))
+        yield tenant if where.scope is None else tenant.project(parse_name(where.scope))
 
 
 def check_has_memory(place: str | None) -> str | None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from textwrap import wrap
 from typing import Any
 
-from pgmnemo.client.records import builtin
+from pgmnemo.client.records import to_builtins
 from pgmnemo.escaping import escape_control_chars
 from pgmnemo.terminal import say
 
@@ -32,7 +32,7 @@ def document(answer: Any) -> str:
     """JSON of records and what they hold; times are ISO 8601."""
     import msgspec
 
-    return msgspec.json.encode(builtin(answer)).decode()
+    return msgspec.json.encode(to_builtins(answer)).decode()
 
 
 def one_line(text: str, before: int = 0) -> str:

@@ -30,12 +30,12 @@ from pgmnemo.cli.printing import (
     tell,
     wrapped,
 )
-from pgmnemo.client.records import builtin
+from pgmnemo.client.records import to_builtins
 from pgmnemo.errors import MissingError
 
 if TYPE_CHECKING:
     from pgmnemo import Hit, Lesson
-    from pgmnemo.client.records import Fact, Pair, Reason, Step
+    from pgmnemo.client.records import Duplicate, Fact, Reason, Step
 
 HERE, ANYWHERE, WHOLE = Where(), Anywhere(), Whole()
 FITTING, PACKED, ASKED, LISTED = Fitting(), Packed(), Asked(), Listed()
@@ -59,7 +59,7 @@ def recall(
     with open_scope(where, embedder) as here:
         hits = here.recall(query, **asked.given())
     for rank, hit in enumerate(hits, start=1):
-        told = {**builtin(hit), "why": hit.why()} if why else hit
+        told = {**to_builtins(hit), "why": hit.why()} if why else hit
         tell(where.json, told, *_hit(rank, hit, why, full))
     if not hits:
         note(where.quiet, "nothing is found")
@@ -143,7 +143,7 @@ def get(key: str, /, *, where: Where = HERE) -> None:
             f"there is no lesson {key!r} in project {where.project} of tenant {where.tenant}; "
             "mnemo list prints the keys"
         )
-    fields = {name: value for name, value in builtin(found).items() if value not in (None, {})}
+    fields = {name: value for name, value in to_builtins(found).items() if value not in (None, {})}
     text = fields.pop("text")
     tell(where.json, found, *(f"{name}: {_field(value)}" for name, value in fields.items()), "", text)
 
@@ -261,7 +261,7 @@ def similar(
         note(where.quiet, "no two lessons are so alike")
 
 
-def _pair(pair: Pair) -> str:
+def _pair(pair: Duplicate) -> str:
     shares = (f"{'-' if share is None else format(share, '.2f'):>4}" for share in (pair.cosine, pair.words))
     return "  ".join([*shares, pair.first, pair.second])
 

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 from pgmnemo.cli.open_scope import check_has_memory
 from pgmnemo.cli.options import LOCAL, NONE, Embedder, Json, Quiet
 from pgmnemo.cli.printing import day, joined, note, one_line, tell
-from pgmnemo.client.naming import named
-from pgmnemo.client.records import builtin
+from pgmnemo.client.naming import parse_name
+from pgmnemo.client.records import to_builtins
 from pgmnemo.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def token(
         raise UsageError("token takes one of: make TENANT, list, revoke ID")
     if do == "make":
         assert of is not None
-        made = file.made(named(of), None if project is None else named(project), name)
+        made = file.made(parse_name(of), None if project is None else parse_name(project), name)
         tell(json, {"token": made}, made)
         note(quiet, "this is the only time that it is shown")
     elif do == "list":
@@ -140,7 +140,7 @@ def token(
 def _told(one: Holder) -> dict[str, Any]:
     import msgspec
 
-    return builtin(msgspec.structs.asdict(one))  # type: ignore[no-any-return]
+    return to_builtins(msgspec.structs.asdict(one))  # type: ignore[no-any-return]
 
 
 def _line(one: Holder) -> str:
@@ -165,4 +165,4 @@ def holder_of(tenant: str, project: str | None = None) -> Holder:
     """Return the holder of every request to a server without tokens."""
     from pgmnemo.serving.tokens import Holder
 
-    return Holder.of(named(tenant), None if project is None else named(project), id="-")
+    return Holder.of(parse_name(tenant), None if project is None else parse_name(project), id="-")

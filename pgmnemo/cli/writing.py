@@ -83,7 +83,7 @@ def _turns(place: str) -> list[Turn]:
 
 def _decoded(file: IO[bytes], where: str) -> list[Turn]:
     from pgmnemo import Turn
-    from pgmnemo.client.transfer import convert, decode, lines_of
+    from pgmnemo.client.jsonl_format import convert, decode, lines_of
 
     told = [(f"{where}, line {number}", line) for number, line in enumerate(lines_of(file, where), 1)]
     turns = [convert(decode(line, place), Turn, place) for place, line in told if line.strip()]

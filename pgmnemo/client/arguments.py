@@ -25,18 +25,18 @@ TYPES: dict[Any, tuple[type, str]] = {  # by annotation: the type of a value, an
     Mapping: (Mapping, "a mapping of names to values"), Sequence: (Sequence, "a list"),
     Iterable: (Iterable, "a list"),
 }  # fmt: skip
-ALIKE = {list: Sequence, tuple: Sequence, dict: Mapping}
-SURE = (type(None), bool, int, datetime, Mapping)
+ABSTRACT_TYPES = {list: Sequence, tuple: Sequence, dict: Mapping}
+EXACT_TYPES = (type(None), bool, int, datetime, Mapping)
 SHOWN = 40  # characters of a wrong value
 
 
-def checked(kind: Kind) -> Kind:
+def check_arguments(kind: Kind) -> Kind:
     """Let the public methods of a class raise UsageError for arguments that their annotations do not take."""
     for name, found in list(vars(kind).items()):
         verb = found.__func__ if isinstance(found, classmethod) else found
         if name.startswith("_") or not isinstance(verb, FunctionType) or verb.__module__ != kind.__module__:
             continue
-        setattr(kind, name, type(found)(_checked(verb)) if verb is not found else _checked(verb))
+        setattr(kind, name, type(found)(_with_checks(verb)) if verb is not found else _with_checks(verb))
     return kind
 
 
@@ -49,17 +49,17 @@ def check_fields(record: Any) -> None:
 
 def check(name: str, value: Any, hint: Any) -> None:
     """Raise UsageError for a value that an annotation does not take, or a text that no database takes."""
-    _check(name, value, _read(hint))
+    _check(name, value, _argument_type(hint))
 
 
-def _check(name: str, value: Any, wanted: Wanted) -> None:
+def _check(name: str, value: Any, wanted: ArgumentType) -> None:
     if type(value) in wanted.sure:
         return
     if type(value) is str and str in wanted.kinds:
         check_text(name, value)
         return
     if not any(_is(value, kind) for kind in wanted.kinds):
-        told = " or ".join(dict.fromkeys(_words(one) for one in wanted.choices if one is not type(None)))
+        told = " or ".join(dict.fromkeys(_type_text(one) for one in wanted.choices if one is not type(None)))
         raise UsageError(f"{name} is {_shown(value)}, but must be {told}")
     if isinstance(value, str):
         check_text(name, value)
@@ -83,7 +83,7 @@ def check_text(name: str, text: str) -> None:
         ) from None
 
 
-def _checked(verb: Any) -> Any:
+def _with_checks(verb: Any) -> Any:
     names = tuple(inspect.signature(verb).parameters)
 
     def check_all(given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
@@ -119,7 +119,7 @@ def _checked(verb: Any) -> Any:
     return function
 
 
-class Wanted(NamedTuple):
+class ArgumentType(NamedTuple):
     """An annotation: its choices, their types without parameters, and the types that need no second look."""
 
     choices: tuple[Any, ...]
@@ -128,26 +128,26 @@ class Wanted(NamedTuple):
 
 
 @cache
-def _hints(of: Callable[..., Any]) -> dict[str, Wanted]:
-    return {name: _read(hint) for name, hint in get_type_hints(of).items()}
+def _hints(of: Callable[..., Any]) -> dict[str, ArgumentType]:
+    return {name: _argument_type(hint) for name, hint in get_type_hints(of).items()}
 
 
 @cache
-def _read(hint: Any) -> Wanted:
+def _argument_type(hint: Any) -> ArgumentType:
     choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    kinds = tuple(Any if _is_vector(one) else _plain(one) for one in choices)
-    sure = {dict if kind is Mapping else kind for kind in kinds if kind in SURE}
-    return Wanted(choices, kinds, frozenset(sure))
+    kinds = tuple(Any if _is_vector(one) else _abstract_type(one) for one in choices)
+    sure = {dict if kind is Mapping else kind for kind in kinds if kind in EXACT_TYPES}
+    return ArgumentType(choices, kinds, frozenset(sure))
 
 
-def _plain(hint: Any) -> Any:
+def _abstract_type(hint: Any) -> Any:
     kind = get_origin(hint) or hint
-    return ALIKE.get(kind, kind)
+    return ABSTRACT_TYPES.get(kind, kind)
 
 
 def _is_vector(hint: Any) -> bool:
     inner = get_args(hint)
-    return _plain(hint) is Sequence and bool(inner) and (inner[0] is float or _is_vector(inner[0]))
+    return _abstract_type(hint) is Sequence and bool(inner) and (inner[0] is float or _is_vector(inner[0]))
 
 
 def _is(value: Any, kind: Any) -> bool:
@@ -163,9 +163,9 @@ def _is(value: Any, kind: Any) -> bool:
     return fits and (kind is not float or abs(value) <= sys.float_info.max)
 
 
-def _check_elements(name: str, value: Sequence[Any], wanted: Wanted) -> None:
+def _check_elements(name: str, value: Sequence[Any], wanted: ArgumentType) -> None:
     """Check the elements of a list; pairs are checked by their user."""
-    inner, *_ = next((*get_args(one), Any) for one in wanted.choices if _plain(one) is Sequence)
+    inner, *_ = next((*get_args(one), Any) for one in wanted.choices if _abstract_type(one) is Sequence)
     for one in value if get_origin(inner) is not tuple else ():
         check(f"a part of {name}", one, inner)
 
@@ -176,8 +176,8 @@ def _shown(value: Any) -> str:
     return repr(value)[:SHOWN] if shown else f"of type {type(value).__name__}"
 
 
-def _words(hint: Any) -> str:
-    kind, inner = _plain(hint), get_args(hint)
+def _type_text(hint: Any) -> str:
+    kind, inner = _abstract_type(hint), get_args(hint)
     if kind in (Sequence, Iterable) and inner:
         return (
             "a list of texts" if inner[0] is str else f"a list of {getattr(inner[0], '__name__', 'values')}"

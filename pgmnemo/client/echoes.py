@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from threading import Lock
 from uuid import UUID
 
-from pgmnemo.client import requests
+from pgmnemo.client import scope_calls
 from pgmnemo.client.records import Hit, Lesson
 
 ECHOES = 10_000  # texts of all tenants
@@ -39,7 +39,7 @@ class Echoes:
         """Return whether a text still is in its lesson: the lesson holds, its text is the same, and the text
         is part of it."""
         found = self._texts.get(tenant, {}).get(_digest(text))
-        if found is None or lesson is None or not lesson.holds():
+        if found is None or lesson is None or not lesson.is_current():
             return False
         return _digest(lesson.text) == found[2] and _plain(text) in _plain(lesson.text)
 
@@ -58,4 +58,4 @@ def _plain(text: str) -> str:
 
 def _digest(text: str) -> str:
     """Return a digest of a text that ignores differences in blanks."""
-    return requests.digest(_plain(text))
+    return scope_calls.text_digest(_plain(text))

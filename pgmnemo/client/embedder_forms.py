@@ -34,7 +34,7 @@ FORMS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Functions:
+class EmbedFunctions:
     """Texts to vectors, for questions and for documents, by the user's own model."""
 
     name: str
@@ -51,14 +51,14 @@ def is_coroutine_function(called: object) -> bool:
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(inner)
 
 
-def registered(text: str) -> tuple[Embedder, str]:
+def registered_embedder(text: str) -> tuple[Embedder, str]:
     """Return the embedder of `NAME option=value …`, and its model as a tenant remembers it.
 
     Options are the fields of EmbedderOptions, quoted as in a shell where they hold blanks.
     """
     from pgmnemo.embedders import EMBEDDERS
 
-    name, options = parse(text)
+    name, options = parse_embedder(text)
     embedder = EMBEDDERS[name](options)
     identity = embedder.identity
     model = identity.model
@@ -67,10 +67,10 @@ def registered(text: str) -> tuple[Embedder, str]:
     ):  # a folder, and its weights may differ from the pinned weights
         usual = EMBEDDERS[name](replace(options, model=None)).identity.revision
         model += "" if identity.revision == usual else f", {identity.revision}"
-    return embedder, remembered_model(model, identity.query_prefix, identity.document_prefix)
+    return embedder, model_label(model, identity.query_prefix, identity.document_prefix)
 
 
-def parse(text: str) -> tuple[str, EmbedderOptions]:
+def parse_embedder(text: str) -> tuple[str, EmbedderOptions]:
     """Split `NAME option=value …`; raise UsageError for an unknown option or a value that is not a number."""
     from pgmnemo.embedders import EmbedderOptions
 
@@ -98,34 +98,34 @@ def _option(pair: str, known: dict[str, bool]) -> tuple[str, Any]:
     return name, int(value)
 
 
-def functions_of(given: Any) -> Functions:
+def embed_functions(given: Any) -> EmbedFunctions:
     """Return the functions of a function, a pair or an object; raise UsageError for anything else."""
     if hasattr(given, "embed_documents"):
         return _of_object(given)
     if isinstance(given, tuple) and len(given) == 2 and all(map(callable, given)):
         queries, documents = given
-        names, places = zip(*map(_place, given), strict=True)
-        return Functions(" + ".join(names), " + ".join(places), documents, queries)
+        names, places = zip(*map(_qualified_name, given), strict=True)
+        return EmbedFunctions(" + ".join(names), " + ".join(places), documents, queries)
     if callable(given):
-        return Functions(*_place(given), given, given)
+        return EmbedFunctions(*_qualified_name(given), given, given)
     raise UsageError(f"embedder is {FORMS}, not {type(given).__name__}")
 
 
-def _place(called: Any) -> tuple[str, str]:
+def _qualified_name(called: Any) -> tuple[str, str]:
     """Return the qualified name of a function, and the same with its module."""
     named = called if hasattr(called, "__qualname__") else type(called)
     module = getattr(called, "__module__", None) or type(called).__module__
     return named.__qualname__, f"{module}.{named.__qualname__}"
 
 
-def _of_object(given: Any) -> Functions:
-    kind, place = _place(type(given))
+def _of_object(given: Any) -> EmbedFunctions:
+    kind, place = _qualified_name(type(given))
     before = [_text(given, name) for name in ("query_prefix", "document_prefix")]
     model = _text(given, "model") or _text(given, "model_name")
     queries, documents = _queries(given), given.embed_documents
-    return Functions(
+    return EmbedFunctions(
         _text(given, "name") or kind,
-        remembered_model(f"{place}, {model}" if model else place, *before),
+        model_label(f"{place}, {model}" if model else place, *before),
         prefixed(documents, before[1]),
         prefixed(queries, before[0]),
         _number(given, "batch_size"),
@@ -165,7 +165,7 @@ def prefixed(called: Callable[..., Any], prefix: str) -> Callable[..., Any]:
     return awaited
 
 
-def remembered_model(model: str, query_prefix: str, document_prefix: str) -> str:
+def model_label(model: str, query_prefix: str, document_prefix: str) -> str:
     """Return the name of a vector space: vectors under other prefixes cannot be compared."""
     model = re.sub(" [·|] ", ", ", model)  # the separators of a tenant's note
     if not (query_prefix or document_prefix):

@@ -23,7 +23,7 @@ def _codec(encoding: str) -> str | None:
         return None
 
 
-def written_in(encoding: str, text: str) -> str:
+def transliterate(encoding: str, text: str) -> str:
     """Return a question in the characters of an encoding; a missing letter becomes a plainer letter, else a
     blank.
 
@@ -31,13 +31,13 @@ def written_in(encoding: str, text: str) -> str:
     """
     if text.isascii() or (codec := _codec(encoding)) is None:
         return text
-    return "".join(one if _holds(codec, one) else _plainer(codec, one) for one in text)
+    return "".join(one if _encodes(codec, one) else _plainer_letter(codec, one) for one in text)
 
 
-def _holds(codec: str, letter: str) -> bool:
+def _encodes(codec: str, letter: str) -> bool:
     return letter == letter.encode(codec, "ignore").decode(codec) or "\ud800" <= letter <= "\udfff"
 
 
-def _plainer(codec: str, letter: str) -> str:
+def _plainer_letter(codec: str, letter: str) -> str:
     form = unicodedata.normalize("NFKD", letter.translate(PLAIN)).encode(codec, "ignore").decode(codec)
     return form or " "

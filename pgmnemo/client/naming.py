@@ -21,28 +21,28 @@ UUIDS = re.compile(r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}", re.ASCII | re.IGNO
 
 def tenant_id(name: str | UUID) -> UUID:
     """Return the uuid of a tenant; raise UsageError for an invalid name."""
-    return _made(NAMESPACE, name, "tenant")
+    return _name_uuid(NAMESPACE, name, "tenant")
 
 
 def project_id(tenant: UUID, name: str | UUID) -> UUID:
     """Return the uuid of a project of a tenant; raise UsageError for an invalid name."""
-    return _made(tenant, name, "project")
+    return _name_uuid(tenant, name, "project")
 
 
-def named(text: str) -> str | UUID:
+def parse_name(text: str) -> str | UUID:
     """Return a tenant or project from the command line: a uuid from its text form, other texts as a name."""
     return UUID(text) if UUIDS.fullmatch(text) else text
 
 
-def composed(name: str) -> str:
+def nfc(name: str) -> str:
     """Return a name in Unicode's composed form (NFC), in which the extension keeps keys, topics and roles."""
     return normalize("NFC", name)
 
 
-def _made(space: UUID, name: object, kind: str) -> UUID:
+def _name_uuid(space: UUID, name: object, kind: str) -> UUID:
     if isinstance(name, UUID):
         return name
-    if not isinstance(name, str) or not (told := composed(name).strip()) or len(told) > LONGEST:
+    if not isinstance(name, str) or not (told := nfc(name).strip()) or len(told) > LONGEST:
         raise UsageError(
             f"a {kind} is named by a text of 1 to {LONGEST:,} characters or a uuid.UUID, not {_shown(name)}"
         )

@@ -77,7 +77,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Similar:
+class SimilarLesson:
     """A lesson that says nearly the same as another or shares its subject; `fit` as of a hit."""
 
     key: str
@@ -87,7 +87,7 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddResult:
     """The result of an add. `outcome` is inserted, unchanged, updated, restored or unembedded, or `echo` for
     a text that this memory has handed out as context and does not store again (`key` is then the key of the
     repeated lesson). `similar` lists the lessons that the argument `similar` of `add` asks for.
@@ -96,7 +96,7 @@ class Added:
     key: str
     outcome: str
     position: int | None = None
-    similar: tuple[Similar, ...] = field(default=(), repr=False)
+    similar: tuple[SimilarLesson, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Lesson:
     language: str
     id: int
 
-    def holds(self) -> bool:
+    def is_current(self) -> bool:
         """Return whether a recall could answer with it now: not forgotten, superseded or expired."""
         now, ends = datetime.now(UTC), (self.superseded_at, self.expires_at)
         return self.active and all(end is None or end > now for end in ends)
@@ -160,7 +160,7 @@ class Hit:
 
     def relevance(self) -> float:
         """Return the relevance of the lesson itself: its words, its meaning and its time."""
-        return sum(self._added().get(name, 0.0) for name in RELEVANCE)
+        return sum(self._contributions().get(name, 0.0) for name in RELEVANCE)
 
     def is_lifted(self) -> bool:
         """Return whether the best of the same moment is another lesson."""
@@ -173,7 +173,7 @@ class Hit:
         The best hit of the same moment counts once more for the score. If that is the lesson itself, it is a
         part of its words, its meaning and its time.
         """
-        added, relevance = self._added(), self.relevance()
+        added, relevance = self._contributions(), self.relevance()
         own = relevance > 0 and not self.is_lifted()
         factor = 1 + added.get("context", 0.0) / relevance if own else 1.0
         made: dict[str, float] = {}
@@ -186,7 +186,7 @@ class Hit:
     def why(self) -> str:
         """Return one sentence: the lesson's fit, and the share of each cause, the greatest first."""
         told = [
-            f"{self._cause(name)} {value:+.2f}"
+            f"{self._cause_text(name)} {value:+.2f}"
             for name, value in self.shares().items()
             if value >= 0.005 or value <= -0.05
         ]
@@ -196,12 +196,12 @@ class Hit:
         last = "; it only repeats the question, so it ranks last" if self.repeats_question else ""
         return f"{fit}{', '.join(told)} = {self.score:.2f}{last}"
 
-    def _cause(self, name: str) -> str:
+    def _cause_text(self, name: str) -> str:
         if name == "moment" and self.lifted_by is not None:
             return f"{self.lifted_by!r} of the same moment"
         return CAUSES[name]
 
-    def _added(self) -> Mapping[str, float]:
+    def _contributions(self) -> Mapping[str, float]:
         """Return the share of each component; computed by the weights for an extension older than 1.0.0."""
         if self.contributions:
             return self.contributions
@@ -261,7 +261,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class FactResult:
     """The result of stating a fact: its key, `outcome` as of a lesson, and the number of superseded facts."""
 
     key: str
@@ -270,7 +270,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class Duplicate:
     """Two lessons that say nearly the same, by the cosine of their vectors or the words they share."""
 
     first: str
@@ -317,7 +317,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class BatchResult:
     """The number of lessons of an import by outcome: `inserted`, `unchanged`, ...; in a `dry_run`, the
     expected numbers.
     """
@@ -332,13 +332,13 @@ class Moved:
         return sum(self.outcomes.values())
 
 
-def builtin(answer: Any) -> Any:
+def to_builtins(answer: Any) -> Any:
     """Return records as mappings of their fields, without the fields excluded from comparison."""
     if answer is None or isinstance(answer, str | float | int):
         return answer
     if is_dataclass(answer):
         told = {one.name: getattr(answer, one.name) for one in fields(answer) if one.compare}
-        return {name: value if name == "metadata" else builtin(value) for name, value in told.items()}
+        return {name: value if name == "metadata" else to_builtins(value) for name, value in told.items()}
     if isinstance(answer, Mapping):
-        return {name: builtin(value) for name, value in answer.items()}
-    return [builtin(one) for one in answer] if isinstance(answer, list | tuple) else answer
+        return {name: to_builtins(value) for name, value in answer.items()}
+    return [to_builtins(one) for one in answer] if isinstance(answer, list | tuple) else answer

@@ -13,31 +13,31 @@ from uuid import UUID, uuid4
 
 from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
-from pgmnemo.client import requests
+from pgmnemo.client import scope_calls
 from pgmnemo.client.arguments import check_fields
-from pgmnemo.client.embedding import Remembered, given
-from pgmnemo.client.naming import composed
+from pgmnemo.client.lesson_text import ESTIMATED_METER, LessonText, lesson_text
+from pgmnemo.client.memory_embedder import EmbedderRecord, caller_vectors
+from pgmnemo.client.naming import nfc
 from pgmnemo.client.records import Item
-from pgmnemo.client.turns import ESTIMATED, Written, written
-from pgmnemo.client.vectors import Reals, Vectors
+from pgmnemo.client.vectors import RealArray, VectorArray
 from pgmnemo.errors import UsageError
 from pgmnemo.passages.pieces import Meter
 from pgmnemo.records import Passage
 
 COLUMNS = dict.fromkeys(
-    ("project_id", "external_id", "content", *requests.FIELDS, "embedding", "passages", "passage_embeddings"),
-    "",
+    ("project_id", "external_id", "content", *scope_calls.LESSON_FIELDS, "embedding", "passages",
+     "passage_embeddings"), "",
 )  # fmt: skip
 LONGEST_KEY = 1_000  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class OfLesson:
+class LessonVectors:
     """Vectors of a lesson and of each of its passages; `source` is the embedder, None without vectors."""
 
     whole: Any = None
     passages: Any = None
-    source: Remembered | None = None
+    source: EmbedderRecord | None = None
 
 
 def new_key() -> str:
@@ -49,20 +49,20 @@ def checked_key(key: str) -> str:
     """Return a key in its stored form; raise UsageError for a key that the extension refuses."""
     if not isinstance(key, str) or not 1 <= len(key.encode("utf-8", "surrogatepass")) <= LONGEST_KEY:
         raise UsageError(f"a key is a text of 1 to {LONGEST_KEY:,} bytes, not {str(key)[:40]!r}")
-    return composed(key)
+    return nfc(key)
 
 
-def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
+def item_batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
     """Yield items in lists of at most `size`, with distinct keys in each list.
 
     The last of two Items with one key replaces the first.
     """
-    requests.number(size, "batch", 1, 10_000)
+    scope_calls.checked_int(size, "batch", 1, 10_000)
     if isinstance(items, str | Item) or not isinstance(items, Iterable):
         raise UsageError(f"add_many takes a list of texts and Items, not one {type(items).__name__}")
     rest, start = enumerate(items), new_key()[:24]
     while some := list(islice(rest, size)):
-        keyed = [_keyed(item, f"{start}{number:08x}") for number, item in some]
+        keyed = [_with_key(item, f"{start}{number:08x}") for number, item in some]
         once = {item.key: item for item in keyed}
         if len(once) < len(keyed):
             _check_forms(item.key for _, item in some if isinstance(item, Item) and item.key)
@@ -73,14 +73,14 @@ def _check_forms(keys: Iterable[str]) -> None:
     """Raise UsageError for two keys that differ, and are stored as the same."""
     given: dict[str, str] = {}
     for key in keys:
-        if (other := given.setdefault(composed(key), key)) != key:
+        if (other := given.setdefault(nfc(key), key)) != key:
             raise UsageError(
                 f"the keys {other!a} and {key!a} are the same in Unicode's composed form (NFC); "
                 "give one of them another key"
             )
 
 
-def _keyed(item: Item | str, made: str) -> Item:
+def _with_key(item: Item | str, made: str) -> Item:
     if isinstance(item, str):
         return Item(item, made)
     if not isinstance(item, Item):
@@ -89,7 +89,7 @@ def _keyed(item: Item | str, made: str) -> Item:
 
 
 @contextmanager
-def naming(key: str | None) -> Iterator[None]:
+def key_in_errors(key: str | None) -> Iterator[None]:
     """Name the lesson's key, if it has one, in a UsageError of the block."""
     try:
         yield
@@ -99,19 +99,19 @@ def naming(key: str | None) -> Iterator[None]:
         raise UsageError(f"lesson {key!r}: {error}") from None
 
 
-def check(items: Iterable[Item]) -> None:
+def check_items(items: Iterable[Item]) -> None:
     """Raise UsageError for a field of an item that its annotation does not take."""
     for item in items:
-        with naming(item.key):
+        with key_in_errors(item.key):
             check_fields(item)
 
 
-def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
+def item_text(item: Item, meter: Meter = ESTIMATED_METER) -> LessonText:
     """Return an item's text with its passages: the item's own, else passages by the protocol's rule and the
     limits of `meter`.
     """
-    with naming(item.key):
-        made = written(item.text, item.at, meter)
+    with key_in_errors(item.key):
+        made = lesson_text(item.text, item.at, meter)
     if item.passage_vectors is not None and (item.passages is None or item.vector is None):
         raise UsageError("passage_vectors go with passages and with the vector of the whole; give all three")
     if item.passages is None:
@@ -124,90 +124,90 @@ def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
     return replace(made, passages=tuple(Passage(text, text) for text in item.passages))
 
 
-def texts(item: Item, made: Written) -> list[str]:
+def texts_to_embed(item: Item, made: LessonText) -> list[str]:
     """Return the texts to embed."""
     if item.vector is not None:
         return []
     return [made.text, *(passage.embedded for passage in made.passages)]
 
 
-def vectors(
+def lesson_vectors(
     item: Item,
-    made: Written,
+    made: LessonText,
     rows: Mapping[str, Any],
-    own: Remembered | None,
-    maker: Remembered | None = None,
-) -> OfLesson:
+    own: EmbedderRecord | None,
+    maker: EmbedderRecord | None = None,
+) -> LessonVectors:
     """Return the vectors of a lesson: the item's, which `maker` made (None: the caller), or of the memory's
     `own` embedder among `rows`, or none.
     """
     if item.vector is not None:
         parts = item.passage_vectors if made.passages else None
-        given_rows, source = given([item.vector, *(parts or ())], 1 + len(parts or ()))
-        return OfLesson(given_rows[0], given_rows[1:] if parts else None, maker or source)
+        given_rows, source = caller_vectors([item.vector, *(parts or ())], 1 + len(parts or ()))
+        return LessonVectors(given_rows[0], given_rows[1:] if parts else None, maker or source)
     if own is None or not rows:
-        return OfLesson()
+        return LessonVectors()
     passages = [rows[passage.embedded] for passage in made.passages]
     whole = rows[made.text]
     some = any(row is not None for row in passages)
-    return OfLesson(whole, passages if some else None, own if some or whole is not None else None)
+    return LessonVectors(whole, passages if some else None, own if some or whole is not None else None)
 
 
-def sent(made: Written, given: OfLesson, element: int, width: int) -> dict[str, Any]:
+def vector_arguments(made: LessonText, given: LessonVectors, element: int, width: int) -> dict[str, Any]:
     """Return passages and vectors as arguments of `store` and `append`; `element` is the oid of pgvector's
     type.
     """
     return {
-        "embedding": None if given.whole is None else Reals(given.whole, width),
+        "embedding": None if given.whole is None else RealArray(given.whole, width),
         "passages": [passage.text for passage in made.passages] or None,
-        "passage_embeddings": None if given.passages is None else Vectors(given.passages, element, width),
+        "passage_embeddings": None if given.passages is None else VectorArray(given.passages, element, width),
     }
 
 
-def row(
-    project: UUID, item: Item, made: Written, given: OfLesson, element: int, width: int
+def staging_row(
+    project: UUID, item: Item, made: LessonText, given: LessonVectors, element: int, width: int
 ) -> tuple[Any, ...]:
     """Return a row of the staging table, in the order of COLUMNS."""
     from psycopg.types.json import Jsonb
     from psycopg.types.numeric import Int2, Int4
 
-    with naming(item.key):
-        said = requests.fields(item, made.at)
+    with key_in_errors(item.key):
+        said = scope_calls.lesson_fields(item, made.at)
     wrapped: dict[str, Callable[[Any], Any]] = {
         "importance": Int2, "position": Int4, "metadata": partial(Jsonb, dumps=str),  # it is JSON already
     }  # fmt: skip
     fields = [
         wrapped[name](said[name]) if name in wrapped and said[name] is not None else said[name]
-        for name in requests.FIELDS
+        for name in scope_calls.LESSON_FIELDS
     ]
     return (
         project, item.key, made.text, *fields,
-        None if given.whole is None else Vectors(given.whole, element, width, single=True),
+        None if given.whole is None else VectorArray(given.whole, element, width, single=True),
         [passage.text for passage in made.passages] or None,
-        None if given.passages is None else Vectors(given.passages, element, width),
+        None if given.passages is None else VectorArray(given.passages, element, width),
     )  # fmt: skip
 
 
-class Space(NamedTuple):
-    """A row of the verb `embedder`: `kept` numbers per vector, by the embedder in `name`."""
+class EmbedderRow(NamedTuple):
+    """A row of the verb `embedder`: `dimensions` numbers per vector, by the embedder in `name`."""
 
     name: str | None
-    kept: int
+    dimensions: int
     generation: int
     next_name: str | None = None
-    next_kept: int | None = None
+    next_dimensions: int | None = None
 
     @property
-    def held(self) -> Remembered | None:
+    def identity(self) -> EmbedderRecord | None:
         """Return the remembered embedder of the vectors; None if no writer named it."""
         if self.name is None:
             return None
         embedder, model, numbers = [*re.split(" [·|] ", self.name), "", ""][:3]
         told = numbers.removesuffix(" numbers")
-        return Remembered(embedder, model, int(told) if told.isdecimal() else self.kept)
+        return EmbedderRecord(embedder, model, int(told) if told.isdecimal() else self.dimensions)
 
 
-def name_of(own: Remembered, kept: int | None = None) -> str:
+def embedder_label(own: EmbedderRecord, kept: int | None = None) -> str:
     """Return the name that the extension stores of an embedder.
 
     It ends with the embedder's number of dimensions where the vectors have more, filled up with zeros.
@@ -216,7 +216,7 @@ def name_of(own: Remembered, kept: int | None = None) -> str:
     return " · ".join((own.embedder, own.model, numbers)).rstrip(" ·")
 
 
-BARE = """
+WITHOUT_VECTORS = """
 SELECT l.project_id, l.external_id, l.content,
        ARRAY(SELECT p.content FROM pgmnemo.list_passages(%(tenant)s) p
               WHERE p.lesson_id = l.id AND p.number > 0 ORDER BY p.number)
@@ -228,11 +228,11 @@ SELECT l.project_id, l.external_id, l.content,
 """
 
 
-def bare(tenant: UUID) -> Call[Rows]:
+def lessons_without_vectors(tenant: UUID) -> Call[Rows]:
     """Return the lessons of a tenant with vectors that have none: project, key, text and passages."""
-    return Call(BARE, {"tenant": tenant}, lambda rows: rows)  # type: ignore[arg-type]
+    return Call(WITHOUT_VECTORS, {"tenant": tenant}, lambda rows: rows)  # type: ignore[arg-type]
 
 
-def space(tenant: UUID) -> Call[Space | None]:
+def get_embedder(tenant: UUID) -> Call[EmbedderRow | None]:
     """Return the call for the tenant's embedder and dimension; its answer is None without vectors."""
-    return calls.embedder(tenant).read(lambda rows: Space(*rows[0]) if rows else None)
+    return calls.embedder(tenant).map(lambda rows: EmbedderRow(*rows[0]) if rows else None)

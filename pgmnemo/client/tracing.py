@@ -14,7 +14,7 @@ from typing import Any
 from pgmnemo.client.records import Hit
 
 
-class Span:
+class MemorySpan:
     """The attributes that a verb records about itself; without a tracer nothing is recorded."""
 
     __slots__ = ("_span", "_texts")
@@ -42,7 +42,7 @@ class Span:
             self._set("gen_ai.memory.records", [hit.text for hit in hits])
 
 
-NOTHING = nullcontext(Span())
+NOTHING = nullcontext(MemorySpan())
 
 
 class Tracing:
@@ -51,19 +51,21 @@ class Tracing:
     def __init__(self, tracer: Any = None, texts: bool = False) -> None:
         self._tracer, self._texts = tracer, texts
 
-    def span(self, operation: str, store: object, key: str | None = None) -> AbstractContextManager[Span]:
+    def span(
+        self, operation: str, store: object, key: str | None = None
+    ) -> AbstractContextManager[MemorySpan]:
         """Return a span of an operation; the tracer records an error inside it."""
         return NOTHING if self._tracer is None else self._traced(operation, store, key)
 
     @contextmanager
-    def _traced(self, operation: str, store: object, key: str | None) -> Iterator[Span]:
+    def _traced(self, operation: str, store: object, key: str | None) -> Iterator[MemorySpan]:
         given = {
             "gen_ai.operation.name": operation,
             "gen_ai.memory.store.id": str(store),
             "db.system.name": "postgresql",
         }
         with self._tracer.start_as_current_span(f"{operation} pgmnemo", attributes=given) as span:
-            told = Span(span, self._texts)
+            told = MemorySpan(span, self._texts)
             if key is not None:
                 told.record(key)
             yield told

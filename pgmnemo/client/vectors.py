@@ -1,7 +1,7 @@
 """Vectors on their way to PostgreSQL in its binary form, without pgvector's types being registered.
 
-`Reals` is a `real[]`; `Vectors` is a `vector[]`, or a single one, and the type of its elements has another
-number in every database. Zeros at the end, up to the `width` that a tenant keeps, leave cosines as they are.
+`RealArray` is a `real[]`; `VectorArray` is a `vector[]`, or a single vector, and the type of its elements has
+another number in every database. Zeros at the end, up to the `width` that a tenant keeps, change no cosine.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 REAL, REALS = 700, 1021  # the oids of real and real[]
 ARRAY = struct.Struct(">iiIii")  # dimensions, nulls, element's oid, length, lower bound
-WIDTH = 4000  # numbers of a vector that the extension stores at most, 0.5.0 only 1,024
+MAX_DIMENSIONS = 4000  # numbers of a vector that the extension stores at most, 0.5.0 only 1,024
 
 
-class Reals:
+class RealArray:
     """A vector, as any sequence of numbers, padded with zeros to `width`."""
 
     __slots__ = ("row", "width")
@@ -46,7 +46,7 @@ def _zeros(width: int) -> Any:
     return body
 
 
-class Vectors:
+class VectorArray:
     """A vector for each passage, None for a passage without a vector; or a `single` vector. `element` is the
     oid of pgvector's type.
     """
@@ -61,7 +61,7 @@ class Vectors:
         import numpy as np
 
         if not self.single and any(row is None for row in self.rows):
-            return self._some()
+            return self._with_nulls()
         matrix = np.atleast_2d(np.asarray(self.rows, dtype=np.float32))
         width = max(self.width, matrix.shape[1])
         kind = [("size", ">i4"), ("width", ">i2"), ("unused", ">i2"), ("numbers", ">f4", (width,))]
@@ -71,19 +71,19 @@ class Vectors:
         body = sent.tobytes()
         return body[4:] if self.single else ARRAY.pack(1, 0, self.element, len(matrix), 1) + body
 
-    def _some(self) -> bytes:
+    def _with_nulls(self) -> bytes:
         """Return the same where a text has no vector: NULL has the length -1 and no body."""
         parts = [ARRAY.pack(1, 1, self.element, len(self.rows), 1)]
         for row in self.rows:
             if row is None:
                 parts.append(struct.pack(">i", -1))
             else:
-                body = Vectors(row, self.element, self.width, single=True).binary()
+                body = VectorArray(row, self.element, self.width, single=True).binary()
                 parts += [struct.pack(">i", len(body)), body]
         return b"".join(parts)
 
 
-def as_kept(halves: Any) -> Any:
+def unrounded(halves: Any) -> Any:
     """Return a vector near a stored vector that rounds to the same numbers in the extension.
 
     The extension stores l2_normalize(vector)::halfvec. The length of the stored vector is 1 up to rounding.
@@ -103,7 +103,7 @@ def as_kept(halves: Any) -> Any:
 
 
 @cache
-def ours() -> AdaptersMap:
+def client_adapters() -> AdaptersMap:
     """Return this client's adapters for the types of PostgreSQL, in place of a connection's own."""
     import psycopg
     from psycopg.adapt import AdaptersMap, Dumper
@@ -119,6 +119,6 @@ def ours() -> AdaptersMap:
         oid = REALS
 
     adapters = AdaptersMap(psycopg.adapters)
-    adapters.register_dumper(Reals, OfReals)
-    adapters.register_dumper(Vectors, Binary)
+    adapters.register_dumper(RealArray, OfReals)
+    adapters.register_dumper(VectorArray, Binary)
     return adapters

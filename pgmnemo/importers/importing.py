@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
-from pgmnemo.client.records import Item, Moved
-from pgmnemo.client.requests import digest
-from pgmnemo.client.transfer import LessonLine, LinkLine
-from pgmnemo.client.transferring import batches, lines_in
+from pgmnemo.client.jsonl_format import LessonLine, LinkLine
+from pgmnemo.client.jsonl_rows import line_batches, open_lines
+from pgmnemo.client.records import BatchResult, Item
+from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.errors import PgmnemoError, RefusedError, UsageError
 from pgmnemo.escaping import escape_sentence
 from pgmnemo.importers import IMPORTERS, UNKNOWN, Found, LeftOut, Options
@@ -38,11 +38,13 @@ class Scope(Protocol):
 
     def known(self, keys: Sequence[str]) -> Mapping[str, str]: ...
 
-    def add_many(self, items: Iterable[Item], *, batch: int = BATCH, progress: Progress = QUIET) -> Moved: ...
+    def add_many(
+        self, items: Iterable[Item], *, batch: int = BATCH, progress: Progress = QUIET
+    ) -> BatchResult: ...
 
     def import_(
         self, place: Path | str | IO[bytes], *, dry_run: bool = False, progress: Progress = QUIET
-    ) -> Moved: ...
+    ) -> BatchResult: ...
 
 
 class Nothing:
@@ -54,16 +56,18 @@ class Nothing:
     def known(self, keys: Sequence[str]) -> Mapping[str, str]:
         return {}
 
-    def add_many(self, items: Iterable[Item], *, batch: int = BATCH, progress: Progress = QUIET) -> Moved:
+    def add_many(
+        self, items: Iterable[Item], *, batch: int = BATCH, progress: Progress = QUIET
+    ) -> BatchResult:
         raise UsageError("a dry run stores nothing")
 
     def import_(
         self, place: Path | str | IO[bytes], *, dry_run: bool = False, progress: Progress = QUIET
-    ) -> Moved:
+    ) -> BatchResult:
         """Count the lessons of an export."""
-        with lines_in(place) as lines:
+        with open_lines(place) as lines:
             kinds = Counter(type(line) for line in progress.track(lines, "lines"))
-        return Moved({"inserted": kinds[LessonLine]}, kinds[LinkLine], dry_run)
+        return BatchResult({"inserted": kinds[LessonLine]}, kinds[LinkLine], dry_run)
 
 
 @dataclass(slots=True)
@@ -117,7 +121,7 @@ def bring(
         done.links, done.read = moved.links, sum(moved.outcomes.values())
         return done
     found = _once(_recognised(read(place, options=options), place, format, options), project, options)
-    for chunk in batches(progress.track(found, f"lessons of {format}"), batch):
+    for chunk in line_batches(progress.track(found, f"lessons of {format}"), batch):
         _take(scope, chunk, project, done, refresh, batch)
     done.read = done.outcomes.total() + options.left.counts.total()
     return done
@@ -252,4 +256,4 @@ def _send(scope: Scope, items: list[Item], done: Imported, batch: int) -> None:
 def _state(item: Item, there: Mapping[str, str]) -> str:
     if str(item.key) not in there:
         return "inserted"
-    return "unchanged" if there[str(item.key)] == digest(str(item.text)) else "updated"
+    return "unchanged" if there[str(item.key)] == text_digest(str(item.text)) else "updated"

@@ -14,9 +14,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from pgmnemo.client.jsonl_format import ExportHeader, LessonLine, convert, header_of, is_header, record_of
 from pgmnemo.client.records import Item
-from pgmnemo.client.requests import digest
-from pgmnemo.client.transfer import Header, LessonLine, convert, header_of, is_header, record_of
+from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import Found, Options
 from pgmnemo.importers.lessons import lesson, moment, utc
@@ -33,7 +33,7 @@ OWN = {"project", *(one.name for one in fields(Item))}
 def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """Yield lines of JSON with a text each, or a memory's own export."""
     for source in sources(place, LINES, options):
-        header: Header | None = None
+        header: ExportHeader | None = None
         for number, where, value in objects(source, options, lines=True):
             try:
                 if number == 1 and is_header(value):
@@ -55,7 +55,7 @@ def is_export(place: Path | str) -> bool:
     return is_header(next((value for _, _, value in objects(source, options, lines=True)), None))
 
 
-def _kept(value: Any, header: Header, where: str, options: Options) -> Iterator[Found]:
+def _kept(value: Any, header: ExportHeader, where: str, options: Options) -> Iterator[Found]:
     record = record_of(value, header, where)
     if isinstance(record, LessonLine) and record.active:
         return _lesson(record, record.key, str(record.project), record.metadata, where, options)
@@ -70,7 +70,7 @@ def _plain(value: dict[str, Any], where: str, options: Options) -> Iterator[Foun
         raise UsageError(f"{where}: `project` is no text; write it as one")
     if not isinstance(item.text, str):
         raise UsageError(f"{where}: `text` is a list; give one text a line")
-    key = item.key or digest(item.text)
+    key = item.key or text_digest(item.text)
     more = {name: one for name, one in value.items() if name not in OWN}
     return _lesson(item, key, value.get("project"), {**more, **(item.metadata or {})}, where, options)
 

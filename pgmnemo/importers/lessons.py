@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from pgmnemo.client.blank import is_blank
-from pgmnemo.client.naming import composed
+from pgmnemo.client.naming import nfc
 from pgmnemo.client.records import Item
 from pgmnemo.client.rendering import without_blocks
 from pgmnemo.importers import UNKNOWN, Found, Options
@@ -51,9 +51,7 @@ def lesson(
     elif great:
         options.left.add("too long", f"{where} has more metadata than is stored")
     else:
-        item = Item(
-            text, _short(composed(clean(key))), _name(role), _name(topic), metadata=told, **clean(fields)
-        )
+        item = Item(text, _short(nfc(clean(key))), _name(role), _name(topic), metadata=told, **clean(fields))
         yield Found(_name(project), item, where)
 
 

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from markdown_it import MarkdownIt
 
-from pgmnemo.client.naming import composed
+from pgmnemo.client.naming import nfc
 from pgmnemo.importers import Found, Options
 from pgmnemo.importers.lessons import MOST, lesson, time_of
 from pgmnemo.importers.sources import Source, guarded, sources
@@ -68,7 +68,7 @@ def _lessons(source: Source, text: str, options: Options) -> Iterator[Found]:
                 "empty", f"{source.where}{''.join(f', {one}' for one in headings[-1:])} has no text"
             )
             continue
-        name = composed("/".join(headings))
+        name = nfc("/".join(headings))
         seen[name] += 1
         key = source.name + (f"#{name}" if name else "") + (f"~{seen[name]}" if seen[name] > 1 else "")
         topic = " > ".join(headings) or title

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from pgmnemo.client.transfer import LONGEST, decode, lines_of
+from pgmnemo.client.jsonl_format import LONGEST, decode, lines_of
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.escaping import escape_sentence
 from pgmnemo.importers import Options

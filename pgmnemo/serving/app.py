@@ -17,8 +17,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from pgmnemo import AsyncMemory
-from pgmnemo.client.aio.waiting import ANSWER_BYTES
-from pgmnemo.client.requests import VERSIONS
+from pgmnemo.client.aio.concurrency import MAX_ANSWER_BYTES
+from pgmnemo.client.scope_calls import VERSIONS
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.serving.answers import FAULT, Refusal, Refused, refusal
 from pgmnemo.serving.openapi import JSON, JSON_LINES, description
@@ -120,7 +120,7 @@ async def _exported(scope: Any, given: dict[str, Any], exporting: set[str], whos
     exporting.add(whose)
     file = TemporaryFile()  # noqa: SIM115
     try:
-        ANSWER_BYTES.set(None)  # a file may be larger than an answer
+        MAX_ANSWER_BYTES.set(None)  # a file may be larger than an answer
         await scope.export(file, **given)
         await asyncio.to_thread(file.seek, 0)
     except BaseException:
@@ -166,7 +166,7 @@ class Health:
     async def _asked(self) -> bool:
         try:
             async with asyncio.timeout(PATIENCE):
-                await self._memory._channel.call(VERSIONS)
+                await self._memory._executor.call(VERSIONS)
         except (PgmnemoError, TimeoutError):
             return False
         return True

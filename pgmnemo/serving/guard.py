@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pgmnemo.client.aio.waiting import ANSWER_BYTES
+from pgmnemo.client.aio.concurrency import MAX_ANSWER_BYTES
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.serving.answers import FULL, Refusal, Refused, Send
 from pgmnemo.serving.origin import is_json, is_own, values
@@ -107,7 +107,7 @@ class Guard:
             return
         whose = None if found is None else found.id
         self._under_way[whose] += 1
-        ANSWER_BYTES.set(self.limits.answer)
+        MAX_ANSWER_BYTES.set(self.limits.answer)
         try:
             await _Passage(self, token, receive, send).through(scope)
         finally:

@@ -22,7 +22,7 @@ from uuid import UUID
 
 import msgspec
 
-from pgmnemo.client.naming import named, project_id, tenant_id
+from pgmnemo.client.naming import parse_name, project_id, tenant_id
 from pgmnemo.errors import GrantError, UsageError, os_errors
 from pgmnemo.serving.ownership import check_ownership
 from pgmnemo.serving.wire import TIME
@@ -62,7 +62,7 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
         """
         whole = memory.tenant(self.tenant_id or self.tenant)
         own = None if self.project is None else whole.project(self.project_id or self.project)
-        asked = None if project is None else whole.project(named(project))
+        asked = None if project is None else whole.project(parse_name(project))
         if own and asked and own.project_id != asked.project_id:
             raise GrantError(f"this token is for the project {self.project!r} alone; leave project out")
         return own or asked or whole

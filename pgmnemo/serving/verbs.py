@@ -12,19 +12,19 @@ import msgspec
 
 from pgmnemo import AsyncScope
 from pgmnemo.client.records import (
-    Added,
+    AddResult,
+    BatchResult,
     Context,
     Count,
+    Duplicate,
     Fact,
+    FactResult,
     Hit,
     Lesson,
-    Moved,
-    Pair,
     Reason,
-    Stated,
     Stats,
     Step,
-    builtin,
+    to_builtins,
 )
 from pgmnemo.errors import MissingError
 from pgmnemo.serving.wire import answered, asked, members, native
@@ -45,7 +45,7 @@ class Verb:
     name: str
     answer: Any
     example: Mapping[str, Any]
-    told: Told = lambda found, asked: builtin(found)
+    told: Told = lambda found, asked: to_builtins(found)
     lines: bool = False
     most: Mapping[str, int] = field(default_factory=dict)
 
@@ -83,7 +83,7 @@ class Verb:
 
 def _why(hit: Hit) -> dict[str, Any]:
     """Return a hit with the share of each cause in its score, and the reason in words."""
-    return {**builtin(hit), "shares": hit.shares(), "why": hit.why()}
+    return {**to_builtins(hit), "shares": hit.shares(), "why": hit.why()}
 
 
 def _hits(found: Any, asked: Mapping[str, Any]) -> Any:
@@ -91,7 +91,7 @@ def _hits(found: Any, asked: Mapping[str, Any]) -> Any:
 
 
 def _context(found: Any, asked: Mapping[str, Any]) -> Any:
-    return {**builtin(found), "hits": _hits(found.hits, asked)}
+    return {**to_builtins(found), "hits": _hits(found.hits, asked)}
 
 
 def _named(name: str) -> Told:
@@ -105,7 +105,7 @@ def _outcome(found: Any, asked: Mapping[str, Any]) -> Any:
 def _there(found: Any, asked: Mapping[str, Any]) -> Any:
     if found is None:
         raise MissingError("there is no lesson of this key in the project; list tells the keys")
-    return builtin(found)
+    return to_builtins(found)
 
 
 def _many(kind: Any) -> Any:
@@ -121,8 +121,8 @@ OUTCOME = _object("Outcome", key=str, outcome=str)
 SAID = {"subject": "ada", "relation": "lives in", "object": "Lisbon"}
 LINK = {"source": "move", "target": "cat"}
 VERBS = [
-    Verb("add", answered(Added), {"text": "I moved to Lisbon.", "key": "move", "role": "user"}),
-    Verb("add_many", answered(Moved), {"items": [{"text": "My cat is called Miso.", "key": "cat"}]}),
+    Verb("add", answered(AddResult), {"text": "I moved to Lisbon.", "key": "move", "role": "user"}),
+    Verb("add_many", answered(BatchResult), {"items": [{"text": "My cat is called Miso.", "key": "cat"}]}),
     Verb("recall", _many(HIT), {"query": "Where do I live?", "k": 3}, _hits, most={"k": 10_000}),
     Verb("context", answered(Context, hits=_many(HIT)), {"query": "cat", "max_tokens": 500}, _context,
          most={"k": 100, "max_tokens": 20_000}),
@@ -136,14 +136,14 @@ VERBS = [
     Verb("undo_supersede", _object("Undone", key=str, undone=bool), {"old": "move"},
          lambda found, asked: {"key": asked["old"], "undone": found}),
     Verb("timeline", _many(answered(Step)), {"key": "move"}),
-    Verb("fact", answered(Stated), {**SAID, "single": True}),
+    Verb("fact", answered(FactResult), {**SAID, "single": True}),
     Verb("facts", _many(answered(Fact)), {"subject": "ada"}),
     Verb("end_fact", _object("Ended", facts=int), SAID, _named("facts")),
     Verb("link", _object("Linked", outcome=str), LINK, _named("outcome")),
     Verb("unlink", _object("Unlinked", removed=bool), LINK, _named("removed")),
     Verb("explain", _many(answered(Reason)), {"key": "move", "query": "Where do I live?"},
          most={"k": 10_000}),
-    Verb("similar", _many(answered(Pair)), {"least_words": 0.7}),
+    Verb("similar", _many(answered(Duplicate)), {"least_words": 0.7}),
     Verb("stats", answered(Stats), {}),
     Verb("export", str, {"vectors": False}, lines=True),
 ]  # fmt: skip

@@ -158,7 +158,7 @@ def command_line(scope: Scope, patch: pytest.MonkeyPatch) -> Interface:
         yield scope
 
     for module in ("reading", "writing", "managing"):
-        patch.setattr(f"pgmnemo.cli.{module}.scope", opened)
+        patch.setattr(f"pgmnemo.cli.{module}.open_scope", opened)
     top = app()
     named = [name for commands in COMMANDS.values() for name in commands]
     verbs = {_of_library(one): one for one in named if hasattr(AsyncScope, _of_library(one))}

@@ -12,7 +12,7 @@ import select, sys
 sys.modules["fcntl"] = sys.modules["pwd"] = None
 del select.poll
 import pgmnemo
-from pgmnemo.client.retrying import is_readable
+from pgmnemo.client.retries import is_readable
 try:
     pgmnemo.Memory.open(sys.argv[1])
 except pgmnemo.PgmnemoError as error:

@@ -51,7 +51,7 @@ def test_a_terminal_shows_every_figure_however_narrow_it_is(
     width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal = SafeConsole(width=width, force_terminal=True, color_system=None)
-    monkeypatch.setattr(markdown, "Plain", lambda: terminal)
+    monkeypatch.setattr(markdown, "SafeConsole", lambda: terminal)
     show(TEXT)
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= width

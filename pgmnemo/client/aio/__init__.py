@@ -1,1 +1,1 @@
-"""The asynchronous shell. `../sync` is made of it by `make sync`, all but `waiting`."""
+"""The asynchronous client. `make sync` makes `../sync` of it, all but `concurrency`."""

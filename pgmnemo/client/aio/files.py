@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pgmnemo import calls
 from pgmnemo.calls import Call
-from pgmnemo.client import requests, staging
-from pgmnemo.client.aio.waiting import AsyncConnection
+from pgmnemo.client import scope_calls, staging
+from pgmnemo.client.aio.concurrency import AsyncConnection
 from pgmnemo.client.records import Item, Lesson
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ PAGE = 10_000
 EMPTY = "(empty file)"  # no lesson is empty, so this text marks the lesson of a blank file,
 BLANK = "blank"  # and this key of its metadata holds the file's text
 Ask = Callable[[Call[Any]], Any]
-Made = tuple[Item, Any, staging.OfLesson]
+StorableFile = tuple[Item, Any, staging.LessonVectors]
 
 
 class AsyncFiles:
@@ -34,7 +34,7 @@ class AsyncFiles:
     """
 
     def __init__(self, scope: AsyncScope, root: str) -> None:
-        self._scope, self._project, self._under = scope, scope._project(), f"{root}/"
+        self._scope, self._project, self._under = scope, scope._require_project(), f"{root}/"
 
     async def sizes(self) -> dict[str, int]:
         """Return the bytes of every file by its path."""
@@ -50,17 +50,17 @@ class AsyncFiles:
         Raise UsageError for a text that no lesson can have (NUL, too long), or a path of more than 1,000
         bytes.
         """
-        [made] = await self._made([Item(text, path)])
+        [made] = await self._with_vectors([Item(text, path)])
 
         async def work(ask: Ask) -> bool:
-            held = await ask(requests.get(self._scope.tenant_id, self._project, path))
+            held = await ask(scope_calls.get(self._scope.tenant_id, self._project, path))
             if _text(held) != was or (was is None and not is_free(path, await self._sizes(ask))):
                 return False
-            await self._put(ask, made, held)
+            await self._store(ask, made, held)
             return True
 
         with self._scope._span("upsert_memory", path):
-            return bool(await self._alone(work))
+            return bool(await self._locked(work))
 
     async def move(self, old: str, new: str) -> bool:
         """Give a file, or every file of a folder, a new path; return False and change nothing if the path is
@@ -70,21 +70,25 @@ class AsyncFiles:
         """
         paths = [path for path in await self.sizes() if is_in(path, old)]
         lessons = [lesson for path in paths if (lesson := await self._scope.get(path)) is not None]
-        made = await self._made([_moved(lesson, new + lesson.key[len(old) :]) for lesson in lessons])
+        made = await self._with_vectors(
+            [_copy_to(lesson, new + lesson.key[len(old) :]) for lesson in lessons]
+        )
 
         async def work(ask: Ask) -> bool:
             tenant, there = self._scope.tenant_id, await self._sizes(ask)
-            held = [await ask(requests.get(tenant, self._project, lesson.key)) for lesson in lessons]
+            held = [await ask(scope_calls.get(tenant, self._project, lesson.key)) for lesson in lessons]
             if held != lessons or not lessons or not is_free(new, there):
                 return False
             for lesson in lessons:
                 await ask(calls.forget(tenant, self._project, lesson.key, hard=True))
             for one in made:
-                await self._put(ask, one, await ask(requests.get(tenant, self._project, str(one[0].key))))
+                await self._store(
+                    ask, one, await ask(scope_calls.get(tenant, self._project, str(one[0].key)))
+                )
             return True
 
         with self._scope._span("update_memory", old):
-            return bool(await self._alone(work))
+            return bool(await self._locked(work))
 
     async def remove(self, path: str) -> int:
         """Delete a file, or all of a folder, for good; how many."""
@@ -96,7 +100,7 @@ class AsyncFiles:
             return len(paths)
 
         with self._scope._span("delete_memory", path):
-            return int(await self._alone(work))
+            return int(await self._locked(work))
 
     async def _sizes(self, ask: Ask) -> dict[str, int]:
         found: dict[str, int] = {}
@@ -113,49 +117,52 @@ class AsyncFiles:
                 return found
             after = page[-1][-1]
 
-    async def _made(self, files: Iterable[Item]) -> list[Made]:
+    async def _with_vectors(self, files: Iterable[Item]) -> list[StorableFile]:
         """Return files with their vectors, which are made before the lock is taken."""
-        items = [_kept(item) for item in files]
+        items = [_with_blank_marked(item) for item in files]
         for item in items:
             staging.checked_key(str(item.key))
-        embedded = await self._scope._embedded(items)
+        embedded = await self._scope._with_vectors(items)
         return [(item, *vectors) for item, vectors in zip(items, embedded, strict=True)]
 
-    async def _put(self, ask: Ask, made: Made, held: Lesson | None) -> None:
+    async def _store(self, ask: Ask, made: StorableFile, held: Lesson | None) -> None:
         """Store a file over the lesson `held`; delete a lesson that is not a file first."""
         tenant, scope = self._scope.tenant_id, self._scope
         item, whole, vectors = made
-        given = {**requests.fields(item, item.at), **staging.sent(whole, vectors, scope._oid, scope._width)}
+        given = {
+            **scope_calls.lesson_fields(item, item.at),
+            **staging.vector_arguments(whole, vectors, scope._vector_oid, scope._width),
+        }
         if held is not None and _text(held) is None:
             await ask(calls.forget(tenant, self._project, held.key, hard=True))
         elif held is not None:
             kept = {name: value for name, value in held.metadata.items() if name != BLANK}
-            given["metadata"] = requests.document({**kept, **(item.metadata or {})}, "metadata")
-        added = await ask(requests.store(tenant, self._project, str(item.key), whole.text, **given))
+            given["metadata"] = scope_calls.json_document({**kept, **(item.metadata or {})}, "metadata")
+        added = await ask(scope_calls.store(tenant, self._project, str(item.key), whole.text, **given))
         if (held is None or _text(held) is None) and added.outcome != "inserted":
-            raise _Taken
+            raise _KeyConflict
 
-    async def _alone(self, work: Callable[[Ask], Any]) -> Any:
+    async def _locked(self, work: Callable[[Ask], Any]) -> Any:
         """Return the result of `work`, run in a transaction that locks the tenant's lessons against other
         writers.
         """
         memory, tenant = self._scope._memory, self._scope.tenant_id
-        await memory._enter(tenant)
+        await memory._ensure_grant(tenant)
 
         async def under(connection: AsyncConnection[Any]) -> Any:
-            ask = partial(memory._channel.sent, connection)
-            for name, value in memory._maker(tenant).items():
-                await ask(calls.setting(name, value, local=True))
+            ask = partial(memory._executor.execute, connection)
+            for name, value in memory._embedder_setting(tenant).items():
+                await ask(calls.set_setting(name, value, local=True))
             await ask(calls.forget(tenant, self._project, ""))  # no lesson has that key: it takes the lock
             return await work(ask)
 
         try:
-            return await memory._channel.unit(under, repeatable=False)
-        except _Taken:
+            return await memory._executor.transaction(under, repeatable=False)
+        except _KeyConflict:
             return False
 
 
-class _Taken(Exception):
+class _KeyConflict(Exception):
     """A plain writer has just stored a lesson of the same key."""
 
 
@@ -171,19 +178,19 @@ def is_free(path: str, files: Mapping[str, int]) -> bool:
 
 def _text(lesson: Lesson | None) -> str | None:
     """Return the text of the file in a lesson; None if the lesson is missing or not current."""
-    if lesson is None or not lesson.holds():
+    if lesson is None or not lesson.is_current():
         return None
     return str(lesson.metadata.get(BLANK, EMPTY)) if lesson.text == EMPTY else lesson.text
 
 
-def _kept(item: Item) -> Item:
+def _with_blank_marked(item: Item) -> Item:
     """Return a file as a lesson."""
     if str(item.text).strip():
         return item
     return Item(EMPTY, item.key, metadata={BLANK: item.text})
 
 
-def _moved(lesson: Lesson, path: str) -> Item:
+def _copy_to(lesson: Lesson, path: str) -> Item:
     return Item(
         lesson.text, path, lesson.role, lesson.topic, lesson.importance, lesson.metadata, lesson.at,
         lesson.expires_at, lesson.commit_sha, lesson.artifact_hash, lesson.verified_at, lesson.position,

@@ -5,25 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
-from pgmnemo.client import embedding as embedders
-from pgmnemo.client import measuring, naming, requests, staging
+from pgmnemo.client import embed_plan, naming, scope_calls, staging
+from pgmnemo.client import memory_embedder as embedders
 from pgmnemo.client.aio.scope import AsyncScope
-from pgmnemo.client.arguments import check, checked
+from pgmnemo.client.arguments import check, check_arguments
 from pgmnemo.client.echoes import Echoes
-from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.location import resolve_location
+from pgmnemo.client.memory_embedder import EmbedderRecord, MemoryEmbedder
 from pgmnemo.client.records import Item
 from pgmnemo.client.tracing import Tracing
 from pgmnemo.errors import HiddenError, PgmnemoError, UsageError
 from pgmnemo.progress import QUIET, Progress
 
+if TYPE_CHECKING:
+    from pgmnemo.client.aio.executor import AsyncExecutor
+    from pgmnemo.probe import ServerInfo
 
-@checked
+
+@check_arguments
 class AsyncMemory:
     """An open memory, in a folder (the memory starts and stops its PostgreSQL) or in a database.
 
@@ -31,17 +35,23 @@ class AsyncMemory:
     """
 
     def __init__(
-        self, channel: Any, opened: Any, embedding: Embedding | None, place: str, role: str, tracing: Tracing
+        self,
+        executor: AsyncExecutor,
+        server: ServerInfo,
+        embedder: MemoryEmbedder | None,
+        place: str,
+        role: str,
+        tracing: Tracing,
     ) -> None:
-        self._channel, self._opened, self._embedding = channel, opened, embedding
+        self._executor, self._server, self._embedder = executor, server, embedder
         self._place, self._role, self._tracing = place, role, tracing
         self._weights: dict[str, float] | None = None
-        self._remembered: dict[UUID, Remembered] = {}
-        self._noted: set[UUID] = set()  # tenants known to remember an embedder
-        self._kept: dict[UUID, int] = {}  # numbers of each vector of a tenant
-        self._let_in: set[UUID] = set()
-        self._unread: set[UUID] = set()  # tenants with a warning about a text without a vector
-        self._turns: Any = None
+        self._embedders: dict[UUID, EmbedderRecord] = {}
+        self._tenants_with_embedder: set[UUID] = set()  # tenants known to remember an embedder
+        self._dimensions: dict[UUID, int] = {}  # numbers of each vector of a tenant
+        self._granted: set[UUID] = set()
+        self._warned: set[UUID] = set()  # tenants with a warning about a text without a vector
+        self._embedder_queue: Any = None
         self._echoes = Echoes()
 
     @classmethod
@@ -72,17 +82,17 @@ class AsyncMemory:
         UsageError for what cannot be meant, DatabaseError where there is no such database, EmbedderError for
         an embedder whose packages are missing.
         """
-        from pgmnemo.client.aio import starting
+        from pgmnemo.client.aio import connect
 
-        embedding = embedders.embedding_of(embedder)
+        embedding = embedders.memory_embedder(embedder)
         given = {name: str(value) for name, value in (settings or {}).items()}
-        start = await starting.start(resolve_location(place), given, connections, patience, progress)
+        start = await connect.open_database(resolve_location(place), given, connections, patience, progress)
         memory = cls(
-            start.channel, start.opened, embedding, start.place, start.role, Tracing(tracer, trace_texts)
+            start.executor, start.server, embedding, start.place, start.role, Tracing(tracer, trace_texts)
         )
         if given:
             try:
-                await memory._in_force()
+                await memory._score_weights()
             except PgmnemoError:
                 await memory.close()
                 raise
@@ -101,7 +111,7 @@ class AsyncMemory:
 
     async def close(self) -> None:
         """Close what this memory opened; the last one out stops the PostgreSQL of a folder."""
-        await self._channel.close()
+        await self._executor.close()
 
     @property
     def place(self) -> str:
@@ -111,7 +121,7 @@ class AsyncMemory:
     @property
     def version(self) -> str:
         """That of the extension."""
-        return str(self._opened.version)
+        return str(self._server.version)
 
     def tenant(self, name: str | UUID) -> AsyncScope:
         """Return all lessons of a tenant; a name becomes a uuid by a rule (`pgmnemo.client.naming`)."""
@@ -119,39 +129,41 @@ class AsyncMemory:
 
     async def grant(self, tenant: str | UUID, role: str | None = None) -> None:
         """Let a role (None: the one that is logged in) work for a tenant; the extension's owner may."""
-        await self._channel.call(calls.grant_tenant(naming.tenant_id(tenant), role or self._opened.role))
+        await self._executor.call(calls.grant_tenant(naming.tenant_id(tenant), role or self._server.role))
 
     async def _call(self, tenant: UUID, call: Call[Answer]) -> Answer:
-        await self._enter(tenant)
-        return await self._channel.call(call, self._maker(tenant))  # type: ignore[no-any-return]
+        await self._ensure_grant(tenant)
+        return await self._executor.call(call, self._embedder_setting(tenant))
 
-    def _maker(self, tenant: UUID) -> dict[str, str]:
+    def _embedder_setting(self, tenant: UUID) -> dict[str, str]:
         """Return the setting that names the embedder of a tenant's vectors to the extension, in case another
         session changes it.
         """
-        held = self._remembered.get(tenant)
-        return {} if held is None else {"embedder": staging.name_of(held, self._kept.get(tenant))}
+        held = self._embedders.get(tenant)
+        return (
+            {} if held is None else {"embedder": staging.embedder_label(held, self._dimensions.get(tenant))}
+        )
 
-    def _language(self, item: Item) -> dict[str, str]:
+    def _language_argument(self, item: Item) -> dict[str, str]:
         """Return the argument that names an item's language, nothing without one."""
         return {} if item.language is None else {"language": item.language}
 
-    async def _enter(self, tenant: UUID) -> None:
+    async def _ensure_grant(self, tenant: UUID) -> None:
         """Grant the tenant to a folder's role before its first use: a folder's user may work for every
         tenant.
         """
-        if self._role and tenant not in self._let_in:
+        if self._role and tenant not in self._granted:
             await self.grant(tenant, self._role)
-            self._let_in.add(tenant)
+            self._granted.add(tenant)
 
     # Vectors
 
-    async def _rows(
+    async def _embed(
         self,
         texts: Sequence[str],
         *,
         question: bool = False,
-        by: Embedding | None = None,
+        by: MemoryEmbedder | None = None,
         wholes: Collection[str] = (),
     ) -> dict[str, Any]:
         """Return the vector of each text, by the given embedder or the memory's; empty without an embedder.
@@ -159,65 +171,72 @@ class AsyncMemory:
         A text in a script unknown to the embedder has None. Texts in `wholes` are embedded by their
         beginning, all other texts in full.
         """
-        if (own := by or self._embedding) is None or not texts:
+        if (own := by or self._embedder) is None or not texts:
             return {}
-        from pgmnemo.client.aio.waiting import Turns, ask, run
+        from pgmnemo.client.aio.concurrency import EmbedderQueue, call_embedder, run_blocking
 
-        self._channel.check_loop()
+        self._executor.check_loop()
         for text in texts:
             check("a text", text, str)
-        self._turns = self._turns or Turns()
-        planned = await run(partial(measuring.plan, own, texts, wholes, question=question))
+        self._embedder_queue = self._embedder_queue or EmbedderQueue()
+        planned = await run_blocking(partial(embed_plan.plan_texts, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
-        for batch in own.asks([part for parts in planned.values() for part in parts]):
-            async with self._turns.turn(question):
+        for batch in own.batches([part for parts in planned.values() for part in parts]):
+            async with self._embedder_queue.turn(question):
                 if question:
-                    answer = await ask(own.queries, batch, own.asks_asynchronously)
+                    answer = await call_embedder(own.queries, batch, own.queries_are_async)
                 else:
-                    answer = await ask(own.documents, batch, own.asynchronous)
-            rows.update(own.answered(batch, answer))
-        return measuring.together(planned, rows)
+                    answer = await call_embedder(own.documents, batch, own.documents_are_async)
+            rows.update(own.vectors_by_text(batch, answer))
+        return embed_plan.merge_vectors(planned, rows)
 
     def _warn(self, tenant: UUID, name: str) -> None:
         """Say once of a tenant that a text has no vector because the embedder does not know its script."""
-        if tenant not in self._unread and self._embedding is not None:
-            self._unread.add(tenant)
-            measuring.warn(self._embedding.name, name)
+        if tenant not in self._warned and self._embedder is not None:
+            self._warned.add(tenant)
+            embed_plan.warn_unknown_script(self._embedder.name, name)
 
-    async def _fit(self, tenant: UUID, name: str, own: Remembered, *, writing: bool) -> None:
+    async def _check_embedder(self, tenant: UUID, name: str, own: EmbedderRecord, *, writing: bool) -> None:
         """Raise UsageError if a tenant's vectors come from another embedder; the first writer's embedder is
         remembered.
         """
-        if writing and tenant not in self._noted:
-            await self._note(tenant, own)
-            self._noted.add(tenant)
-        if (held := self._remembered.get(tenant)) is None and (held := await self._held(tenant)) is not None:
-            self._remembered[tenant] = held
-        embedders.check(held, own, name)
+        if writing and tenant not in self._tenants_with_embedder:
+            await self._store_embedder(tenant, own)
+            self._tenants_with_embedder.add(tenant)
+        if (held := self._embedders.get(tenant)) is None and (
+            held := await self._stored_embedder(tenant)
+        ) is not None:
+            self._embedders[tenant] = held
+        embedders.check_same_embedder(held, own, name)
 
-    async def _held(self, tenant: UUID, ask: Callable[[Call[Any]], Any] | None = None) -> Remembered | None:
+    async def _stored_embedder(
+        self, tenant: UUID, ask: Callable[[Call[Any]], Any] | None = None
+    ) -> EmbedderRecord | None:
         """Return the embedder that a tenant remembers, read through `ask` or by a call of its own."""
         ask = ask or partial(self._call, tenant)
-        space = await ask(staging.space(tenant))
-        self._kept[tenant] = space.kept if space else 0
-        return space.held if space else None
+        space = await ask(staging.get_embedder(tenant))
+        self._dimensions[tenant] = space.dimensions if space else 0
+        return space.identity if space else None
 
-    async def _note(self, tenant: UUID, own: Remembered) -> None:
+    async def _store_embedder(self, tenant: UUID, own: EmbedderRecord) -> None:
         """Store `own` as the tenant's embedder, unless it has one."""
-        space = await self._call(tenant, staging.space(tenant))
+        space = await self._call(tenant, staging.get_embedder(tenant))
         if space is not None and space.name is not None:
             return
         with suppress(HiddenError):  # another was noted just now, or is of another dimension
-            await self._call(tenant, calls.set_embedder(tenant, staging.name_of(own), own.dimensions))
+            await self._call(tenant, calls.set_embedder(tenant, staging.embedder_label(own), own.dimensions))
 
     def _width(self, tenant: UUID) -> int:
         """Return the width to which a tenant's vectors are padded with zeros."""
-        return self._kept.get(tenant, 0)
+        return self._dimensions.get(tenant, 0)
 
-    async def _in_force(self) -> Mapping[str, float]:
+    async def _score_weights(self) -> Mapping[str, float]:
         """Return the weights of scores, asked once."""
         if self._weights is None:
-            rows = await self._channel.call(calls.list_settings("name", "value"))
-            requests.check_settings(self._channel.settings, rows)
-            self._weights = {**requests.weights(rows), **requests.weights(self._channel.settings.items())}
+            rows = await self._executor.call(calls.list_settings("name", "value"))
+            scope_calls.check_settings(self._executor.settings, rows)
+            self._weights = {
+                **scope_calls.score_weights(rows),
+                **scope_calls.score_weights([*self._executor.settings.items()]),
+            }
         return self._weights

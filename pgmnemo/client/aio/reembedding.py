@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
-from pgmnemo.client import measuring, staging
-from pgmnemo.client.aio.waiting import AsyncConnection
-from pgmnemo.client.embedding import Embedding
+from pgmnemo.client import embed_plan, staging
+from pgmnemo.client.aio.concurrency import AsyncConnection
+from pgmnemo.client.memory_embedder import MemoryEmbedder
 from pgmnemo.client.records import Item
-from pgmnemo.client.vectors import Vectors
+from pgmnemo.client.vectors import VectorArray
 from pgmnemo.errors import HiddenError, UsageError
 from pgmnemo.passages.windows import ROLE, WINDOWS, cut, turns_of
 from pgmnemo.progress import Progress
@@ -27,7 +27,7 @@ PASSES = 10  # after which the rest is embedded while writers wait
 Ask = Callable[[Call[Any]], Any]
 
 
-async def reembed(scope: AsyncScope, embedding: Embedding | None, batch: int, progress: Progress) -> int:
+async def reembed(scope: AsyncScope, embedding: MemoryEmbedder | None, batch: int, progress: Progress) -> int:
     """Change a tenant's embedder, or continue a change; return the number of embedded texts."""
     memory, tenant = scope._memory, scope.tenant_id
     if embedding is None:
@@ -37,83 +37,88 @@ async def reembed(scope: AsyncScope, embedding: Embedding | None, batch: int, pr
     if not 1 <= batch <= 1_000:
         raise UsageError(f"batch is {batch}, but must be from 1 to 1,000")
     if embedding.dimensions is None:
-        await memory._rows(["How many numbers?"], by=embedding)
-    change = _Change(scope, embedding, batch)
-    space = await scope._call(staging.space(tenant))
-    wanted = change.name, embedding.remembered.dimensions
-    if space is not None and ((space.name, space.kept) != wanted or space.next_kept is not None):
+        await memory._embed(["How many numbers?"], by=embedding)
+    change = _EmbedderChange(scope, embedding, batch)
+    space = await scope._call(staging.get_embedder(tenant))
+    wanted = change.name, embedding.record.dimensions
+    if space is not None and ((space.name, space.dimensions) != wanted or space.next_dimensions is not None):
         total = await scope._call(calls.begin_reembedding(tenant, wanted[1], change.name))
         change.bar = progress.track(range(total), "texts")
         try:
-            await change.carry_out()
+            await change.run()
         except HiddenError:  # another process that does the same may have ended it
-            space = await scope._call(staging.space(tenant))
+            space = await scope._call(staging.get_embedder(tenant))
             if space is None or space.name != change.name:
                 raise
         for _ in change.bar:
             pass
-    memory._embedding = embedding
-    memory._remembered.pop(tenant, None)
-    return change.done + await _bare(scope, batch)
+    memory._embedder = embedding
+    memory._embedders.pop(tenant, None)
+    return change.done + await _embed_missing(scope, batch)
 
 
-async def _bare(scope: AsyncScope, batch: int) -> int:
+async def _embed_missing(scope: AsyncScope, batch: int) -> int:
     """Give vectors to lessons that have none, as the former embedder did not know their script; how many."""
-    rows = await scope._call(staging.bare(scope.tenant_id))
+    rows = await scope._call(staging.lessons_without_vectors(scope.tenant_id))
     for start in range(0, len(rows), batch):
         for project, some in groupby(rows[start : start + batch], itemgetter(0)):
             items = [Item(text, key, passages=parts or None) for _, key, text, parts in some]
-            await scope._stage(project, items, None)
+            await scope._store_batch(project, items, None)
     return len(rows)
 
 
-class _Change:
+class _EmbedderChange:
     """A change on its way."""
 
-    def __init__(self, scope: AsyncScope, embedding: Embedding, batch: int) -> None:
+    def __init__(self, scope: AsyncScope, embedding: MemoryEmbedder, batch: int) -> None:
         self.scope, self.tenant, self.embedding, self.batch = scope, scope.tenant_id, embedding, batch
-        self.name = staging.name_of(embedding.remembered)
-        self.width = embedding.remembered.dimensions
+        self.name = staging.embedder_label(embedding.record)
+        self.width = embedding.record.dimensions
         self.bar: Iterator[Any] = iter(())
         self.done = 0
 
-    async def carry_out(self) -> None:
+    async def run(self) -> None:
         """Embed the due texts in passes until few are left, then the rest under a lock against writers."""
         memory = self.scope._memory
         for left in reversed(range(PASSES)):
             after: int | None = None
             while rows := await self.scope._call(calls.reembedding_due(self.tenant, after, self.batch)):
-                await self._give(rows, self.scope._call)
+                await self._store_vectors(rows, self.scope._call)
                 after = rows[-1][0]
             await self.scope._call(calls.index(self.tenant))
-            if await memory._channel.unit(partial(self._end, left)):
+            if await memory._executor.transaction(partial(self._finish, left)):
                 return
 
-    async def _end(self, left: int, connection: AsyncConnection[Any]) -> bool:
+    async def _finish(self, left: int, connection: AsyncConnection[Any]) -> bool:
         """Embed the texts that became due meanwhile and switch the embedder, in a transaction, unless too
         many are due.
         """
-        ask = partial(self.scope._memory._channel.sent, connection)
+        ask = partial(self.scope._memory._executor.execute, connection)
         while rows := await ask(calls.reembedding_due(self.tenant, most=self.batch, hold=True)):
             if left and len(rows) >= self.batch:
                 return False
-            await self._give(rows, ask)
+            await self._store_vectors(rows, ask)
         await ask(calls.finish_reembedding(self.tenant))
-        space = await ask(staging.space(self.tenant))
+        space = await ask(staging.get_embedder(self.tenant))
         if space is not None and space.name != self.name:
             raise UsageError("somebody else has given up this change of embedder; call reembed again")
         return True
 
-    async def _give(self, rows: Rows, ask: Ask) -> None:
+    async def _store_vectors(self, rows: Rows, ask: Ask) -> None:
         texts = [
             text for _, some in groupby(rows, itemgetter(0)) for text in await self._texts(list(some), ask)
         ]
         wholes = {text for text, row in zip(texts, rows, strict=True) if row[1] == 0}
-        made = await self.scope._memory._rows(texts, by=self.embedding, wholes=wholes)
-        made = {text: measuring.apart(text, self.width) if row is None else row for text, row in made.items()}
+        made = await self.scope._memory._embed(texts, by=self.embedding, wholes=wholes)
+        made = {
+            text: embed_plan.random_vector(text, self.width) if row is None else row
+            for text, row in made.items()
+        }
         for start in range(0, len(rows), self.batch):
             ids, numbers, _, marks = map(list, zip(*rows[start : start + self.batch], strict=True))
-            vectors = Vectors([made[text] for text in texts[start : start + self.batch]], self.scope._oid)
+            vectors = VectorArray(
+                [made[text] for text in texts[start : start + self.batch]], self.scope._vector_oid
+            )
             call = calls.reembed(self.tenant, ids, numbers, vectors, marks, embedder=self.name)
             self.done += await ask(call)
             for _ in zip(ids, self.bar, strict=False):

@@ -13,32 +13,38 @@ from uuid import UUID
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
-from pgmnemo.client import embedding as embedders
-from pgmnemo.client import measuring, naming, requests, staging
-from pgmnemo.client.arguments import checked
+from pgmnemo.client import embed_plan, naming, scope_calls, staging
+from pgmnemo.client import memory_embedder as embedders
+from pgmnemo.client.arguments import check_arguments
 from pgmnemo.client.blank import is_blank
-from pgmnemo.client.embedding import Remembered
+from pgmnemo.client.lesson_text import MAX_TEXT, LessonText
+from pgmnemo.client.memory_embedder import EmbedderRecord
 from pgmnemo.client.records import (
-    Added,
+    AddResult,
+    BatchResult,
     Context,
     Count,
+    Duplicate,
     Fact,
+    FactResult,
     Hit,
     Item,
     Lesson,
-    Moved,
-    Pair,
     Reason,
-    Similar,
-    Stated,
+    SimilarLesson,
     Stats,
     Step,
     Turn,
 )
 from pgmnemo.client.rendering import about_tokens, only_blocks, render, without_blocks
-from pgmnemo.client.requests import Asked, cleared, document, filter_of, moment
-from pgmnemo.client.turns import LONGEST, Written
-from pgmnemo.client.vectors import Reals
+from pgmnemo.client.scope_calls import (
+    RecallOptions,
+    checked_time,
+    cleared_columns,
+    filter_document,
+    json_document,
+)
+from pgmnemo.client.vectors import RealArray
 from pgmnemo.errors import PgmnemoError, StateError, TooLargeError, UsageError, with_names
 from pgmnemo.progress import QUIET, Progress
 
@@ -48,7 +54,7 @@ if TYPE_CHECKING:
 RECUT = 1_000  # lessons of one transaction
 
 
-@checked
+@check_arguments
 class AsyncScope:
     """The lessons of a tenant, or of one of its projects; what is written needs a project."""
 
@@ -95,7 +101,7 @@ class AsyncScope:
         language: str | None = None,
         similar: bool | int = False,
         now: datetime | None = None,
-    ) -> Added:
+    ) -> AddResult:
         """Store a text, or a conversation as one lesson, and say what became of it.
 
         With a `key` it is stored under that one: again, it is `unchanged` or `updated`, what is left out
@@ -116,39 +122,44 @@ class AsyncScope:
             verified_at, position, passages, vector, passage_vectors, language,
         )  # fmt: skip
         with self._span("upsert_memory" if key else "create_memory") as span:
-            found = await self._similar(item, requests.similar_number(similar))
+            found = await self._similar_lessons(item, scope_calls.similar_number(similar))
             added = await self._add(item, clear)
             span.record(added.key)
             return replace(added, similar=found) if found and added.outcome != "echo" else added
 
-    async def _similar(self, item: Item, most: int) -> tuple[Similar, ...]:
+    async def _similar_lessons(self, item: Item, most: int) -> tuple[SimilarLesson, ...]:
         """Return the lessons of the project that say nearly the same as an item, or share its subject."""
         if most == 0:
             return ()
-        text = staging.whole(item, measuring.meter_of(self._memory._embedding)).text
-        asked = Asked(k=most + 1, floor=requests.SIMILAR_FIT)
-        hits = await self._recall(text[: requests.SIMILAR_TEXT], item.vector, asked)
+        text = staging.item_text(item, embed_plan.meter_of(self._memory._embedder)).text
+        asked = RecallOptions(k=most + 1, floor=scope_calls.MIN_SIMILAR_FIT)
+        hits = await self._recall(text[: scope_calls.MAX_SIMILAR_TEXT], item.vector, asked)
         others = [hit for hit in hits if hit.key != item.key][:most]
-        return tuple(Similar(hit.key, hit.text, hit.at, hit.fit) for hit in others)
+        return tuple(SimilarLesson(hit.key, hit.text, hit.at, hit.fit) for hit in others)
 
-    async def _add(self, item: Item, clear: Sequence[str] | None) -> Added:
-        project = self._project()
-        if (echo := await self._echo(item)) is not None:
-            return Added(echo, "echo")
+    async def _add(self, item: Item, clear: Sequence[str] | None) -> AddResult:
+        project = self._require_project()
+        if (echo := await self._echoed_key(item)) is not None:
+            return AddResult(echo, "echo")
         if (text := self._without_blocks(item.text)) is not item.text:
             item = replace(item, text=text)
         spoken = isinstance(item.text, str) and item.role is not None and item.position is None
         spoken = spoken and item.key is None and clear is None
         if spoken and item.at is None:
             item = replace(item, at=datetime.now(UTC))
-        [(whole, vectors)] = await self._embedded([item])
-        given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid, self._width)}
-        given |= self._memory._language(item)
+        [(whole, vectors)] = await self._with_vectors([item])
+        given = {
+            **scope_calls.lesson_fields(item, whole.at),
+            **staging.vector_arguments(whole, vectors, self._vector_oid, self._width),
+        }
+        given |= self._memory._language_argument(item)
         if spoken:
             given.pop("position")
-            return await self._call(requests.append(self.tenant_id, project, whole.text, **given))
+            return await self._call(scope_calls.append(self.tenant_id, project, whole.text, **given))
         key = staging.new_key() if item.key is None else staging.checked_key(item.key)
-        call = requests.store(self.tenant_id, project, key, whole.text, clear=cleared(clear), **given)
+        call = scope_calls.store(
+            self.tenant_id, project, key, whole.text, clear=cleared_columns(clear), **given
+        )
         return await self._call(call)
 
     async def add_many(
@@ -158,7 +169,7 @@ class AsyncScope:
         batch: int = 500,
         progress: Progress = QUIET,
         now: datetime | None = None,
-    ) -> Moved:
+    ) -> BatchResult:
         """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
 
         Those without a key get one, and follow no conversation: `add` turns one by one, give them a
@@ -167,13 +178,13 @@ class AsyncScope:
         are left out (`echo`: of a text nothing was left). The error of a batch says how many lessons were
         stored before it.
         """
-        project = self._project()
+        project = self._require_project()
         outcomes: Counter[str] = Counter()
         with self._span("upsert_memory") as span:
-            for some in progress.track(staging.batches(items, batch), "batches of lessons"):
-                rest = self._new(some)
+            for some in progress.track(staging.item_batches(items, batch), "batches of lessons"):
+                rest = self._without_context(some)
                 try:
-                    outcomes.update(await self._stage(project, rest, now))
+                    outcomes.update(await self._store_batch(project, rest, now))
                 except PgmnemoError as error:
                     done = outcomes.total()
                     error.add_note(
@@ -182,51 +193,51 @@ class AsyncScope:
                     raise
                 outcomes["echo"] += len(some) - len(rest)
             span.count(outcomes.total())
-        return Moved(dict(+outcomes))
+        return BatchResult(dict(+outcomes))
 
-    async def _stage(
-        self, project: UUID, items: Sequence[Item], now: datetime | None, maker: Remembered | None = None
+    async def _store_batch(
+        self, project: UUID, items: Sequence[Item], now: datetime | None, maker: EmbedderRecord | None = None
     ) -> dict[str, int]:
         """Store one batch through the staging table, in one transaction; `maker` is the embedder of given
         vectors.
         """
-        staging.check(items)
+        staging.check_items(items)
         told = [replace(item, at=item.at or now) for item in items]
         rows = [
-            staging.row(project, item, whole, vectors, self._oid, self._width)
-            for item, (whole, vectors) in zip(told, await self._embedded(told, maker), strict=True)
+            staging.staging_row(project, item, whole, vectors, self._vector_oid, self._width)
+            for item, (whole, vectors) in zip(told, await self._with_vectors(told, maker), strict=True)
         ]
-        languages = [self._memory._language(item) for item in items]
+        languages = [self._memory._language_argument(item) for item in items]
         columns = {**staging.COLUMNS, "language": ""} if any(languages) else staging.COLUMNS
         if any(languages):
             rows = [(*row, said.get("language")) for row, said in zip(rows, languages, strict=True)]
         opening = calls.open_staging(self.tenant_id)
-        with self._named_errors():
-            await self._memory._enter(self.tenant_id)
-            by = self._memory._maker(self.tenant_id)
-            return await self._memory._channel.stage(opening, columns, rows, by)  # type: ignore[no-any-return]
+        with self._errors_with_names():
+            await self._memory._ensure_grant(self.tenant_id)
+            by = self._memory._embedder_setting(self.tenant_id)
+            return await self._memory._executor.copy_staged(opening, columns, rows, by)
 
-    async def _embedded(
-        self, items: Sequence[Item], maker: Remembered | None = None
-    ) -> list[tuple[Written, staging.OfLesson]]:
+    async def _with_vectors(
+        self, items: Sequence[Item], maker: EmbedderRecord | None = None
+    ) -> list[tuple[LessonText, staging.LessonVectors]]:
         """Return each lesson with the vectors of its whole and of its passages, given or made."""
-        from pgmnemo.client.aio.waiting import run
+        from pgmnemo.client.aio.concurrency import run_blocking
 
-        pairs = await run(self._cut, items)
-        texts = [text for pair in pairs for text in staging.texts(*pair)]
-        rows = await self._memory._rows(texts, wholes={whole.text for _, whole in pairs})
+        pairs = await run_blocking(self._with_passages, items)
+        texts = [text for pair in pairs for text in staging.texts_to_embed(*pair)]
+        rows = await self._memory._embed(texts, wholes={whole.text for _, whole in pairs})
         if any(row is None for row in rows.values()):
             self._memory._warn(self.tenant_id, self._name)
-        own = self._memory._embedding.remembered if rows and self._memory._embedding else None
-        made = [(whole, staging.vectors(item, whole, rows, own, maker)) for item, whole in pairs]
+        own = self._memory._embedder.record if rows and self._memory._embedder else None
+        made = [(whole, staging.lesson_vectors(item, whole, rows, own, maker)) for item, whole in pairs]
         for source in {vectors.source for _, vectors in made if vectors.source is not None}:
-            await self._fit(source, writing=True)
+            await self._check_embedder(source, writing=True)
         return made
 
-    def _cut(self, items: Sequence[Item]) -> list[tuple[Item, Written]]:
+    def _with_passages(self, items: Sequence[Item]) -> list[tuple[Item, LessonText]]:
         """Return each lesson with its passages, which the memory's embedder reads to their ends."""
-        meter = measuring.meter_of(self._memory._embedding)
-        return [(item, staging.whole(item, meter)) for item in items]
+        meter = embed_plan.meter_of(self._memory._embedder)
+        return [(item, staging.item_text(item, meter)) for item in items]
 
     async def update(
         self,
@@ -249,10 +260,11 @@ class AsyncScope:
         value.
         """
         call = calls.update(
-            self.tenant_id, self._project(), key, role=role, topic=topic, importance=importance,
-            metadata=document(metadata, "metadata"), patch=document(patch, "patch"),
-            occurred_at=moment(at, "at"), expires_at=moment(expires_at, "expires_at"),
-            verified_at=moment(verified_at, "verified_at"), position=position, clear=cleared(clear),
+            self.tenant_id, self._require_project(), key, role=role, topic=topic, importance=importance,
+            metadata=json_document(metadata, "metadata"), patch=json_document(patch, "patch"),
+            occurred_at=checked_time(at, "at"), expires_at=checked_time(expires_at, "expires_at"),
+            verified_at=checked_time(verified_at, "verified_at"), position=position,
+            clear=cleared_columns(clear),
         )  # fmt: skip
         with self._span("update_memory", key):
             return await self._call(call)
@@ -280,13 +292,13 @@ class AsyncScope:
             if everything:
                 return await self._forget_all(dry_run)
             call = calls.forget_matching(
-                self.tenant_id, filter_of(filter) or "{}", self.project_id, hard=hard, dry_run=dry_run,
+                self.tenant_id, filter_document(filter) or "{}", self.project_id, hard=hard, dry_run=dry_run,
                 revive=revive,
             )  # fmt: skip
             return await self._call(replace(call, repeatable=dry_run))
 
     async def _forget_one(self, key: str, hard: bool, dry_run: bool, revive: bool) -> int:
-        project = self._project()
+        project = self._require_project()
         if dry_run:
             found = await self.get(key)
             return int(found is not None and (hard or found.active))
@@ -299,13 +311,13 @@ class AsyncScope:
             return every
         gone = await self._call(calls.forget_all(self.tenant_id, self.project_id))
         if self.project_id is None:
-            self._memory._remembered.pop(self.tenant_id, None)
-            self._memory._noted.discard(self.tenant_id)
+            self._memory._embedders.pop(self.tenant_id, None)
+            self._memory._tenants_with_embedder.discard(self.tenant_id)
         return min(gone, every)
 
     async def sweep(self, before: datetime | None = None) -> int:
         """Delete what has expired before a time (None: now) of the whole tenant; how many."""
-        return await self._call(calls.sweep(self.tenant_id, moment(before, "before")))
+        return await self._call(calls.sweep(self.tenant_id, checked_time(before, "before")))
 
     # Reading
 
@@ -337,43 +349,47 @@ class AsyncScope:
         hybrid, keyword or vector. vector: the question's own, in a memory without an embedder. A lesson that
         only repeats the question ranks last.
         """
-        return await self._recall(query, vector, Asked.of(locals()))
+        return await self._recall(query, vector, RecallOptions.from_arguments(locals()))
 
-    async def _recall(self, query: str | None, vector: Sequence[float] | None, asked: Asked) -> list[Hit]:
+    async def _recall(
+        self, query: str | None, vector: Sequence[float] | None, asked: RecallOptions
+    ) -> list[Hit]:
         with self._span("search_memory") as span:
-            row = await self._question(query, vector, asked.mode)
+            row = await self._question_vector(query, vector, asked.mode)
             words = (
                 "" if query is None and row is None else query
             )  # then new and important lessons come first
-            weights = await self._memory._in_force()
-            call = requests.recall(self.tenant_id, self.project_id, words, row, asked, weights)
+            weights = await self._memory._score_weights()
+            call = scope_calls.recall(self.tenant_id, self.project_id, words, row, asked, weights)
             hits = await self._call(call)
             span.answer(query, hits)
             return hits
 
-    async def _question(self, query: str | None, vector: Sequence[float] | None, mode: str | None) -> Any:
+    async def _question_vector(
+        self, query: str | None, vector: Sequence[float] | None, mode: str | None
+    ) -> Any:
         """Return the vector of a question, if the mode wants one."""
-        if query is not None and len(query) > requests.LONGEST_QUESTION:
+        if query is not None and len(query) > scope_calls.MAX_QUESTION:
             raise UsageError(
-                f"the question has {len(query):,} characters, and {requests.LONGEST_QUESTION:,} bytes are "
+                f"the question has {len(query):,} characters, and {scope_calls.MAX_QUESTION:,} bytes are "
                 "taken at most; ask a shorter one"
             )
         if mode == "keyword" or (
-            vector is None and (self._memory._embedding is None or query is None or is_blank(query))
+            vector is None and (self._memory._embedder is None or query is None or is_blank(query))
         ):
             return None
         if vector is not None:
-            rows, own = embedders.given([vector], 1)
+            rows, own = embedders.caller_vectors([vector], 1)
         else:
             assert query is not None
-            assert self._memory._embedding is not None
-            made = await self._memory._rows([query], question=True)
+            assert self._memory._embedder is not None
+            made = await self._memory._embed([query], question=True)
             if made[query] is None:
                 self._memory._warn(self.tenant_id, self._name)
                 return None
-            rows, own = [made[query]], self._memory._embedding.remembered
-        await self._fit(own, writing=False)
-        return Reals(rows[0], self._width)
+            rows, own = [made[query]], self._memory._embedder.record
+        await self._check_embedder(own, writing=False)
+        return RealArray(rows[0], self._width)
 
     async def context(
         self,
@@ -402,17 +418,17 @@ class AsyncScope:
         next is tried; a lesson that only repeats the question is left out, too. What this hands out, this
         memory does not store again: neither the block nor a text that repeats a lesson of it.
         """
-        from pgmnemo.client.aio.waiting import run
+        from pgmnemo.client.aio.concurrency import run_blocking
 
-        requests.number(max_tokens, "max_tokens", 1, requests.MOST_TOKENS)
-        asked = Asked.of(locals())
+        scope_calls.checked_int(max_tokens, "max_tokens", 1, scope_calls.MAX_TOKENS)
+        asked = RecallOptions.from_arguments(locals())
         hits = [hit for hit in await self._recall(query, vector, asked) if not hit.repeats_question]
         present = asked.as_of or asked.now
         zone = present.tzinfo if present else None
-        found: Context = await run(self._rendered, hits, max_tokens, count, zone)
+        found: Context = await run_blocking(self._render_context, hits, max_tokens, count, zone)
         return found
 
-    def _rendered(
+    def _render_context(
         self, hits: Sequence[Hit], most: int, count: Callable[[str], int], zone: tzinfo | None
     ) -> Context:
         """Return the block of hits, which this memory keeps in mind."""
@@ -439,10 +455,10 @@ class AsyncScope:
         now: datetime | None = None,
     ) -> list[Reason]:
         """Return why a lesson ranks where it does for a question, or is not found."""
-        asked = Asked.of(locals())
-        row = await self._question(query, vector, mode)
+        asked = RecallOptions.from_arguments(locals())
+        row = await self._question_vector(query, vector, mode)
         query = "" if query is None and row is None else query
-        call = requests.explain(self.tenant_id, self._project(), key, query, row, asked)
+        call = scope_calls.explain(self.tenant_id, self._require_project(), key, query, row, asked)
         return [
             replace(one, note=one.note and with_names(one.note, self._names))
             for one in await self._call(call)
@@ -450,7 +466,7 @@ class AsyncScope:
 
     async def get(self, key: str) -> Lesson | None:
         """Return the lesson of a key, forgotten or not; None where there is none."""
-        return await self._call(requests.get(self.tenant_id, self._project(), key))
+        return await self._call(scope_calls.get(self.tenant_id, self._require_project(), key))
 
     async def count(
         self,
@@ -465,12 +481,12 @@ class AsyncScope:
         everything: bool = False,
     ) -> Count:
         """Return how many lessons `list` gives, and how many more the gate hides."""
-        given = requests.listing(locals())
-        return await self._call(requests.count(self.tenant_id, self.project_id, **given))
+        given = scope_calls.list_arguments(locals())
+        return await self._call(scope_calls.count(self.tenant_id, self.project_id, **given))
 
     async def known(self, keys: Sequence[str]) -> dict[str, str]:
         """Of those keys that are there, forgotten or not, the sha256 of the text (64 hex digits)."""
-        return await self._call(requests.known(self.tenant_id, self._project(), keys))
+        return await self._call(scope_calls.text_digests(self.tenant_id, self._require_project(), keys))
 
     # Time, facts, links
 
@@ -486,18 +502,18 @@ class AsyncScope:
         """Let `new` hold in the place of `old` from `at` on (`now`, the present), or end `old`:
         `superseded`, `corrected` or `unchanged`."""
         call = calls.supersede(
-            self.tenant_id, self._project(), old, new, reason=reason, at=moment(at or now, "at")
+            self.tenant_id, self._require_project(), old, new, reason=reason, at=checked_time(at or now, "at")
         )
         with self._span("update_memory", old):
             return await self._call(call)
 
     async def undo_supersede(self, old: str) -> bool:
         """Let a lesson hold again; whether it was superseded."""
-        return await self._call(calls.undo_supersede(self.tenant_id, self._project(), old))
+        return await self._call(calls.undo_supersede(self.tenant_id, self._require_project(), old))
 
     async def timeline(self, key: str, *, known_at: datetime | None = None) -> list[Step]:
         """Return a lesson with those whose place it took and those that took its own, oldest first."""
-        return await self._call(requests.timeline(self.tenant_id, self._project(), key, known_at))
+        return await self._call(scope_calls.timeline(self.tenant_id, self._require_project(), key, known_at))
 
     async def fact(
         self,
@@ -512,7 +528,7 @@ class AsyncScope:
         text: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         now: datetime | None = None,
-    ) -> Stated:
+    ) -> FactResult:
         """State a fact that holds from `at` on (`now`, the present).
 
         `single`: the subject has one object in this relation, so another that holds then is superseded.
@@ -521,14 +537,14 @@ class AsyncScope:
         """
         text = None if text is None or is_blank(text) else text
         words = text or f"{subject} {relation} {object}"
-        row = (await self._memory._rows([words])).get(words)
-        if row is not None and (own := self._memory._embedding) is not None:
-            await self._fit(own.remembered, writing=True)
-        call = requests.fact(
-            self.tenant_id, self._project(), subject, relation, object, at=moment(at or now, "at"),
-            single=single, reason=reason, source=source, content=text,
-            embedding=None if row is None else Reals(row, self._width),
-            metadata=document(metadata, "metadata"),
+        row = (await self._memory._embed([words])).get(words)
+        if row is not None and (own := self._memory._embedder) is not None:
+            await self._check_embedder(own.record, writing=True)
+        call = scope_calls.fact(
+            self.tenant_id, self._require_project(), subject, relation, object,
+            at=checked_time(at or now, "at"), single=single, reason=reason, source=source, content=text,
+            embedding=None if row is None else RealArray(row, self._width),
+            metadata=json_document(metadata, "metadata"),
         )  # fmt: skip
         with self._span("upsert_memory"):
             return await self._call(call)
@@ -548,10 +564,10 @@ class AsyncScope:
         """Return the facts that hold `at` a time (`now`, the present), by what was known at another; with
         `history` all that ever held.
         """
-        requests.number(most, "most", 1, calls.INT4)
-        call = requests.facts(
-            self.tenant_id, self.project_id, subject, relation, object, at=moment(at or now, "at"),
-            known_at=moment(known_at, "known_at"), history=history, most=most,
+        scope_calls.checked_int(most, "most", 1, calls.INT4)
+        call = scope_calls.facts(
+            self.tenant_id, self.project_id, subject, relation, object, at=checked_time(at or now, "at"),
+            known_at=checked_time(known_at, "known_at"), history=history, most=most,
         )  # fmt: skip
         return await self._call(call)
 
@@ -567,8 +583,8 @@ class AsyncScope:
     ) -> int:
         """End what holds of a subject and a relation from `at` on (`now`, the present); how many facts."""
         call = calls.end_fact(
-            self.tenant_id, self._project(), subject, relation, object, at=moment(at or now, "at"),
-            reason=reason,
+            self.tenant_id, self._require_project(), subject, relation, object,
+            at=checked_time(at or now, "at"), reason=reason,
         )  # fmt: skip
         return await self._call(call)
 
@@ -585,25 +601,27 @@ class AsyncScope:
         """Link two lessons of the project: `inserted`, `updated` or `unchanged`. A link from what is found
         lifts what it leads to."""
         call = calls.link(
-            self.tenant_id, self._project(), source, target, kind, weight=weight,
-            valid_from=moment(valid_from, "valid_from"), valid_to=moment(valid_to, "valid_to"),
+            self.tenant_id, self._require_project(), source, target, kind, weight=weight,
+            valid_from=checked_time(valid_from, "valid_from"), valid_to=checked_time(valid_to, "valid_to"),
         )  # fmt: skip
         return await self._call(call)
 
     async def unlink(self, source: str, target: str, kind: str = "related") -> bool:
         """Take a link away; whether there was one."""
-        return await self._call(calls.unlink(self.tenant_id, self._project(), source, target, kind))
+        return await self._call(calls.unlink(self.tenant_id, self._require_project(), source, target, kind))
 
     async def similar(
         self, *, least_cosine: float = 0.95, least_words: float = 0.8, most: int = 100
-    ) -> list[Pair]:
+    ) -> list[Duplicate]:
         """Pairs of lessons that say nearly the same, by the cosine of their vectors or the words they
         share."""
-        requests.number(most, "most", 1, calls.INT4)
-        pairs: list[Pair] = []
+        scope_calls.checked_int(most, "most", 1, calls.INT4)
+        pairs: list[Duplicate] = []
         after: int | None = 0
         while after is not None and len(pairs) < most:
-            call = requests.similar(self.tenant_id, self.project_id, least_cosine, least_words, after)
+            call = scope_calls.similar_pairs(
+                self.tenant_id, self.project_id, least_cosine, least_words, after
+            )
             page, after = await self._call(call)
             pairs += page
         return pairs[:most]
@@ -624,11 +642,11 @@ class AsyncScope:
         ids, and `stored_at`, which dates a lesson without `at`. A time before the year 1 or after 9999 is
         told by the nearest.
         """
-        from pgmnemo.client import transferring
-        from pgmnemo.client.aio import moving
+        from pgmnemo.client import jsonl_rows
+        from pgmnemo.client.aio import export_import
 
-        with transferring.new_file(place) as file, self._named_errors():
-            return await moving.write(self, file, vectors, progress)
+        with jsonl_rows.new_file(place) as file, self._errors_with_names():
+            return await export_import.export_scope(self, file, vectors, progress)
 
     async def import_(
         self,
@@ -636,18 +654,18 @@ class AsyncScope:
         *,
         dry_run: bool = False,
         progress: Progress = QUIET,
-    ) -> Moved:
+    ) -> BatchResult:
         """Store what an export holds, each lesson in its project, or in the scope's where that has one.
 
         Vectors are taken where the memory has the same embedder or none; else texts are embedded anew. Cut
         off, it may be given again: what is there is `unchanged`. A tenant without a `language` gets that of
         the export's. `dry_run` stores nothing.
         """
-        from pgmnemo.client import transferring
-        from pgmnemo.client.aio import moving
+        from pgmnemo.client import jsonl_rows
+        from pgmnemo.client.aio import export_import
 
-        with transferring.lines_in(place) as lines, self._named_errors():
-            return await moving.read(self, lines, dry_run, progress)
+        with jsonl_rows.open_lines(place) as lines, self._errors_with_names():
+            return await export_import.import_scope(self, lines, dry_run, progress)
 
     async def reembed(self, embedder: Any, *, batch: int = 64, progress: Progress = QUIET) -> int:
         """Change the embedder of a tenant, and then this memory's; how many texts were embedded.
@@ -662,7 +680,7 @@ class AsyncScope:
         """
         from pgmnemo.client.aio import reembedding
 
-        return await reembedding.reembed(self, embedders.embedding_of(embedder), batch, progress)
+        return await reembedding.reembed(self, embedders.memory_embedder(embedder), batch, progress)
 
     async def language(self, language: str | None = None) -> str:
         """Return the language of the tenant's texts that are written without one, set before if one is given.
@@ -696,42 +714,42 @@ class AsyncScope:
     async def stats(self) -> Stats:
         """Return what the scope holds, and by which embedder, in which database."""
         found, every = await self.count(), await self.count(everything=True)
-        held = await self._memory._held(self.tenant_id)
-        [(postgresql, pgvector)] = await self._memory._channel.call(requests.VERSIONS)
+        held = await self._memory._stored_embedder(self.tenant_id)
+        [(postgresql, pgvector)] = await self._memory._executor.call(scope_calls.VERSIONS)
         return Stats(
             self.tenant_id, self.project_id, found.lessons, found.hidden, every.lessons,
-            held.embedder if held else None, held.dimensions if held else None, self._memory._opened.version,
+            held.embedder if held else None, held.dimensions if held else None, self._memory._server.version,
             postgresql, pgvector, self._memory._place,
         )  # fmt: skip
 
     # Within
 
     @property
-    def _oid(self) -> int:
-        return int(self._memory._opened.vector_oid)
+    def _vector_oid(self) -> int:
+        return int(self._memory._server.vector_oid)
 
     @property
     def _width(self) -> int:
         return self._memory._width(self.tenant_id)
 
-    def _project(self) -> UUID:
+    def _require_project(self) -> UUID:
         if self.project_id is None:
             raise UsageError("this needs a project: say which, by `project` or scope.project('kitchen')")
         return self.project_id
 
     async def _call(self, call: Call[Answer]) -> Answer:
-        with self._named_errors():
+        with self._errors_with_names():
             return await self._memory._call(self.tenant_id, call)
 
-    async def _fit(self, own: Remembered, *, writing: bool) -> None:
+    async def _check_embedder(self, own: EmbedderRecord, *, writing: bool) -> None:
         """Raise UsageError if the tenant's vectors come from another embedder; the first writer's embedder is
         remembered.
         """
-        with self._named_errors():
-            await self._memory._fit(self.tenant_id, self._name, own, writing=writing)
+        with self._errors_with_names():
+            await self._memory._check_embedder(self.tenant_id, self._name, own, writing=writing)
 
     @contextmanager
-    def _named_errors(self) -> Iterator[None]:
+    def _errors_with_names(self) -> Iterator[None]:
         """Rewrite errors in the block to the caller's names of tenant and project."""
         try:
             yield
@@ -745,13 +763,13 @@ class AsyncScope:
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
         return self._memory._tracing.span(operation, self.tenant_id, key)
 
-    async def _echo(self, item: Item) -> str | None:
+    async def _echoed_key(self, item: Item) -> str | None:
         """Return the key of this project's current lesson that a text repeats, if this memory has handed out
         that lesson; "" for a text that consists of context blocks.
 
         Return None for a user's text or a text with its own key: neither is an echo.
         """
-        if not isinstance(item.text, str) or len(item.text) > LONGEST:
+        if not isinstance(item.text, str) or len(item.text) > MAX_TEXT:
             return None
         if only_blocks(item.text):
             return ""
@@ -761,7 +779,7 @@ class AsyncScope:
             return None
         return key if echoes.repeats(self.tenant_id, item.text, await self.get(key)) else None
 
-    def _new(self, items: Sequence[Item]) -> list[Item]:
+    def _without_context(self, items: Sequence[Item]) -> list[Item]:
         """Return the items without their context blocks, and drop the items that consist only of blocks."""
         kept = [item for item in items if not (isinstance(item.text, str) and only_blocks(item.text))]
         return [replace(item, text=self._without_blocks(item.text)) for item in kept]
@@ -769,7 +787,7 @@ class AsyncScope:
     def _without_blocks(self, text: str | Sequence[Turn]) -> str | Sequence[Turn]:
         if isinstance(text, str):
             return without_blocks(text)
-        return [_outside(turn) for turn in text] if isinstance(text, list | tuple) else text
+        return [_turn_without_blocks(turn) for turn in text] if isinstance(text, list | tuple) else text
 
     # Last, because it hides the builtin `list` in the rest of the class
 
@@ -793,20 +811,22 @@ class AsyncScope:
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """
         if most is not None:
-            requests.number(most, "most", 1, calls.INT4)
-        given = requests.listing(locals())
-        async for lesson in self._lessons(self._call, most, newest=newest, **given):
+            scope_calls.checked_int(most, "most", 1, calls.INT4)
+        given = scope_calls.list_arguments(locals())
+        async for lesson in self._iter_lessons(self._call, most, newest=newest, **given):
             yield lesson
 
-    async def _lessons(
+    async def _iter_lessons(
         self, ask: Callable[[Call[Any]], Any], most: int | None = None, **given: Any
     ) -> AsyncIterator[Lesson]:
         """Yield lessons page by page through `ask`."""
-        after, left, size = None, most, requests.PAGE
+        after, left, size = None, most, scope_calls.PAGE_SIZE
         while left is None or left > 0:
             wanted = size if left is None else min(left + 1, size)
             try:
-                page = await ask(requests.listed(self.tenant_id, self.project_id, after, wanted, **given))
+                page = await ask(
+                    scope_calls.list_page(self.tenant_id, self.project_id, after, wanted, **given)
+                )
             except TooLargeError:
                 if wanted == 1:
                     raise
@@ -821,7 +841,7 @@ class AsyncScope:
             after = page[-1].id
 
 
-def _outside(turn: Turn) -> Turn:
+def _turn_without_blocks(turn: Turn) -> Turn:
     """Return a turn without the blocks of `context` in it."""
     told = isinstance(turn, Turn) and isinstance(turn.text, str)
     return replace(turn, text=without_blocks(turn.text)) if told else turn

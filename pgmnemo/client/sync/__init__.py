@@ -1,1 +1,1 @@
-"""The synchronous shell: all but `waiting` is made of `../aio` by `make sync`, and never edited."""
+"""The synchronous client: `make sync` makes it of `../aio`, all but `concurrency`."""

@@ -15,8 +15,8 @@ import psycopg
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
-from pgmnemo.client.sync.channel import Channel
-from pgmnemo.client.sync.sources import Owned
+from pgmnemo.client.sync.connections import BorrowedConnection
+from pgmnemo.client.sync.executor import Executor
 from pgmnemo.embedders import pad
 from pgmnemo.records import Matrix
 from runner.protocol.editions.edition import EnginePins
@@ -128,15 +128,19 @@ class PgmnemoClient:
         fault: Callable[[], AbstractContextManager[None]],
     ) -> None:  # fmt: skip
         self.connection, self._names, self._form, self._fault = connection, names, form, fault
-        self._channel = Channel(
-            Owned(connection), {}, 0.0, f"the database {connection.info.dbname}", ours=False
+        self._channel = Executor(
+            BorrowedConnection(connection),
+            {},
+            0.0,
+            f"the database {connection.info.dbname}",
+            client_types=False,
         )
         self._mode = settings.get(MODE, "hybrid")
         self._columns = ("in_project", "external_id", "score", *(f'"{name}"' for name in form.components))
         self._project: str | None = None
         for name, value in settings.items():
             if name != MODE:
-                self.call(calls.setting(name, value))
+                self.call(calls.set_setting(name, value))
         if not names.walled:
             self._become(names.tenant(""))
 
@@ -170,7 +174,9 @@ class PgmnemoClient:
     def store(self, lessons: Sequence[Lesson]) -> None:
         """Lessons of one tenant through the session's staging table, in one transaction."""
         self.work_for(lessons[0].project)
-        self._channel.stage(calls.plain("open_staging"), self._form.columns, map(self._row, lessons))
+        self._channel.copy_staged(
+            calls.tenant_call("open_staging"), self._form.columns, map(self._row, lessons)
+        )
 
     def link(self, link: Link) -> None:
         """Store a link between two stored lessons."""
@@ -197,7 +203,7 @@ class PgmnemoClient:
         self.connection.close()
 
     def _become(self, tenant: UUID) -> None:
-        self.call(calls.setting("tenant_id", str(tenant)))
+        self.call(calls.set_setting("tenant_id", str(tenant)))
 
     def _row(self, lesson: Lesson) -> Row:
         return self._form.row(lesson, self._names.project_id(lesson.project))

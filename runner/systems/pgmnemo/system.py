@@ -202,12 +202,16 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     def _each_tenant(self, *verbs: str) -> None:
         """Call verbs in every tenant: by its name, in 0.2.1 as the session's, if there."""
-        named = {verb: self.has(verb) for verb in verbs if self.has(verb) or self.has(calls.OF_SESSION[verb])}
+        named = {
+            verb: self.has(verb)
+            for verb in verbs
+            if self.has(verb) or self.has(calls.SESSION_FUNCTIONS[verb])
+        }
         with closing(self.client()) as client:
             for project in self.names.work:
                 client.work_for(project)
                 for verb, by_name in named.items():
-                    client.call(calls.plain(verb, self.names.tenant(project) if by_name else None))
+                    client.call(calls.tenant_call(verb, self.names.tenant(project) if by_name else None))
 
     def _leave(self, owner: Connection) -> None:
         self._each_tenant("forget_all")
@@ -268,7 +272,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         given = {name: value for name, value in self.settings.items() if name != MODE}
         with self.database.admin() as connection:
             for name, value in {**given, "tenant_id": tenant, "acting_tenant": tenant}.items():
-                execute(connection, calls.setting(name, value))
+                execute(connection, calls.set_setting(name, value))
             yield connection
 
     # Costs

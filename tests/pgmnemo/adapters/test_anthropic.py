@@ -401,7 +401,7 @@ def test_a_new_file_is_made_once(tool: MemoryTool) -> None:
 def test_a_plain_writer_in_between_loses_nothing(
     given: str, tool: MemoryTool, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = tool._files._made
+    made = tool._files._with_vectors
     if given != "create":
         tool.call(create("/a", "one two\n"))
 

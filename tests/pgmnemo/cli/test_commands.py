@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from pgmnemo import Memory
-from pgmnemo.cli.printing import builtin, document
-from pgmnemo.client.embedding import Embedding
+from pgmnemo.cli.printing import document, to_builtins
+from pgmnemo.client.memory_embedder import MemoryEmbedder
 from pgmnemo.local import LocalServer
 from tests.pgmnemo.cli.conftest import Mnemo
 from tests.pgmnemo.local.serving import connected
@@ -72,7 +72,7 @@ def test_recall_prints_what_the_library_finds(mnemo: Mnemo, scope: Any) -> None:
     assert "The kettle is blue.\n    It whistles.\n" in mnemo("recall", "kettle", "--full").out
     [told] = mnemo("recall", "Where is the kettle?", "--k", "1", "--json", "--as-of", AT).lines
     asked = scope.recall("Where is the kettle?", k=1, as_of=scope.get("kettle").at)
-    assert set(told) == set(builtin(asked[0]))
+    assert set(told) == set(to_builtins(asked[0]))
     assert told["key"] == "kettle"
 
 
@@ -275,7 +275,9 @@ def test_a_tenant_gets_another_embedder(
     scope.add("The kettle is blue.", key="a", vector=[1.0, 2.0])
     scope.add("Words alone.", key="b")
     assert mnemo("reembed").err.startswith("wrong use: reembed takes an embedder, and None is none")
-    monkeypatch.setattr("pgmnemo.client.embedding._registered", lambda name: Embedding(name, "m", toy, toy))
+    monkeypatch.setattr(
+        "pgmnemo.client.memory_embedder._registered", lambda name: MemoryEmbedder(name, "m", toy, toy)
+    )
     done = mnemo("reembed", "--embedder", "toy", "--batch", "10")
     assert (done.code, done.out) == (0, "embedded 2 texts by toy\n")
     assert (scope.stats().embedder, scope.stats().dimensions) == ("toy", 3)

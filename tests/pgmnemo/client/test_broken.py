@@ -134,7 +134,7 @@ def test_a_server_that_dies_in_the_middle_of_many_is_started_again_and_nothing_i
 def unseen(monkeypatch: pytest.MonkeyPatch, shell: Shell) -> None:
     """That a server has gone is seen only when it is called."""
     monkeypatch.setattr(
-        f"pgmnemo.client.{shell.kind.replace('async', 'aio')}.sources.is_readable", lambda _: False
+        f"pgmnemo.client.{shell.kind.replace('async', 'aio')}.connections.is_readable", lambda _: False
     )
 
 
@@ -287,7 +287,9 @@ def test_an_export_that_was_cut_off_is_told_and_can_be_given_again(
 def test_an_import_that_is_cut_off_by_its_server_is_completed_by_another(
     shell: Shell, stays: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"pgmnemo.client.{'aio' if shell.kind == 'async' else 'sync'}.moving.BATCH", 50)
+    monkeypatch.setattr(
+        f"pgmnemo.client.{'aio' if shell.kind == 'async' else 'sync'}.export_import.BATCH", 50
+    )
     source = shell.open(stays, patience=0)
     there = source.tenant("there").project(shell.kind)
     there.add_many(notes(120))
@@ -334,7 +336,7 @@ def test_an_export_never_replaces_a_file_and_leaves_none_that_is_not_whole(
     assert "is there already, and nothing is overwritten" in refused(lambda: scope.export(there))
     assert there.read_text() == "precious"
     assert "cannot be written" in refused(lambda: scope.export(tmp_path / "no" / "folder"))
-    monkeypatch.setattr("pgmnemo.client.transferring.put", broken)
+    monkeypatch.setattr("pgmnemo.client.jsonl_rows.write_lines", broken)
     with pytest.raises(ZeroDivisionError):
         scope.export(tmp_path / "new.jsonl")
     assert [path.name for path in tmp_path.iterdir()] == ["there.jsonl"]

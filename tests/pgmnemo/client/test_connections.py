@@ -13,7 +13,7 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.rows import dict_row
 
 from pgmnemo import Item
-from pgmnemo.client.retrying import Attempts
+from pgmnemo.client.retries import RetryTimer
 from pgmnemo.errors import LostError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
@@ -32,7 +32,7 @@ def test_what_a_fork_closes_is_open_for_its_parent(shell: Shell, place: Place) -
     scope.add("before", key="k")
     if not (child := os.fork()):
         try:
-            shell.call(memory._channel.source.close)
+            shell.call(memory._executor.source.close)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -48,7 +48,7 @@ def test_an_idle_connection_that_the_server_ended_is_not_used(shell: Shell, plac
             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'ended'"
         )
         assert root.execute(ended).fetchall() == [(True,)]
-    memory._channel.patience = 0.0  # so that nothing is sent again
+    memory._executor.patience = 0.0  # so that nothing is sent again
     assert scope.add("after", role="user").outcome == "inserted"
 
 
@@ -56,9 +56,9 @@ def test_an_idle_connection_that_the_server_ended_is_not_used(shell: Shell, plac
 @pytest.mark.parametrize("repeatable", [False, True])
 def test_an_end_that_the_server_announces_is_waited_for(state: str, repeatable: bool) -> None:
     error = psycopg.errors.lookup(state)("terminating connection")
-    assert Attempts(1.0, chance=lambda: 0.0).pause(error, repeatable) == 0.0
+    assert RetryTimer(1.0, chance=lambda: 0.0).pause(error, repeatable) == 0.0
     with pytest.raises(LostError):
-        Attempts(-1.0).pause(error, repeatable)
+        RetryTimer(-1.0).pause(error, repeatable)
 
 
 class Odd(Loader):

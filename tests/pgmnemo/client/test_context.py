@@ -13,7 +13,7 @@ from uuid import UUID
 
 import pytest
 
-from pgmnemo import Added, AsyncMemory, Hit, Item, Turn
+from pgmnemo import AddResult, AsyncMemory, Hit, Item, Turn
 from pgmnemo.client.echoes import Echoes
 from pgmnemo.client.rendering import FIRST, LAST, about_tokens, only_blocks, render, without_blocks
 from pgmnemo.errors import UsageError
@@ -142,7 +142,7 @@ def test_what_was_handed_out_is_not_learned_again(scope: Any, memory: Any) -> No
     passage = next(hit.passage for hit in found.hits if hit.key == "parts")
     texts = {"The kettle leaks.": "leak", " The kettle\nleaks. ": "leak", passage: "parts", found.text: ""}
     for text, key in texts.items():
-        assert scope.add(text, role="assistant") == scope.add(text) == Added(key, "echo")
+        assert scope.add(text, role="assistant") == scope.add(text) == AddResult(key, "echo")
     assert scope.count().lessons == 3
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.client import requests
+from pgmnemo.client import scope_calls
 from pgmnemo.errors import UsageError
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -191,7 +191,7 @@ def test_add_names_what_says_the_same_or_is_about_it_so_that_one_can_be_supersed
     added = scope.add("I have stopped drinking coffee.", key="stopped", at=DAY, similar=True)
     [old] = added.similar
     assert (old.key, old.text) == ("coffee", "I drink coffee every morning.")
-    assert requests.SIMILAR_FIT <= old.fit <= 1
+    assert scope_calls.MIN_SIMILAR_FIT <= old.fit <= 1
     scope.supersede(old.key, added.key, at=DAY)
     assert [hit.key for hit in scope.recall("coffee", k=1)] == ["stopped"]
     assert "coffee" not in keys(scope.recall("coffee"))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pgmnemo import AsyncMemory, Memory
-from pgmnemo.client.embedder_forms import parse, remembered_model
-from pgmnemo.client.embedding import embedding_of
+from pgmnemo.client.embedder_forms import model_label, parse_embedder
+from pgmnemo.client.memory_embedder import memory_embedder
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
 from pgmnemo.errors import UsageError
 from tests.pgmnemo.client.driving import Place, Shell
@@ -65,7 +65,7 @@ class Several(Plain):
 
 
 def made(given: Any) -> Any:
-    embedding = embedding_of(given)
+    embedding = memory_embedder(given)
     assert embedding is not None
     return embedding
 
@@ -138,8 +138,8 @@ def test_an_object_whose_methods_are_awaited_gets_its_prefixes_too() -> None:
 
     given = Awaited()
     embedding = made(given)
-    assert embedding.asynchronous
-    assert embedding.asks_asynchronously
+    assert embedding.documents_are_async
+    assert embedding.queries_are_async
     asyncio.run(embedding.queries(["one"]))
     asyncio.run(embedding.documents(["two"]))
     assert given.seen == ["query: one", "passage: two"]
@@ -154,11 +154,11 @@ class Half:
 )
 def test_half_of_a_form_is_wrong_use(given: Any) -> None:
     with pytest.raises(UsageError, match=r"embedder is a name, .* a pair of such functions"):
-        embedding_of(given)
+        memory_embedder(given)
 
 
 def test_a_name_takes_options() -> None:
-    name, options = parse(
+    name, options = parse_embedder(
         "endpoint model=nomic-embed-text endpoint_url=http://127.0.0.1:1/v1 query_prefix='q: '"
     )
     assert name == "endpoint"
@@ -186,7 +186,7 @@ def test_a_name_takes_options() -> None:
 )
 def test_options_that_cannot_be_meant_are_one_sentence(text: str, sentence: str) -> None:
     with pytest.raises(UsageError) as raised:
-        embedding_of(text)
+        memory_embedder(text)
     assert sentence in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -207,10 +207,10 @@ def test_what_is_remembered_without_prefixes_is_what_it_was_before() -> None:
 
 
 def test_a_long_prefix_leaves_room_in_the_note() -> None:
-    first, second = (remembered_model("m", "词" * 500 + end, "") for end in "ab")
+    first, second = (model_label("m", "词" * 500 + end, "") for end in "ab")
     assert first != second
     assert len(first.encode()) < 200
-    assert " · " not in remembered_model("a · b", " · ", "")
+    assert " · " not in model_label("a · b", " · ", "")
 
 
 def test_a_tenant_is_changed_to_a_name_with_options(shell: Shell, place: Place) -> None:

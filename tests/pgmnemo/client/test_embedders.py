@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from pgmnemo import AsyncMemory, Item, Turn
-from pgmnemo.client.embedding import embedding_of
+from pgmnemo.client.memory_embedder import memory_embedder
 from pgmnemo.errors import EmbedderError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
@@ -327,11 +327,11 @@ def test_the_loop_goes_on_while_an_embedder_works(kind: str, place: Place) -> No
 @pytest.mark.parametrize("given", [7, ["minilm"], object(), b"local"])
 def test_what_is_no_embedder_is_wrong_use(given: Any) -> None:
     with pytest.raises(UsageError, match="embedder is a name, an Embedder, a function"):
-        embedding_of(given)
+        memory_embedder(given)
 
 
 def test_an_embedder_is_known_by_its_name_and_module() -> None:
-    made = embedding_of(counted)
+    made = memory_embedder(counted)
     assert made is not None
     assert (made.name, made.model) == ("counted", f"{__name__}.counted")
-    assert embedding_of(None) is None
+    assert memory_embedder(None) is None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.client.encodings import written_in
+from pgmnemo.client.encodings import transliterate
 from pgmnemo.errors import DatabaseError, RefusedError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
@@ -26,7 +26,7 @@ from tests.pgmnemo.client.driving import Place, Shell
     ],
 )
 def test_a_question_is_written_in_the_letters_of_an_encoding(encoding: str, text: str, form: str) -> None:
-    assert written_in(encoding, text) == form
+    assert transliterate(encoding, text) == form
 
 
 @pytest.fixture

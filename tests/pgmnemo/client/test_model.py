@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgmnemo import Added, Item, Lesson, Moved, Stated, Turn
+from pgmnemo import AddResult, BatchResult, FactResult, Item, Lesson, Turn
 from pgmnemo.errors import RefusedError
 from tests.pgmnemo.client.driving import SHELLS, Place, Shell
 from tests.sql.model import DAYS, KEYS, WRONG, Kept, Model, Refused
@@ -205,8 +205,8 @@ class Beside:
         kept = {**given, **({"occurred_at": given.get("occurred_at", now)} if now else {})}
         clear = [name for name in clear if name not in kept]
 
-        def wanted(_: Any) -> Added:
-            return Added(key, model.store(key, text, self.vector, kept, clear))
+        def wanted(_: Any) -> AddResult:
+            return AddResult(key, model.store(key, text, self.vector, kept, clear))
 
         self.agree(wanted, "add", text, key=key, clear=clear or None, now=now, **named(given), on=on)
 
@@ -217,12 +217,12 @@ class Beside:
 
         now = DAYS[1] if turn else None
 
-        def wanted(found: Added) -> Added:
+        def wanted(found: AddResult) -> AddResult:
             if turn:
                 key = model.append(text, self.vector, {"occurred_at": now, **given})
-                return Added(key, "inserted", model.kept[key].position)
+                return AddResult(key, "inserted", model.kept[key].position)
             assert found.key not in model.kept
-            return Added(found.key, model.store(found.key, text, self.vector, given))
+            return AddResult(found.key, model.store(found.key, text, self.vector, given))
 
         self.agree(wanted, "add", text, now=now, **named(given), on=on)
 
@@ -236,8 +236,8 @@ class Beside:
         text = "\n".join([*head, *lines])
         kept = {"occurred_at": when} if when else {}
 
-        def wanted(_: Any) -> Added:
-            return Added(key, model.store(key, text, self.vector, kept))
+        def wanted(_: Any) -> AddResult:
+            return AddResult(key, model.store(key, text, self.vector, kept))
 
         self.agree(wanted, "add", turns, key=key, at=at, on=on)
 
@@ -246,7 +246,7 @@ class Beside:
         items = [(self.key(model), self.text(), self.told()) for _ in range(self.chance.randint(1, 6))]
         size, now = self.chance.randint(1, 6), self.chance.choice([None, DAYS[1]])
 
-        def wanted(_: Any) -> Moved:
+        def wanted(_: Any) -> BatchResult:
             outcomes: dict[str, int] = {}
             for start in range(0, len(items), size):
                 batch = {key: (text, given) for key, text, given in items[start : start + size]}
@@ -254,7 +254,7 @@ class Beside:
                     given = {**given, **({"occurred_at": given.get("occurred_at", now)} if now else {})}
                     outcome = model.store(key, text, self.vector, given)
                     outcomes[outcome] = outcomes.get(outcome, 0) + 1
-            return Moved(outcomes)
+            return BatchResult(outcomes)
 
         given = [Item(text, key, **named(told)) for key, text, told in items]
         self.agree(wanted, "add_many", given, batch=size, now=now, on=on)
@@ -354,7 +354,7 @@ class Beside:
 
         def wanted(found: Any) -> Any:
             more = {"source": source, "reason": reason, "vector": self.vector}
-            return Stated(*model.fact(said, at, single, more, getattr(found, "key", "fact/refused")))
+            return FactResult(*model.fact(said, at, single, more, getattr(found, "key", "fact/refused")))
 
         self.agree(wanted, "fact", *said.values(), at=at, single=single, source=source, reason=reason, on=on)
 

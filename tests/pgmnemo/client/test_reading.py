@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pgmnemo import Item
-from pgmnemo.client import requests
+from pgmnemo.client import scope_calls
 from pgmnemo.errors import MissingError, UsageError
 from tests.helping import CURRENT
 from tests.pgmnemo.client.driving import Place, Shell
@@ -131,7 +131,7 @@ def test_without_a_question_what_is_new_and_important_comes(notes: Any) -> None:
 def test_a_list_is_whole_whatever_its_pages(
     monkeypatch: pytest.MonkeyPatch, most: int | None, newest: bool, shell: Shell, place: Place
 ) -> None:
-    monkeypatch.setattr(requests, "PAGE", 3)
+    monkeypatch.setattr(scope_calls, "PAGE_SIZE", 3)
     memory = shell.open(place.dsn(), embedder=lambda texts: [[1.0, 2.0] for _ in texts])
     tenant = memory.tenant(place.tenant())
     tenant.project("p").add_many([f"note {number}" for number in range(7)])
@@ -145,7 +145,7 @@ def test_what_is_written_while_a_list_is_read_moves_nothing(
 ) -> None:
     from pgmnemo import Memory
 
-    monkeypatch.setattr(requests, "PAGE", 2)
+    monkeypatch.setattr(scope_calls, "PAGE_SIZE", 2)
     with Memory.open(place.dsn(), embedder=None) as memory:
         scope = memory.tenant(place.tenant()).project("p")
         scope.add_many([Item(f"note {number}", f"k{number}") for number in range(6)])

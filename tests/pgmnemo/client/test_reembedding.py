@@ -17,7 +17,7 @@ import pytest
 
 from pgmnemo import Item, Turn
 from pgmnemo.client import staging
-from pgmnemo.client.embedding import Remembered
+from pgmnemo.client.memory_embedder import EmbedderRecord
 from pgmnemo.client.naming import tenant_id
 from pgmnemo.errors import HiddenError, RefusedError, UsageError
 from pgmnemo.progress import Progress
@@ -416,10 +416,10 @@ def test_vectors_are_sent_and_kept_in_their_own_dimension(
 
 
 @pytest.mark.parametrize("own", [
-    Remembered("minilm-int8", "all-MiniLM-L6-v2", 384), Remembered("the caller's own vectors", "", 3),
-    Remembered("f.<locals>.<lambda>", "m.f", 8),
+    EmbedderRecord("minilm-int8", "all-MiniLM-L6-v2", 384), EmbedderRecord("the caller's own vectors", "", 3),
+    EmbedderRecord("f.<locals>.<lambda>", "m.f", 8),
 ])  # fmt: skip
 @pytest.mark.parametrize("kept", [None, 1024])
-def test_a_name_says_which_embedder_it_is(own: Remembered, kept: int | None) -> None:
-    name = staging.name_of(own, kept)
-    assert staging.Space(name, kept or own.dimensions, 1).held == own
+def test_a_name_says_which_embedder_it_is(own: EmbedderRecord, kept: int | None) -> None:
+    name = staging.embedder_label(own, kept)
+    assert staging.EmbedderRow(name, kept or own.dimensions, 1).identity == own

@@ -12,7 +12,7 @@ import pytest
 from psycopg import errors
 
 from pgmnemo import Item
-from pgmnemo.client.retrying import FIRST, LONGEST, Attempts, told
+from pgmnemo.client.retries import FIRST, LONGEST, RetryTimer, client_error
 from pgmnemo.errors import (
     ConflictError,
     DatabaseError,
@@ -46,7 +46,7 @@ class Clock:
 def pauses(patience: float, chance: float, error: Exception, repeatable: bool = True) -> list[float]:
     """Those before the error is raised."""
     clock, found = Clock(), list[float]()
-    attempts = Attempts(patience, "the database", clock, lambda: chance)
+    attempts = RetryTimer(patience, "the database", clock, lambda: chance)
     with suppress(PgmnemoError):
         while len(found) < 1000:
             found.append(attempts.pause(error, repeatable))  # type: ignore[arg-type]
@@ -93,7 +93,7 @@ def test_what_would_fail_again_is_not_sent_again(kind: type[Exception]) -> None:
 @pytest.mark.parametrize("kind", [*UNDONE, *LOST])
 def test_in_a_transaction_of_the_callers_nothing_is_sent_again(kind: Any) -> None:
     with pytest.raises(PgmnemoError):
-        Attempts(30, "the database", Clock(), lambda: 0.5).pause(kind(), True, anew=False)
+        RetryTimer(30, "the database", Clock(), lambda: 0.5).pause(kind(), True, anew=False)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_in_a_transaction_of_the_callers_nothing_is_sent_again(kind: Any) -> Non
 def test_each_error_is_one_of_the_tree_in_one_sentence(
     error: psycopg.Error, kind: type[PgmnemoError], code: int
 ) -> None:
-    made = told(error, True, "the database at here")
+    made = client_error(error, True, "the database at here")
     assert type(made) is kind
     assert made.code == code
     assert "\n" not in str(made)
@@ -304,7 +304,7 @@ def test_a_connection_that_cannot_be_made_is_waited_for(
     scope.add("x", role="user")
     shut.shut()
     waited: list[float] = []
-    module = f"pgmnemo.client.{'aio' if shell.kind == 'async' else 'sync'}.channel"
+    module = f"pgmnemo.client.{'aio' if shell.kind == 'async' else 'sync'}.executor"
 
     def opened(seconds: float) -> Any:
         waited.append(seconds)

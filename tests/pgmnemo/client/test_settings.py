@@ -110,7 +110,7 @@ def test_a_connection_that_is_used_again_knows_nothing_of_its_last_user(shell: S
     scope = memory.tenant(place.tenant()).project("p")
     scope.add_many(NOTES)
     scope.recall("kettle")
-    source = getattr(memory, "inner", memory)._channel.source
+    source = getattr(memory, "inner", memory)._executor.source
     [connection] = source._idle
     left = "SELECT coalesce(current_setting('pgmnemo.' || name, true), '') FROM unnest(%s::text[]) AS name"
     names = [*BLIND, "tenant_id", "acting_tenant", "gate_strict"]
@@ -147,7 +147,7 @@ def test_statements_are_prepared_where_no_pooler_is_between(
     scope = memory.tenant(place.tenant()).project("p")
     for _ in range(7):
         scope.recall("kettle")
-    [connection] = getattr(memory, "inner", memory)._channel.source._idle
+    [connection] = getattr(memory, "inner", memory)._executor.source._idle
     [(found,)] = shell.call(
         shell.call(connection.execute, "SELECT count(*) FROM pg_prepared_statements").fetchall
     )

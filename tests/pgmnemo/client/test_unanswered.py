@@ -10,7 +10,7 @@ import pytest
 from psycopg import errors
 
 from pgmnemo import Item
-from pgmnemo.client.retrying import Attempts
+from pgmnemo.client.retries import RetryTimer
 from pgmnemo.errors import LostError
 from tests.pgmnemo.client.cutting import SOCKET, Door
 from tests.pgmnemo.client.driving import Place, Shell
@@ -70,7 +70,7 @@ def test_a_server_that_stays_away_after_a_lost_answer_leaves_it_unknown(
 
 
 def test_after_a_lost_answer_no_error_says_that_nothing_was_stored() -> None:
-    attempts = Attempts(1.0, chance=lambda: 0.0)
+    attempts = RetryTimer(1.0, chance=lambda: 0.0)
     attempts.pause(psycopg.OperationalError("server closed the connection"), True)
     with pytest.raises(LostError, match=r"is full.*; an earlier try may have been done: try again"):
         attempts.pause(errors.DiskFull("x"), True)

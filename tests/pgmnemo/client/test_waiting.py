@@ -259,7 +259,7 @@ def test_calls_cancelled_at_any_moment_leave_a_memory_that_works(place: Place) -
                     await done(VERBS["add"](scope))
                     await done(VERBS["add turns"](scope))
                     await done(VERBS[verb](scope))
-            assert len(memory._channel.source._idle) <= 2
+            assert len(memory._executor.source._idle) <= 2
             with place.connect() as root:
                 query = "SELECT state FROM pg_stat_activity WHERE application_name = %s"
                 states = [row[0] for row in root.execute(query, (name,)).fetchall()]
@@ -331,7 +331,7 @@ def test_what_is_in_use_when_a_memory_is_closed_is_closed_with_it(place: Place) 
     async def work() -> list[Any]:
         began, go_on = asyncio.Event(), asyncio.Event()
         memory = await AsyncMemory.open(place.dsn(application_name="closing"), embedder=None)
-        source = memory._channel.source
+        source = memory._executor.source
 
         async def use() -> None:
             async with source.connection() as connection:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pgmnemo import Added, Item, Turn
+from pgmnemo import AddResult, Item, Turn
 from pgmnemo.errors import PgmnemoError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
@@ -25,7 +25,7 @@ EVERY = {
 
 
 def test_every_field_is_kept_as_it_was_given(scope: Any) -> None:
-    assert scope.add("The kettle leaks. 漢字 😀\n\tas ever", key="k", **EVERY) == Added("k", "inserted")
+    assert scope.add("The kettle leaks. 漢字 😀\n\tas ever", key="k", **EVERY) == AddResult("k", "inserted")
     found = scope.get("k")
     assert {name: getattr(found, name) for name in EVERY} == EVERY
     assert (found.text, found.active, found.superseded_at) == (

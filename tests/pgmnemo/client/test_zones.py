@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pgmnemo.client.requests import zone_of
+from pgmnemo.client.scope_calls import zone_of
 from pgmnemo.errors import UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgmnemo.client.embedding import embedding_of
+from pgmnemo.client.memory_embedder import memory_embedder
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
 from pgmnemo.embedders.hub_encoder import FILES, HubEncoder
 from pgmnemo.errors import ModelError, UsageError
@@ -81,7 +81,7 @@ def test_nothing_after_the_limit_counts(tiny_bert: Path) -> None:
 
 
 def test_a_memory_distinguishes_the_weights_of_a_folder(tiny_bert: Path) -> None:
-    embedding = embedding_of(f"bge-small-en model={tiny_bert}")
+    embedding = memory_embedder(f"bge-small-en model={tiny_bert}")
     assert embedding is not None
     assert embedding.model.startswith("BAAI/bge-small-en-v1.5, sha256:")
     assert embedding.model.endswith(f"prefixes '{SEARCH}' and ''")
@@ -100,7 +100,7 @@ def test_without_the_hub_it_is_one_sentence(
     monkeypatch.setattr(hub, "snapshot_download", unreachable)
     monkeypatch.setattr(hub.HfApi, "model_info", unreachable)
     with pytest.raises(ModelError) as raised:
-        embedding_of(name)
+        memory_embedder(name)
     told = str(raised.value)
     assert "is not on this machine and the Hugging Face hub could not be reached (no route to host)" in told
     assert told.endswith("or take multilingual-e5-small-4bit, whose weights are a package") == (

@@ -14,10 +14,10 @@ from uuid import UUID
 
 import pytest
 
-from pgmnemo.client.records import Item, Moved
-from pgmnemo.client.requests import digest
+from pgmnemo.client.jsonl_format import ExportHeader, LessonLine, write_line
+from pgmnemo.client.records import BatchResult, Item
+from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.client.sync.scope import Scope as RealScope
-from pgmnemo.client.transfer import Header, LessonLine, write_line
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.importers import IMPORTERS, Options
 from pgmnemo.importers.importing import bring, sniff
@@ -45,19 +45,19 @@ class Kept:
 
     def known(self, keys: Sequence[str]) -> Mapping[str, str]:
         found = {key: self.items.get((self._name, key)) for key in keys}
-        return {key: digest(str(item.text)) for key, item in found.items() if item}
+        return {key: text_digest(str(item.text)) for key, item in found.items() if item}
 
-    def add_many(self, items: Iterable[Item], *, batch: int = 500, progress: Progress = QUIET) -> Moved:
+    def add_many(self, items: Iterable[Item], *, batch: int = 500, progress: Progress = QUIET) -> BatchResult:
         items = list(items)
         self.sent.append(len(items))
         for item in items:
             if len(self.items) == self.fails_at:
                 raise DatabaseError("the server is gone; start it again")
             self.items[self._name, str(item.key)] = item
-        return Moved({"inserted": len(items)})
+        return BatchResult({"inserted": len(items)})
 
-    def import_(self, place: Path | str, *, dry_run: bool = False, progress: Progress = QUIET) -> Moved:
-        return Moved({"inserted": 7}, links=3, dry_run=dry_run)
+    def import_(self, place: Path | str, *, dry_run: bool = False, progress: Progress = QUIET) -> BatchResult:
+        return BatchResult({"inserted": 7}, links=3, dry_run=dry_run)
 
 
 def memories(count: int, **more: Any) -> list[dict[str, Any]]:
@@ -123,7 +123,7 @@ def test_an_export_goes_in_whole_unless_faults_are_skipped(write: Write) -> None
 
 
 LESSON = LessonLine(project=UUID(int=7), key="a", text="b")
-EXPORT = [json.loads(write_line(one)) for one in (Header(extension="0.5.0"), LESSON)]
+EXPORT = [json.loads(write_line(one)) for one in (ExportHeader(extension="0.5.0"), LESSON)]
 CODEX = [agents.codex("session_meta", id="s"), agents.codex("response_item", **agents.message("user", "hi"))]
 PLACES: dict[str, tuple[str, Callable[[], Any]]] = {
     "jsonl": ("x.jsonl", lambda: iter(EXPORT)), "claude-code": ("p/s.jsonl", lambda: iter(agents.SESSION)),

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
+from pgmnemo.client.jsonl_format import FOREVER, ExportHeader, LessonLine, LinkLine, write_line
 from pgmnemo.client.records import Item
-from pgmnemo.client.transfer import FOREVER, Header, LessonLine, LinkLine, write_line
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import Options
 from pgmnemo.importers.jsonl import is_export
@@ -25,7 +25,7 @@ LESSON = LessonLine(
 
 
 def export(path: Path, *records: LessonLine | LinkLine) -> Path:
-    path.write_text("\n".join(map(write_line, (Header(extension="0.5.0"), *records))))
+    path.write_text("\n".join(map(write_line, (ExportHeader(extension="0.5.0"), *records))))
     return path
 
 

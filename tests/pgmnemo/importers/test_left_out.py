@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pgmnemo import Item
-from pgmnemo.client.records import Moved
+from pgmnemo.client.records import BatchResult
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import RefusedError, UsageError
 from pgmnemo.importers import Options, claude
@@ -32,7 +32,7 @@ class Picky(Kept):
         other.items, other.sent, other._name = self.items, self.sent, name
         return other
 
-    def add_many(self, items: Iterable[Item], *, batch: int = 500, progress: Progress = QUIET) -> Moved:
+    def add_many(self, items: Iterable[Item], *, batch: int = 500, progress: Progress = QUIET) -> BatchResult:
         items = list(items)
         if any("refuse me" in str(item.text) for item in items):
             raise RefusedError("a text is refused")

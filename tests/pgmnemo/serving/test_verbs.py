@@ -261,7 +261,7 @@ def test_health_asks_the_database_once_a_second(served: Served, monkeypatch: pyt
         asked.append(call)
         raise DatabaseError("secret")
 
-    monkeypatch.setattr(served.memory._channel, "call", away)
+    monkeypatch.setattr(served.memory._executor, "call", away)
     assert served.ask("GET", "/healthz").status_code == 200  # as a moment ago
     time.sleep(1.1)
     for _ in range(3):

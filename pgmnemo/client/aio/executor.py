@@ -1,4 +1,4 @@
-"""Calls over a source of connections: sent, tried again where that is safe, and errors as one sentence."""
+"""Execute calls over a source of connections, with retries where they are safe."""
 
 from __future__ import annotations
 
@@ -14,60 +14,60 @@ from psycopg.rows import tuple_row
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
-from pgmnemo.client.aio.sources import AsyncSource, Unreached
-from pgmnemo.client.aio.waiting import AsyncConnection, AsyncCursor, loop, rows_of, sleep
-from pgmnemo.client.encodings import written_in
-from pgmnemo.client.retrying import Attempts
-from pgmnemo.client.vectors import ours
+from pgmnemo.client.aio.concurrency import AsyncConnection, AsyncCursor, current_loop, fetch_rows, sleep
+from pgmnemo.client.aio.connections import AsyncConnectionSource, ConnectError
+from pgmnemo.client.encodings import transliterate
+from pgmnemo.client.retries import RetryTimer
+from pgmnemo.client.vectors import client_adapters
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
 
-NO_MORE: Mapping[str, str] = MappingProxyType({})
-NOT_WRITTEN = (
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+ENCODING_HELP = (
     "half a surrogate pair or a letter that the connection's client_encoding lacks; decode the text anew, or "
     "set that to UTF8"
 )
 
 
-class AsyncOurs(AsyncCursor[tuple[Any, ...]]):
+class AsyncTypedCursor(AsyncCursor[tuple[Any, ...]]):
     """A cursor that uses this client's type adapters in place of the connection's own."""
 
     @property
     def adapters(self) -> AdaptersMap:
-        return ours()
+        return client_adapters()
 
 
-class AsyncChannel:
-    """A channel to the database. `settings` of pgmnemo apply to each call; retries take at most `patience`
-    seconds.
+class AsyncExecutor:
+    """Calls over a source of connections. `settings` of pgmnemo apply to each call; retries take at most
+    `patience` seconds.
 
-    Messages call the database `where`; `mend` is the remedy if it cannot be reached. Without `ours` values
-    use the connection's own types, such as those of NumPy and pgvector.
+    Messages call the database `where`; `remedy` is the advice if it cannot be reached. Without `client_types`
+    values use the connection's own types, such as those of NumPy and pgvector.
     """
 
     def __init__(
         self,
-        source: AsyncSource,
+        source: AsyncConnectionSource,
         settings: Mapping[str, str],
         patience: float,
         where: str,
-        mend: str = "start it, or wait",
+        remedy: str = "start it, or wait",
         *,
-        ours: bool = True,
+        client_types: bool = True,
     ) -> None:
         self.source, self.settings, self.patience, self.where = source, settings, patience, where
-        self._mend, self._ours, self._loop = mend, ours, loop()
+        self._mend, self._ours, self._loop = remedy, client_types, current_loop()
 
-    async def call(self, call: Call[Answer], more: Mapping[str, str] = NO_MORE) -> Answer:
+    async def call(self, call: Call[Answer], more: Mapping[str, str] = NO_SETTINGS) -> Answer:
         """Return the answer to one call of a named tenant; `more` settings hold for this one."""
-        under = call.under({**self.settings, **more})
+        under = call.with_settings({**self.settings, **more})
 
         async def work(connection: AsyncConnection[Any]) -> Answer:
-            return await sent(connection, under, self._ours)
+            return await execute(connection, under, self._ours)
 
-        return await self._tried(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
+        return await self._with_retries(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
 
-    async def unit(
+    async def transaction(
         self, work: Callable[[AsyncConnection[Any]], Any], *, repeatable: bool = True, snapshot: bool = False
     ) -> Any:
         """Return the result of `work`, which sends several calls in one transaction under the settings.
@@ -79,32 +79,32 @@ class AsyncChannel:
             if snapshot:
                 await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for name, value in self.settings.items():
-                await sent(connection, calls.setting(name, value, local=True))
+                await execute(connection, calls.set_setting(name, value, local=True))
             return await work(connection)
 
-        return await self._tried(under, repeatable, whole=True)
+        return await self._with_retries(under, repeatable, whole=True)
 
-    async def _tried(
+    async def _with_retries(
         self, work: Callable[[AsyncConnection[Any]], Any], repeatable: bool, *, whole: bool
     ) -> Any:
         self.check_loop()
-        attempts = Attempts(self.patience, self.where)
+        attempts = RetryTimer(self.patience, self.where)
         while True:
             try:
                 async with self.source.connection() as connection:
-                    if not whole and commits(connection):
+                    if not whole and autocommits(connection):
                         return await work(connection)
                     async with connection.transaction():
                         return await work(connection)
-            except Unreached as error:
-                pause = self._unreached(attempts, error)
+            except ConnectError as error:
+                pause = self._connect_pause(attempts, error)
             except UnicodeEncodeError as error:
-                raise UsageError(f"a text holds {error.object[error.start]!a}, {NOT_WRITTEN}") from None
+                raise UsageError(f"a text holds {error.object[error.start]!a}, {ENCODING_HELP}") from None
             except psycopg.Error as error:
-                pause = attempts.pause(error, repeatable, anew=self.source.renewed)
+                pause = attempts.pause(error, repeatable, anew=self.source.can_reconnect)
             await sleep(pause)
 
-    def _unreached(self, attempts: Attempts, error: Unreached) -> float:
+    def _connect_pause(self, attempts: RetryTimer, error: ConnectError) -> float:
         """Return the pause before the next try to connect; the sentence of a refused connection at the
         end.
         """
@@ -115,62 +115,65 @@ class AsyncChannel:
                 raise
             raise refusal(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
 
-    async def stage(
+    async def copy_staged(
         self,
         opening: Call[Any],
         columns: Mapping[str, str],
         rows: Iterable[Sequence[Any]],
-        more: Mapping[str, str] = NO_MORE,
+        more: Mapping[str, str] = NO_SETTINGS,
     ) -> dict[str, int]:
-        """Store rows of lessons in one transaction, through the staging table that `opening` makes; how many
-        lessons of each outcome. `columns` are theirs, each with its type, empty where the value tells it."""
+        """Store rows of lessons in one transaction, through the staging table that `opening` makes.
+
+        `columns` maps each column to its type, empty where the value shows it. Return the number of lessons
+        by outcome.
+        """
         names = ", ".join(f'"{name}"' for name in columns)
         statement = f"COPY lesson_staging ({names}) FROM STDIN (FORMAT binary)".encode()
         kept = list(rows)
 
         async def work(connection: AsyncConnection[Any]) -> dict[str, int]:
             for name, value in more.items():
-                await sent(connection, calls.setting(name, value, local=True))
-            await sent(connection, opening, self._ours)
-            async with cursor_of(connection, self._ours) as cursor, cursor.copy(statement) as copy:
+                await execute(connection, calls.set_setting(name, value, local=True))
+            await execute(connection, opening, self._ours)
+            async with open_cursor(connection, self._ours) as cursor, cursor.copy(statement) as copy:
                 if any(columns.values()):
                     copy.set_types(list(columns.values()))
                 for row in kept:
                     await copy.write_row(row)
-            return dict(await sent(connection, calls.plain("store_staged"), self._ours))
+            return dict(await execute(connection, calls.tenant_call("store_staged"), self._ours))
 
-        return await self.unit(work)  # type: ignore[no-any-return]
+        return await self.transaction(work)  # type: ignore[no-any-return]
 
     @staticmethod
-    async def sent(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:
+    async def execute(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:
         """Return the answer to a call over a connection, within a unit; psycopg's errors pass through."""
-        return await sent(connection, call)
+        return await execute(connection, call)
 
     def check_loop(self) -> None:
         """Raise UsageError in another event loop than that in which the memory was opened."""
-        if loop() is not self._loop:
+        if current_loop() is not self._loop:
             raise UsageError(
                 f"{self.where} was opened in another event loop; open a memory in each, by AsyncMemory.open"
             )
 
     async def close(self) -> None:
-        """Let the source go."""
+        """Close the source."""
         await self.source.close()
 
 
-def commits(connection: AsyncConnection[Any]) -> bool:
+def autocommits(connection: AsyncConnection[Any]) -> bool:
     """Return whether a statement is a transaction of its own: none is open, and none is begun for it."""
     return connection.autocommit and connection.pgconn.transaction_status == TransactionStatus.IDLE
 
 
-def cursor_of(connection: AsyncConnection[Any], ours: bool) -> AsyncCursor[tuple[Any, ...]]:
+def open_cursor(connection: AsyncConnection[Any], ours: bool) -> AsyncCursor[tuple[Any, ...]]:
     """Return a cursor with this client's types, or with the connection's."""
-    return (AsyncOurs if ours else AsyncCursor)(connection, row_factory=tuple_row)
+    return (AsyncTypedCursor if ours else AsyncCursor)(connection, row_factory=tuple_row)
 
 
-async def sent(connection: AsyncConnection[Any], call: Call[Answer], ours: bool = True) -> Answer:
+async def execute(connection: AsyncConnection[Any], call: Call[Answer], ours: bool = True) -> Answer:
     """Return the answer to a call over a connection; psycopg's errors pass through."""
-    cursor = cursor_of(connection, ours)
+    cursor = open_cursor(connection, ours)
     if (encoding := connection.info.parameter_status("server_encoding")) not in (None, "UTF8"):
-        call = call.written(partial(written_in, encoding))
-    return call.decode(await rows_of(cursor, call.statement.encode(), call.parameters or None))
+        call = call.encoded(partial(transliterate, encoding))
+    return call.decode(await fetch_rows(cursor, call.statement.encode(), call.parameters or None))

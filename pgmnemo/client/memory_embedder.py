@@ -1,6 +1,7 @@
 """A memory's embedder: a registered embedder, a callable, or nothing.
 
-The sync and async clients take batches (`asks`) and hand the vectors back (`answered`); nothing here waits.
+The sync and async clients embed the `batches` of texts and return the vectors by `vectors_by_text`; nothing
+here waits.
 So a callable may be a coroutine function, and a model runs in any thread that the client provides.
 """
 
@@ -11,8 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pgmnemo.client.embedder_forms import functions_of, is_coroutine_function, registered, remembered_model
-from pgmnemo.client.vectors import WIDTH
+from pgmnemo.client.embedder_forms import (
+    embed_functions,
+    is_coroutine_function,
+    model_label,
+    registered_embedder,
+)
+from pgmnemo.client.vectors import MAX_DIMENSIONS
 from pgmnemo.errors import EmbedderError, UsageError
 
 if TYPE_CHECKING:
@@ -21,11 +27,11 @@ if TYPE_CHECKING:
 LOCAL = "local"
 LOCAL_NAME = "minilm-int8"
 BATCH = 64
-OWN = "the caller's own vectors"
+CALLER_VECTORS = "the caller's own vectors"
 REMEDY = "open it with that one, change it by reembed, or keep this one's vectors in a tenant of their own"
 
 
-class Called(Protocol):
+class EmbedFunction(Protocol):
     """Texts to vectors, one for each, all of one width; it may be a coroutine function."""
 
     def __call__(self, texts: Sequence[str], /) -> Any: ...
@@ -35,7 +41,7 @@ Spans = Callable[[Sequence[str]], "list[list[TokenSpan]]"]
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class EmbedderRecord:
     """The embedder that a tenant remembers for its vectors: `dimensions` numbers each, by `model`."""
 
     embedder: str
@@ -44,7 +50,7 @@ class Remembered:
 
 
 @dataclass(slots=True)
-class Embedding:
+class MemoryEmbedder:
     """A memory's embedder: its functions, name and limits.
 
     `dimensions` is known after the first vectors, or for a registered embedder. `max_tokens` is the number of
@@ -53,8 +59,8 @@ class Embedding:
 
     name: str
     model: str
-    documents: Called
-    queries: Called
+    documents: EmbedFunction
+    queries: EmbedFunction
     batch: int = BATCH
     dimensions: int | None = None
     max_tokens: int | None = None  # that the model reads, with prefix and special tokens; None: unknown
@@ -62,27 +68,27 @@ class Embedding:
     prefixes: tuple[str, str] = ("", "")
 
     @property
-    def asynchronous(self) -> bool:
-        """Return whether the document function is a coroutine function; see also `asks_asynchronously`."""
+    def documents_are_async(self) -> bool:
+        """Return whether the document function is a coroutine function; see also `queries_are_async`."""
         return is_coroutine_function(self.documents)
 
     @property
-    def asks_asynchronously(self) -> bool:
+    def queries_are_async(self) -> bool:
         """Return whether the question function is a coroutine function."""
         return is_coroutine_function(self.queries)
 
-    def asks(self, texts: Sequence[str]) -> list[list[str]]:
-        """Yield distinct texts in batches of similar length."""
+    def batches(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return distinct texts in batches of similar length."""
         ordered = sorted(dict.fromkeys(texts), key=len)
         return [ordered[start : start + self.batch] for start in range(0, len(ordered), self.batch)]
 
-    def answered(self, texts: Sequence[str], answer: Any) -> dict[str, Any]:
+    def vectors_by_text(self, texts: Sequence[str], answer: Any) -> dict[str, Any]:
         """Return a mapping from each text to its vector; raise EmbedderError for an invalid answer."""
-        rows = checked(answer, len(texts), self.name)
-        self._hold(rows.shape[1])
+        rows = check_vectors(answer, len(texts), self.name)
+        self._set_dimensions(rows.shape[1])
         return dict(zip(texts, rows, strict=True))
 
-    def _hold(self, width: int) -> None:
+    def _set_dimensions(self, width: int) -> None:
         if self.dimensions not in (None, width):
             raise EmbedderError(
                 f"{self.name} answered vectors of {width} numbers, and of {self.dimensions} before; "
@@ -91,13 +97,13 @@ class Embedding:
         self.dimensions = width
 
     @property
-    def remembered(self) -> Remembered:
+    def record(self) -> EmbedderRecord:
         """Return the embedder's name, model and dimensions, for the tenant to remember."""
         assert self.dimensions is not None, "something was embedded"
-        return Remembered(self.name, self.model, self.dimensions)
+        return EmbedderRecord(self.name, self.model, self.dimensions)
 
 
-def embedding_of(given: Any) -> Embedding | None:
+def memory_embedder(given: Any) -> MemoryEmbedder | None:
     """Return the embedding for a value of `embedder=`, in any of the forms of `embedder_forms`.
 
     Raise UsageError for any other object, EmbedderError if the packages of a registered embedder are missing.
@@ -110,22 +116,22 @@ def embedding_of(given: Any) -> Embedding | None:
     if hasattr(given, "embed_documents") and hasattr(given, "identity"):
         identity = given.identity
         prefixes = identity.query_prefix, identity.document_prefix
-        return _embedder(given, remembered_model(identity.model, *prefixes))
-    own = functions_of(given)
-    return Embedding(
+        return _embedder(given, model_label(identity.model, *prefixes))
+    own = embed_functions(given)
+    return MemoryEmbedder(
         own.name, own.model, own.documents, own.queries, own.batch_size or BATCH, max_tokens=own.max_tokens
     )
 
 
-def _registered(text: str) -> Embedding:
-    embedder, model = registered(text)
+def _registered(text: str) -> MemoryEmbedder:
+    embedder, model = registered_embedder(text)
     embedder.to_download()  # a package that is missing is said now
     return _embedder(embedder, model)
 
 
-def _embedder(embedder: Embedder, model: str) -> Embedding:
+def _embedder(embedder: Embedder, model: str) -> MemoryEmbedder:
     identity = embedder.identity
-    return Embedding(
+    return MemoryEmbedder(
         identity.name, model, embedder.embed_documents, embedder.embed_queries,
         identity.batch_size, identity.dimensions, identity.max_tokens or None, _spans(embedder),
         (identity.query_prefix, identity.document_prefix),
@@ -140,7 +146,7 @@ def _spans(embedder: Embedder) -> Spans | None:
     return None if own is Embedder.token_spans else embedder.token_spans  # type: ignore[return-value]
 
 
-def checked(answer: Any, count: int, name: str) -> Any:
+def check_vectors(answer: Any, count: int, name: str) -> Any:
     """Return an answer as a float32 matrix; raise EmbedderError unless it has a vector for each text."""
     rows, fault = _matrix(answer, count)
     if fault:
@@ -158,14 +164,14 @@ def _matrix(answer: Any, count: int) -> tuple[Any, str]:
         return None, f"no list of vectors ({error})"
     if rows.ndim != 2 or len(rows) != count:
         return rows, f"a matrix of {rows.shape} for {count} texts, not a row for each"
-    if not 1 <= rows.shape[1] <= WIDTH:
-        return rows, f"vectors of {rows.shape[1]:,} numbers, and 1 to {WIDTH:,} are stored"
+    if not 1 <= rows.shape[1] <= MAX_DIMENSIONS:
+        return rows, f"vectors of {rows.shape[1]:,} numbers, and 1 to {MAX_DIMENSIONS:,} are stored"
     if not all(0 < np.dot(row, row) < math.inf for row in rows):
         return rows, "a vector without a length (zero or not finite)"
     return rows, ""
 
 
-def check(remembered: Remembered | None, own: Remembered, tenant: str) -> None:
+def check_same_embedder(remembered: EmbedderRecord | None, own: EmbedderRecord, tenant: str) -> None:
     """Refuse an embedder that did not make a tenant's vectors."""
     if remembered is not None and remembered != own:
         raise UsageError(
@@ -174,16 +180,16 @@ def check(remembered: Remembered | None, own: Remembered, tenant: str) -> None:
         )
 
 
-def _named(one: Remembered) -> str:
+def _named(one: EmbedderRecord) -> str:
     told = ", ".join(part for part in (one.model, f"{one.dimensions} numbers") if part)
     return f"{one.embedder} ({told})"
 
 
-def given(vectors: Any, count: int) -> tuple[Any, Remembered]:
+def caller_vectors(vectors: Any, count: int) -> tuple[Any, EmbedderRecord]:
     """Return the caller's vectors as rows, and the embedder to remember for them; raise UsageError without
     vectors.
     """
     rows, fault = _matrix(vectors, count)
     if fault:
         raise UsageError(f"the given vectors will not do: {fault}; give numbers, as many in each")
-    return rows, Remembered(OWN, "", rows.shape[1])
+    return rows, EmbedderRecord(CALLER_VECTORS, "", rows.shape[1])

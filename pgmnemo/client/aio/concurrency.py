@@ -1,4 +1,4 @@
-"""How the asynchronous shell waits: nothing here blocks the loop."""
+"""Locks, queues and threads of the asynchronous client: nothing here blocks the loop."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from pgmnemo.errors import PgmnemoError, TooLargeError
 __all__ = [
     "AsyncConnection",
     "AsyncCursor",
+    "EmbedderQueue",
     "Lock",
     "Semaphore",
-    "Turns",
-    "ask",
+    "call_embedder",
+    "current_loop",
+    "fetch_rows",
     "is_pool",
-    "loop",
-    "rows_of",
-    "run",
+    "run_blocking",
     "sleep",
 ]
 
 PAUSE, PAUSES = 0.05, 20  # seconds
 Lock, Semaphore, sleep = asyncio.Lock, asyncio.Semaphore, asyncio.sleep
-loop = asyncio.get_running_loop
+current_loop = asyncio.get_running_loop
 
 
-ANSWER_BYTES: ContextVar[int | None] = ContextVar("ANSWER_BYTES", default=None)
+MAX_ANSWER_BYTES: ContextVar[int | None] = ContextVar("ANSWER_BYTES", default=None)
 """Of the rows of one call, at most, as a server wants it: they are read one by one then."""
 
 
-async def rows_of(cursor: AsyncCursor[Any], statement: bytes, parameters: Any) -> list[Any]:
+async def fetch_rows(cursor: AsyncCursor[Any], statement: bytes, parameters: Any) -> list[Any]:
     """Return the rows that a statement answers; raise TooLargeError where they have too many bytes."""
-    if (most := ANSWER_BYTES.get()) is None:
+    if (most := MAX_ANSWER_BYTES.get()) is None:
         await cursor.execute(statement, parameters, binary=True)
         return await cursor.fetchall()
     rows, left = [], most
@@ -64,7 +64,9 @@ def is_pool(given: object) -> bool:
     return inspect.iscoroutinefunction(getattr(given, "getconn", None))
 
 
-async def run(function: Callable[..., Any], *given: Any, undo: Callable[[Any], object] | None = None) -> Any:
+async def run_blocking(
+    function: Callable[..., Any], *given: Any, undo: Callable[[Any], object] | None = None
+) -> Any:
     """Return the result of a blocking function, run in a thread; `undo` reverts it if the task is
     cancelled.
     """
@@ -79,7 +81,7 @@ async def run(function: Callable[..., Any], *given: Any, undo: Callable[[Any], o
         raise
 
 
-class Turns:
+class EmbedderQueue:
     """A queue for the embedder. Questions run at once; a batch of documents waits up to a second while
     questions run, and at most half as many batches as cores run at the same time.
     """
@@ -104,7 +106,7 @@ class Turns:
             yield
 
 
-async def ask(embed: Callable[..., Any], texts: list[str], asynchronous: bool) -> Any:
+async def call_embedder(embed: Callable[..., Any], texts: list[str], asynchronous: bool) -> Any:
     """Return an embedder's answer: awaited if the function is asynchronous, else from a thread."""
     answer = await embed(texts) if asynchronous else await asyncio.to_thread(embed, texts)
     return await answer if inspect.isawaitable(answer) else answer

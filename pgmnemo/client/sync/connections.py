@@ -1,4 +1,4 @@
-# Made of ../aio/sources.py by `make sync`: edit that one.
+# Made of ../aio/connections.py by `make sync`: edit that one.
 """Sources of connections: a connection of the caller, a pool of the caller, or own connections.
 
 Own connections are made on demand, kept while they are idle, and closed with the memory; there is no
@@ -15,16 +15,16 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from pgmnemo.client.retrying import is_readable
-from pgmnemo.client.sync.waiting import Connection, Lock, Semaphore, run
+from pgmnemo.client.retries import is_readable
+from pgmnemo.client.sync.concurrency import Connection, Lock, Semaphore, run_blocking
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
 from pgmnemo.server.connections import without_service
 
-OFTEN = 5  # calls of a statement until it is prepared, as psycopg has it
+PREPARE_THRESHOLD = 5  # calls of a statement until it is prepared, as psycopg has it
 
 
-class Unreached(Exception):
+class ConnectError(Exception):
     """No connection was made, so nothing was sent; `cause` is psycopg's error."""
 
     def __init__(self, cause: psycopg.Error) -> None:
@@ -32,10 +32,10 @@ class Unreached(Exception):
         self.cause = cause
 
 
-class Owned:
+class BorrowedConnection:
     """A connection of the caller, used by one task at a time; it is never closed or replaced."""
 
-    renewed = False
+    can_reconnect = False
 
     def __init__(self, connection: Connection[Any]) -> None:
         self._connection, self._lock = connection, Lock()
@@ -49,10 +49,10 @@ class Owned:
         """Do nothing: the caller closes the connection."""
 
 
-class Pooled:
+class BorrowedPool:
     """A pool of psycopg_pool, which stays open."""
 
-    renewed = True
+    can_reconnect = True
 
     def __init__(self, pool: Any) -> None:
         self._pool = pool
@@ -62,7 +62,7 @@ class Pooled:
         try:
             connection = self._pool.getconn()
         except psycopg.OperationalError as error:  # its PoolTimeout
-            raise Unreached(error) from None
+            raise ConnectError(error) from None
         try:
             yield connection
         finally:
@@ -72,10 +72,10 @@ class Pooled:
         """Do nothing: the caller closes the pool."""
 
 
-class Own:
+class InternalPool:
     """At most so many connections to an address, or to an embedded server, started again if it died."""
 
-    renewed = True
+    can_reconnect = True
 
     def __init__(
         self,
@@ -97,19 +97,19 @@ class Own:
         if not self._open:
             raise UsageError("this memory was closed; open it again")
         with self._slots:
-            connection = self._taken() or self.connect()
+            connection = self._live_idle() or self.connect()
             try:
                 yield connection
             finally:
-                self._put(connection)
+                self._return(connection)
 
-    def prepare(self, backend: int) -> None:
+    def enable_prepared(self, backend: int) -> None:
         """Enable prepared statements if the connection's process is the server's own: otherwise a pooler is
         in between, and could send the next statement to another process.
         """
         for connection in self._idle:
             if connection.pgconn.backend_pid == backend:
-                self._prepare = connection.prepare_threshold = OFTEN
+                self._prepare = connection.prepare_threshold = PREPARE_THRESHOLD
 
     def connect(self) -> Connection[Any]:
         """Return a new connection, after a restart of an embedded server that died; raise Unreached on
@@ -117,48 +117,48 @@ class Own:
         """
         try:
             try:
-                connection = self._made()
+                connection = self._open_connection()
             except psycopg.OperationalError:
                 if self._server is None:
                     raise
-                run(self._server.ensure)
-                connection = self._made()
+                run_blocking(self._server.ensure)
+                connection = self._open_connection()
         except psycopg.OperationalError as error:
-            raise Unreached(error) from None
+            raise ConnectError(error) from None
         return connection
 
-    def _made(self) -> Connection[Any]:
+    def _open_connection(self) -> Connection[Any]:
         with nullcontext() if self._server is None else without_service():
             return Connection.connect(**self.conninfo, autocommit=True, prepare_threshold=self._prepare)
 
-    def _put(self, connection: Connection[Any]) -> None:
+    def _return(self, connection: Connection[Any]) -> None:
         """Keep the connection if it is idle and open; a broken connection also closes the idle ones."""
         if connection.closed:
-            self._drop()
+            self._close_idle()
         elif self._open and connection.pgconn.transaction_status == TransactionStatus.IDLE:
             self._idle.append(connection)
         else:
             connection.close()
 
-    def _taken(self) -> Connection[Any] | None:
+    def _live_idle(self) -> Connection[Any] | None:
         """Return an idle connection that the server has not closed; an idle socket is readable only if it
         closes.
         """
-        while (connection := self._kept()) is not None:
+        while (connection := self._pop_idle()) is not None:
             if not is_readable(connection.fileno()):
                 return connection
             connection.close()
         return None
 
-    def _kept(self) -> Connection[Any] | None:
+    def _pop_idle(self) -> Connection[Any] | None:
         """Return an idle connection; pop it at once, because another thread may take it after a check."""
         try:
             return self._idle.pop()
         except IndexError:
             return None
 
-    def _drop(self) -> None:
-        while (connection := self._kept()) is not None:
+    def _close_idle(self) -> None:
+        while (connection := self._pop_idle()) is not None:
             with suppress(psycopg.Error):
                 connection.close()
 
@@ -170,9 +170,9 @@ class Own:
         """
         self._open = False
         if self._process == os.getpid():
-            self._drop()
+            self._close_idle()
         if self._server is not None:
-            run(self._server.close)
+            run_blocking(self._server.close)
 
 
-Source = Owned | Pooled | Own
+ConnectionSource = BorrowedConnection | BorrowedPool | InternalPool

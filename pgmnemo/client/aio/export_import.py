@@ -1,4 +1,4 @@
-"""A scope written out as lines of JSON, and read in again (the format: ../transfer.py)."""
+"""Export a scope as lines of JSON, and import them (the format: ../jsonl_format.py)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from msgspec import structs
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
-from pgmnemo.client import transferring
-from pgmnemo.client.aio.channel import sent
-from pgmnemo.client.aio.waiting import AsyncConnection, run
-from pgmnemo.client.embedding import Remembered
-from pgmnemo.client.records import Moved
-from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
-from pgmnemo.client.transferring import Ends, Part
+from pgmnemo.client import jsonl_rows
+from pgmnemo.client.aio.concurrency import AsyncConnection, run_blocking
+from pgmnemo.client.aio.executor import execute
+from pgmnemo.client.jsonl_format import ExportHeader, LessonLine, LinkLine, SupersessionLine
+from pgmnemo.client.jsonl_rows import LessonNames, PassageRow
+from pgmnemo.client.memory_embedder import EmbedderRecord
+from pgmnemo.client.records import BatchResult
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.progress import Progress
 
@@ -29,73 +29,79 @@ BATCH = 500
 AUTO = "auto"  # the language of a tenant without a setting
 
 
-async def write(scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
+async def export_scope(scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
     """Write all of a scope as it is at one moment; how many lessons."""
     memory = scope._memory
-    await memory._enter(scope.tenant_id)
+    await memory._ensure_grant(scope.tenant_id)
     start = file.tell()
 
     async def work(connection: AsyncConnection[Any]) -> int:
         if file.tell() != start:  # it was begun before the connection went
             file.seek(start)
             file.truncate()
-        return await _written(connection, scope, file, vectors, progress)
+        return await _export_lines(connection, scope, file, vectors, progress)
 
-    return await memory._channel.unit(work, snapshot=True)  # type: ignore[no-any-return]
+    return await memory._executor.transaction(work, snapshot=True)  # type: ignore[no-any-return]
 
 
-async def _written(
+async def _export_lines(
     connection: AsyncConnection[Any], scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
-    held = await scope._memory._held(tenant, partial(sent, connection))
-    lessons = [one async for one in scope._lessons(partial(sent, connection), everything=True)]
-    version = scope._memory._opened.version
-    usual = await sent(connection, calls.language(tenant))
-    header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
+    held = await scope._memory._stored_embedder(tenant, partial(execute, connection))
+    lessons = [one async for one in scope._iter_lessons(partial(execute, connection), everything=True)]
+    version = scope._memory._server.version
+    usual = await execute(connection, calls.language(tenant))
+    header = jsonl_rows.export_header(version, tenant, project, held if vectors else None, len(lessons))
     header = structs.replace(header, language=None if usual == AUTO else usual)
-    await run(transferring.put, file, [header])
-    ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
+    await run_blocking(jsonl_rows.write_lines, file, [header])
+    ends: LessonNames = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
     async with connection.cursor(name="passages", row_factory=tuple_row) as cursor:
-        await cursor.execute(transferring.PASSAGES, {"tenant": tenant}, binary=True)
-        part: Part | None = await cursor.fetchone()
+        await cursor.execute(jsonl_rows.PASSAGES, {"tenant": tenant}, binary=True)
+        part: PassageRow | None = await cursor.fetchone()
         for lesson in progress.track(lessons, "lessons"):
-            parts: list[Part] = []
+            parts: list[PassageRow] = []
             while part is not None and part[0] <= lesson.id:
                 if part[0] == lesson.id:
                     parts.append(part)
                 part = await cursor.fetchone()
-            await run(transferring.put, file, [transferring.lesson_line(lesson, parts, width)])
+            await run_blocking(jsonl_rows.write_lines, file, [jsonl_rows.lesson_line(lesson, parts, width)])
     for lesson in lessons:
         if lesson.superseded_at is not None:
-            rows = await sent(connection, transferring.ended(tenant, lesson))
-            await run(transferring.put, file, transferring.supersessions(lesson, rows, project))
-    edges = await sent(connection, calls.list_edges(tenant, transferring.EDGE))
-    await run(transferring.put, file, transferring.links(edges, ends))
+            rows = await execute(connection, jsonl_rows.supersession_steps(tenant, lesson))
+            await run_blocking(
+                jsonl_rows.write_lines, file, jsonl_rows.supersession_lines(lesson, rows, project)
+            )
+    edges = await execute(connection, calls.list_edges(tenant, jsonl_rows.LINK_COLUMNS))
+    await run_blocking(jsonl_rows.write_lines, file, jsonl_rows.link_lines(edges, ends))
     return len(lessons)
 
 
-async def read(scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> Moved:
+async def import_scope(
+    scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress: Progress
+) -> BatchResult:
     """Store the lessons, links and supersessions of an export; a second import changes nothing."""
-    header: Header = next(lines)
-    reading = _Reading(scope, header, transferring.source(header, scope._memory._embedding), dry_run)
+    header: ExportHeader = next(lines)
+    reading = _Import(scope, header, jsonl_rows.vector_source(header, scope._memory._embedder), dry_run)
     try:
-        for batch in progress.track(transferring.batches(lines, BATCH), "batches of lines"):
-            await reading.take(batch)
+        for batch in progress.track(jsonl_rows.line_batches(lines, BATCH), "batches of lines"):
+            await reading.import_batch(batch)
     except PgmnemoError as error:
         error.add_note(f"{reading.outcomes.total():,} lessons before that are stored; import it again")
         raise
-    await reading.forget()
+    await reading.forget_inactive()
     if header.language is not None and not dry_run:
         await reading.keep_language(header.language)
-    return Moved(dict(+reading.outcomes), reading.links, dry_run)
+    return BatchResult(dict(+reading.outcomes), reading.links, dry_run)
 
 
-class _Reading:
+class _Import:
     """An import on its way. A lesson that is forgotten supersedes nothing, so lessons are forgotten last."""
 
-    def __init__(self, scope: AsyncScope, header: Header, source: Remembered | None, dry_run: bool) -> None:
+    def __init__(
+        self, scope: AsyncScope, header: ExportHeader, source: EmbedderRecord | None, dry_run: bool
+    ) -> None:
         self.scope, self.header, self.source, self.dry_run = scope, header, source, dry_run
         self.outcomes: Counter[str] = Counter()
         self.origins: dict[str, UUID] = {}
@@ -103,10 +109,10 @@ class _Reading:
         self._to_forget: list[tuple[AsyncScope, str]] = []
         self._forgotten: set[tuple[UUID | None, str]] = set()  # by an earlier import
 
-    async def take(self, batch: list[Any]) -> None:
+    async def import_batch(self, batch: list[Any]) -> None:
         """Store a batch: lessons first, project by project, then the links and supersessions between them."""
         lessons = [line for line in batch if isinstance(line, LessonLine)]
-        some = transferring.by_project(lessons, self.scope.project_id, self.origins)
+        some = jsonl_rows.by_project(lessons, self.scope.project_id, self.origins)
         for project, lines in some.items():
             await self.store(self.scope.project(project), lines)
         for line in batch:
@@ -118,20 +124,20 @@ class _Reading:
     async def store(self, inside: AsyncScope, lines: list[LessonLine]) -> None:
         """Store lessons of one project; a forgotten lesson is stored only if it does not exist."""
         held = {line.key: await inside.get(line.key) for line in lines if not line.active}
-        rest = [line for line in lines if line.active or transferring.is_other(line, held.get(line.key))]
+        rest = [line for line in lines if line.active or jsonl_rows.differs(line, held.get(line.key))]
         again = {line.key for line in lines} - {line.key for line in rest}
         self._forgotten |= {(inside.project_id, key) for key in again}
         self.outcomes["unchanged"] += len(again)
         if self.dry_run:
             known = await inside.known([line.key for line in rest])
             new = sum(line.key not in known for line in rest)
-            same = sum(transferring.is_known(line, known) for line in rest)
+            same = sum(jsonl_rows.is_known(line, known) for line in rest)
             self.outcomes.update(inserted=new, updated=len(rest) - new - same, unchanged=same)
         elif rest:
             assert inside.project_id is not None
             form = self.header.vectors if self.source else None
-            items = [transferring.item(line, form) for line in rest]
-            self.outcomes.update(await inside._stage(inside.project_id, items, None, self.source))
+            items = [jsonl_rows.item_of_line(line, form) for line in rest]
+            self.outcomes.update(await inside._store_batch(inside.project_id, items, None, self.source))
             self._to_forget += [(inside, line.key) for line in rest if not line.active]
 
     async def keep_language(self, language: str) -> None:
@@ -169,7 +175,7 @@ class _Reading:
             )  # fmt: skip
             await self.scope._call(call)
 
-    async def forget(self) -> None:
+    async def forget_inactive(self) -> None:
         """Forget the imported lessons that were forgotten in the export; call it last."""
         for inside, key in self._to_forget:
             await inside.forget(key)

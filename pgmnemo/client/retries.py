@@ -28,14 +28,14 @@ from pgmnemo.errors import (
 if TYPE_CHECKING:
     import psycopg
 
-UNDONE = {"40001", "40P01", "57P01", "57P03", "57P05"}
+ROLLED_BACK = {"40001", "40P01", "57P01", "57P03", "57P05"}
 FIRST, LONGEST = 0.02, 2.0  # seconds: limits of the first pause, and of any
-WHY = {"42501": GrantError, "02000": MissingError, "P0002": MissingError, "55000": HiddenError}
-MOMENT = "call it outside of the transaction, or begin that as REPEATABLE READ"
-WRONG = ("22", "23", "0A", "54", "42", "21")  # classes that say the call itself is wrong
+ERROR_TYPES = {"42501": GrantError, "02000": MissingError, "P0002": MissingError, "55000": HiddenError}
+SNAPSHOT_HELP = "call it outside of the transaction, or begin that as REPEATABLE READ"
+CALLER_ERRORS = ("22", "23", "0A", "54", "42", "21")  # classes that say the call itself is wrong
 
 
-class Attempts:
+class RetryTimer:
     """The tries of one call, for at most `patience` seconds; messages call the database `where`."""
 
     def __init__(
@@ -58,15 +58,15 @@ class Attempts:
         """
         wait = self._chance() * self._limit
         self._limit = min(self._limit * 2, LONGEST)
-        again = anew and (error.sqlstate in UNDONE or (repeatable and is_lost(error)))
+        again = anew and (error.sqlstate in ROLLED_BACK or (repeatable and is_lost(error)))
         if not again or self._clock() + wait > self._end:
-            raise self._told(error, repeatable) from None
+            raise self._client_error(error, repeatable) from None
         self.unsure = self.unsure or (sent and is_lost(error))
         return wait
 
-    def _told(self, error: psycopg.Error, repeatable: bool) -> PgmnemoError:
+    def _client_error(self, error: psycopg.Error, repeatable: bool) -> PgmnemoError:
         """Return the client's error: none says that nothing was done where a try before may have been."""
-        made = told(error, repeatable, self._where)
+        made = client_error(error, repeatable, self._where)
         if self.unsure and isinstance(made, DatabaseError) and not isinstance(made, LostError):
             return LostError(f"{made}; an earlier try may have been done: try again", error.sqlstate)
         return made
@@ -92,7 +92,7 @@ def is_lost(error: psycopg.Error) -> bool:
     )
 
 
-def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
+def client_error(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
     """Return an error of the server as one of the client's, with its sentence and hint."""
     import psycopg
 
@@ -115,10 +115,10 @@ def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
     if state is None and isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
         return RefusedError(f"something that was given cannot be sent: {said}")
     if state == "25001":
-        return RefusedError(f"an export sees one moment: {MOMENT}", state)
+        return RefusedError(f"an export sees one moment: {SNAPSHOT_HELP}", state)
     if state == "42883":
         return RefusedError(f"an argument is of another type, or a number too large: {said}", state)
-    kind = WHY.get(state or "") or (RefusedError if (state or "XX")[:2] in WRONG else None)
+    kind = ERROR_TYPES.get(state or "") or (RefusedError if (state or "XX")[:2] in CALLER_ERRORS else None)
     sentence = said.rstrip(".") + (
         f"; {_lowered(error.diag.message_hint)}" if error.diag.message_hint else ""
     )

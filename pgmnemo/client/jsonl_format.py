@@ -27,17 +27,17 @@ FORMAT = 1
 LONGEST = 200_000_000  # bytes of a line; the extension's bounds keep lines shorter
 FOREVER = datetime.max.replace(tzinfo=UTC)
 BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
-WORDS = {"infinity": "9999-12-31T23:59:59.999999Z", "-infinity": "0001-01-01T00:00:00Z"}
-ENDLESS = {written: word for word, written in WORDS.items()}
+INFINITIES = {"infinity": "9999-12-31T23:59:59.999999Z", "-infinity": "0001-01-01T00:00:00Z"}
+INFINITY_NAMES = {written: word for word, written in INFINITIES.items()}
 HEX = rb"[\da-fA-F]{2}"
 HALVES = re.compile(rb"(\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b)|\\u[dD][89a-fA-F]%b" % (HEX, HEX, HEX))
 SIZES = {"float16": (2, "e"), "float32": (4, "f")}  # bytes of a number, and its letter for struct
 
 Time = Annotated[datetime, Meta(tz=True)]
-Form = Literal["float16", "float32"]
+VectorFormat = Literal["float16", "float32"]
 
 
-class Header(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ExportHeader(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where an export comes from. `project` None: all of the tenant's; `lessons`: how many follow, if known;
     `vectors`: how numbers of vectors are written, None where the export has none; `language`: that of the
     tenant's texts that are written without one, None: auto."""
@@ -51,17 +51,17 @@ class Header(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     model: str | None = None
     dimensions: int | None = None
     lessons: int | None = None
-    vectors: Form | None = None
+    vectors: VectorFormat | None = None
     language: str | None = None
 
 
-class _Record(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
+class _ExportLine(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
     """A line after the header."""
 
     project: UUID
 
 
-class LessonLine(_Record, frozen=True, tag="lesson", kw_only=True):
+class LessonLine(_ExportLine, frozen=True, tag="lesson", kw_only=True):
     """A lesson with every field that a writer gave; fields that the extension derives are left out."""
 
     key: str
@@ -84,7 +84,7 @@ class LessonLine(_Record, frozen=True, tag="lesson", kw_only=True):
     passage_vectors: tuple[bytes, ...] | None = None
 
 
-class SupersessionLine(_Record, frozen=True, tag="supersession", kw_only=True):
+class SupersessionLine(_ExportLine, frozen=True, tag="supersession", kw_only=True):
     """From `at` on `new`, of `new_project` (None: the same), holds in the place of `old`; None: nothing."""
 
     old: str
@@ -95,7 +95,7 @@ class SupersessionLine(_Record, frozen=True, tag="supersession", kw_only=True):
     recorded_at: Time | None = None
 
 
-class LinkLine(_Record, frozen=True, tag="link", kw_only=True):
+class LinkLine(_ExportLine, frozen=True, tag="link", kw_only=True):
     """A link of a `type` between two lessons; `target_project` None: the same project."""
 
     source: str
@@ -107,27 +107,27 @@ class LinkLine(_Record, frozen=True, tag="link", kw_only=True):
     valid_to: Time | None = None
 
 
-Record = LessonLine | SupersessionLine | LinkLine
+ExportLine = LessonLine | SupersessionLine | LinkLine
 TIMES = ("at", "stored_at", "expires_at", "verified_at", "recorded_at", "valid_from", "valid_to")
 
 
-def pack(vector: Sequence[float], form: Form) -> bytes:
+def pack(vector: Sequence[float], form: VectorFormat) -> bytes:
     """Return a vector as the bytes of its numbers."""
     return struct.pack(f"<{len(vector)}{SIZES[form][1]}", *vector)
 
 
-def unpack(data: bytes, form: Form) -> tuple[float, ...]:
+def unpack(data: bytes, form: VectorFormat) -> tuple[float, ...]:
     """Return the numbers of a vector."""
     size, letter = SIZES[form]
     return struct.unpack(f"<{len(data) // size}{letter}", data)
 
 
-def write_line(record: Header | Record) -> str:
+def write_line(record: ExportHeader | ExportLine) -> str:
     """Return a record as a line of JSON, without the newline."""
     line = msgspec.to_builtins(record)
     for name in TIMES:
-        if line.get(name) in ENDLESS:
-            line[name] = ENDLESS[line[name]]
+        if line.get(name) in INFINITY_NAMES:
+            line[name] = INFINITY_NAMES[line[name]]
     return msgspec.json.encode(line).decode()
 
 
@@ -144,7 +144,9 @@ def lines_of(file: IO[bytes], where: str) -> Iterator[bytes]:
         yield line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
 
 
-def read_lines(lines: Iterable[str | bytes], where: str = "the export") -> Iterator[Header | Record]:
+def read_lines(
+    lines: Iterable[str | bytes], where: str = "the export"
+) -> Iterator[ExportHeader | ExportLine]:
     """Yield the header, then each record as its line is read; messages call the lines `where`.
 
     Raise UsageError for a line that does not belong to an export, a field that is unknown in this format, an
@@ -177,7 +179,7 @@ def is_header(given: Any) -> bool:
     return isinstance(given, dict) and given.get("pgmnemo") == "memory"
 
 
-def header_of(given: Any, place: str) -> Header:
+def header_of(given: Any, place: str) -> ExportHeader:
     """Return the decoded first line of an export; raise UsageError if it is not a header, or of a newer
     format.
     """
@@ -188,15 +190,15 @@ def header_of(given: Any, place: str) -> Header:
             f"{place} is of format {version}, and this package reads up to {FORMAT}; "
             "install it from a newer checkout"
         )
-    header: Header = convert(given, Header, place)
+    header: ExportHeader = convert(given, ExportHeader, place)
     return header
 
 
-def record_of(given: Any, header: Header, place: str) -> Record:
+def record_of(given: Any, header: ExportHeader, place: str) -> ExportLine:
     """Return a decoded line of an export; raise UsageError if it is not a record."""
     if isinstance(given, dict):
-        given = {name: _moment(value) if name in TIMES else value for name, value in given.items()}
-    record: Record = convert(given, Record, place)
+        given = {name: _without_infinity(value) if name in TIMES else value for name, value in given.items()}
+    record: ExportLine = convert(given, ExportLine, place)
     if isinstance(record, LessonLine):
         _check_vectors(record, header.vectors, place)
     return record
@@ -232,11 +234,11 @@ def _why(error: Exception) -> str:
     return str(error)
 
 
-def _moment(value: Any) -> Any:
-    return WORDS.get(value, value) if isinstance(value, str) else value
+def _without_infinity(value: Any) -> Any:
+    return INFINITIES.get(value, value) if isinstance(value, str) else value
 
 
-def _check_vectors(record: LessonLine, form: Form | None, place: str) -> None:
+def _check_vectors(record: LessonLine, form: VectorFormat | None, place: str) -> None:
     vectors = [one for one in (record.vector, *(record.passage_vectors or ())) if one is not None]
     if vectors and form is None:
         raise UsageError(f"{place} has vectors, and the header does not say of which numbers; add `vectors`")

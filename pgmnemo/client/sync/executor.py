@@ -1,5 +1,5 @@
-# Made of ../aio/channel.py by `make sync`: edit that one.
-"""Calls over a source of connections: sent, tried again where that is safe, and errors as one sentence."""
+# Made of ../aio/executor.py by `make sync`: edit that one.
+"""Execute calls over a source of connections, with retries where they are safe."""
 
 from __future__ import annotations
 
@@ -15,60 +15,60 @@ from psycopg.rows import tuple_row
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
-from pgmnemo.client.encodings import written_in
-from pgmnemo.client.retrying import Attempts
-from pgmnemo.client.sync.sources import Source, Unreached
-from pgmnemo.client.sync.waiting import Connection, Cursor, loop, rows_of, sleep
-from pgmnemo.client.vectors import ours
+from pgmnemo.client.encodings import transliterate
+from pgmnemo.client.retries import RetryTimer
+from pgmnemo.client.sync.concurrency import Connection, Cursor, current_loop, fetch_rows, sleep
+from pgmnemo.client.sync.connections import ConnectError, ConnectionSource
+from pgmnemo.client.vectors import client_adapters
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
 
-NO_MORE: Mapping[str, str] = MappingProxyType({})
-NOT_WRITTEN = (
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+ENCODING_HELP = (
     "half a surrogate pair or a letter that the connection's client_encoding lacks; decode the text anew, or "
     "set that to UTF8"
 )
 
 
-class Ours(Cursor[tuple[Any, ...]]):
+class TypedCursor(Cursor[tuple[Any, ...]]):
     """A cursor that uses this client's type adapters in place of the connection's own."""
 
     @property
     def adapters(self) -> AdaptersMap:
-        return ours()
+        return client_adapters()
 
 
-class Channel:
-    """A channel to the database. `settings` of pgmnemo apply to each call; retries take at most `patience`
-    seconds.
+class Executor:
+    """Calls over a source of connections. `settings` of pgmnemo apply to each call; retries take at most
+    `patience` seconds.
 
-    Messages call the database `where`; `mend` is the remedy if it cannot be reached. Without `ours` values
-    use the connection's own types, such as those of NumPy and pgvector.
+    Messages call the database `where`; `remedy` is the advice if it cannot be reached. Without `client_types`
+    values use the connection's own types, such as those of NumPy and pgvector.
     """
 
     def __init__(
         self,
-        source: Source,
+        source: ConnectionSource,
         settings: Mapping[str, str],
         patience: float,
         where: str,
-        mend: str = "start it, or wait",
+        remedy: str = "start it, or wait",
         *,
-        ours: bool = True,
+        client_types: bool = True,
     ) -> None:
         self.source, self.settings, self.patience, self.where = source, settings, patience, where
-        self._mend, self._ours, self._loop = mend, ours, loop()
+        self._mend, self._ours, self._loop = remedy, client_types, current_loop()
 
-    def call(self, call: Call[Answer], more: Mapping[str, str] = NO_MORE) -> Answer:
+    def call(self, call: Call[Answer], more: Mapping[str, str] = NO_SETTINGS) -> Answer:
         """Return the answer to one call of a named tenant; `more` settings hold for this one."""
-        under = call.under({**self.settings, **more})
+        under = call.with_settings({**self.settings, **more})
 
         def work(connection: Connection[Any]) -> Answer:
-            return sent(connection, under, self._ours)
+            return execute(connection, under, self._ours)
 
-        return self._tried(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
+        return self._with_retries(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
 
-    def unit(
+    def transaction(
         self, work: Callable[[Connection[Any]], Any], *, repeatable: bool = True, snapshot: bool = False
     ) -> Any:
         """Return the result of `work`, which sends several calls in one transaction under the settings.
@@ -80,30 +80,30 @@ class Channel:
             if snapshot:
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for name, value in self.settings.items():
-                sent(connection, calls.setting(name, value, local=True))
+                execute(connection, calls.set_setting(name, value, local=True))
             return work(connection)
 
-        return self._tried(under, repeatable, whole=True)
+        return self._with_retries(under, repeatable, whole=True)
 
-    def _tried(self, work: Callable[[Connection[Any]], Any], repeatable: bool, *, whole: bool) -> Any:
+    def _with_retries(self, work: Callable[[Connection[Any]], Any], repeatable: bool, *, whole: bool) -> Any:
         self.check_loop()
-        attempts = Attempts(self.patience, self.where)
+        attempts = RetryTimer(self.patience, self.where)
         while True:
             try:
                 with self.source.connection() as connection:
-                    if not whole and commits(connection):
+                    if not whole and autocommits(connection):
                         return work(connection)
                     with connection.transaction():
                         return work(connection)
-            except Unreached as error:
-                pause = self._unreached(attempts, error)
+            except ConnectError as error:
+                pause = self._connect_pause(attempts, error)
             except UnicodeEncodeError as error:
-                raise UsageError(f"a text holds {error.object[error.start]!a}, {NOT_WRITTEN}") from None
+                raise UsageError(f"a text holds {error.object[error.start]!a}, {ENCODING_HELP}") from None
             except psycopg.Error as error:
-                pause = attempts.pause(error, repeatable, anew=self.source.renewed)
+                pause = attempts.pause(error, repeatable, anew=self.source.can_reconnect)
             sleep(pause)
 
-    def _unreached(self, attempts: Attempts, error: Unreached) -> float:
+    def _connect_pause(self, attempts: RetryTimer, error: ConnectError) -> float:
         """Return the pause before the next try to connect; the sentence of a refused connection at the
         end.
         """
@@ -114,62 +114,65 @@ class Channel:
                 raise
             raise refusal(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
 
-    def stage(
+    def copy_staged(
         self,
         opening: Call[Any],
         columns: Mapping[str, str],
         rows: Iterable[Sequence[Any]],
-        more: Mapping[str, str] = NO_MORE,
+        more: Mapping[str, str] = NO_SETTINGS,
     ) -> dict[str, int]:
-        """Store rows of lessons in one transaction, through the staging table that `opening` makes; how many
-        lessons of each outcome. `columns` are theirs, each with its type, empty where the value tells it."""
+        """Store rows of lessons in one transaction, through the staging table that `opening` makes.
+
+        `columns` maps each column to its type, empty where the value shows it. Return the number of lessons
+        by outcome.
+        """
         names = ", ".join(f'"{name}"' for name in columns)
         statement = f"COPY lesson_staging ({names}) FROM STDIN (FORMAT binary)".encode()
         kept = list(rows)
 
         def work(connection: Connection[Any]) -> dict[str, int]:
             for name, value in more.items():
-                sent(connection, calls.setting(name, value, local=True))
-            sent(connection, opening, self._ours)
-            with cursor_of(connection, self._ours) as cursor, cursor.copy(statement) as copy:
+                execute(connection, calls.set_setting(name, value, local=True))
+            execute(connection, opening, self._ours)
+            with open_cursor(connection, self._ours) as cursor, cursor.copy(statement) as copy:
                 if any(columns.values()):
                     copy.set_types(list(columns.values()))
                 for row in kept:
                     copy.write_row(row)
-            return dict(sent(connection, calls.plain("store_staged"), self._ours))
+            return dict(execute(connection, calls.tenant_call("store_staged"), self._ours))
 
-        return self.unit(work)  # type: ignore[no-any-return]
+        return self.transaction(work)  # type: ignore[no-any-return]
 
     @staticmethod
-    def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:
+    def execute(connection: Connection[Any], call: Call[Answer]) -> Answer:
         """Return the answer to a call over a connection, within a unit; psycopg's errors pass through."""
-        return sent(connection, call)
+        return execute(connection, call)
 
     def check_loop(self) -> None:
         """Raise UsageError in another event loop than that in which the memory was opened."""
-        if loop() is not self._loop:
+        if current_loop() is not self._loop:
             raise UsageError(
                 f"{self.where} was opened in another event loop; open a memory in each, by Memory.open"
             )
 
     def close(self) -> None:
-        """Let the source go."""
+        """Close the source."""
         self.source.close()
 
 
-def commits(connection: Connection[Any]) -> bool:
+def autocommits(connection: Connection[Any]) -> bool:
     """Return whether a statement is a transaction of its own: none is open, and none is begun for it."""
     return connection.autocommit and connection.pgconn.transaction_status == TransactionStatus.IDLE
 
 
-def cursor_of(connection: Connection[Any], ours: bool) -> Cursor[tuple[Any, ...]]:
+def open_cursor(connection: Connection[Any], ours: bool) -> Cursor[tuple[Any, ...]]:
     """Return a cursor with this client's types, or with the connection's."""
-    return (Ours if ours else Cursor)(connection, row_factory=tuple_row)
+    return (TypedCursor if ours else Cursor)(connection, row_factory=tuple_row)
 
 
-def sent(connection: Connection[Any], call: Call[Answer], ours: bool = True) -> Answer:
+def execute(connection: Connection[Any], call: Call[Answer], ours: bool = True) -> Answer:
     """Return the answer to a call over a connection; psycopg's errors pass through."""
-    cursor = cursor_of(connection, ours)
+    cursor = open_cursor(connection, ours)
     if (encoding := connection.info.parameter_status("server_encoding")) not in (None, "UTF8"):
-        call = call.written(partial(written_in, encoding))
-    return call.decode(rows_of(cursor, call.statement.encode(), call.parameters or None))
+        call = call.encoded(partial(transliterate, encoding))
+    return call.decode(fetch_rows(cursor, call.statement.encode(), call.parameters or None))

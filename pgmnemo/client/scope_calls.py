@@ -17,42 +17,42 @@ from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
 from pgmnemo.client.records import (
     CAUSE_OF,
-    Added,
+    AddResult,
     Count,
+    Duplicate,
     Fact,
+    FactResult,
     Hit,
     Item,
     Lesson,
-    Pair,
     Reason,
-    Stated,
     Step,
 )
 from pgmnemo.errors import UsageError
 
 # PostgreSQL's infinities, and times outside the range of Python's datetime, are replaced by the
 # nearest datetime.
-MOMENT = "CASE WHEN {0} IS NOT NULL THEN least(greatest({0}, '0001-01-02Z'), '9999-12-30Z') END AS {0}"
-LESSON = (
+CLAMPED_TIME = "CASE WHEN {0} IS NOT NULL THEN least(greatest({0}, '0001-01-02Z'), '9999-12-30Z') END AS {0}"
+LESSON_COLUMNS = (
     "external_id", "content", "project_id", "role", "topic", "importance", "metadata",
-    MOMENT.format("occurred_at"), "stored_at", MOMENT.format("expires_at"), "commit_sha", "artifact_hash",
-    MOMENT.format("verified_at"), '"position"', "active", MOMENT.format("superseded_at"),
-    "text_config", "id",
+    CLAMPED_TIME.format("occurred_at"), "stored_at", CLAMPED_TIME.format("expires_at"), "commit_sha",
+    "artifact_hash", CLAMPED_TIME.format("verified_at"), '"position"', "active",
+    CLAMPED_TIME.format("superseded_at"), "text_config", "id",
 )  # fmt: skip
 COMPONENTS = tuple(CAUSE_OF)
-HIT = (
+HIT_COLUMNS = (
     "external_id", "content", "score", "fit", "in_project", "said_by", "topic",
     "nullif(metadata, '{}')",  # mostly empty; to decode '{}' takes as long as the rest of a hit
-    MOMENT.format("occurred_at"), "passage", "hidden", "lesson_id", "equal_lessons", "repeats_question",
+    CLAMPED_TIME.format("occurred_at"), "passage", "hidden", "lesson_id", "equal_lessons", "repeats_question",
     "contributions", *COMPONENTS,
 )  # fmt: skip
-STEP = (
-    "key", "content", "in_project", "active", MOMENT.format("valid_from"), MOMENT.format("valid_to"),
-    "reason", "stored_at", "recorded_at",
+STEP_COLUMNS = (
+    "key", "content", "in_project", "active", CLAMPED_TIME.format("valid_from"),
+    CLAMPED_TIME.format("valid_to"), "reason", "stored_at", "recorded_at",
 )  # fmt: skip
-FACT = (
-    "said_of", "related", "told", "content", "key", "in_project", MOMENT.format("valid_from"),
-    MOMENT.format("valid_to"), "reason",
+FACT_COLUMNS = (
+    "said_of", "related", "told", "content", "key", "in_project", CLAMPED_TIME.format("valid_from"),
+    CLAMPED_TIME.format("valid_to"), "reason",
 )  # fmt: skip
 VERSIONS: Call[Rows] = Call(
     "SELECT pg_catalog.split_part(pg_catalog.current_setting('server_version'), ' ', 1), extversion "
@@ -60,24 +60,24 @@ VERSIONS: Call[Rows] = Call(
     (),
     list,
 )
-LONGEST_QUESTION = 100_000  # bytes
-MOST_TOKENS = 10_000_000  # of a context
-SIMILAR = 5  # lessons that `add` names where no number is given
-SIMILAR_FIT = 0.25  # least fit of a lesson that `add` names as similar to a text
-SIMILAR_TEXT = 2_000  # characters of a text that are looked for
-PAGE = 500  # lessons of a page of `list`
+MAX_QUESTION = 100_000  # bytes
+MAX_TOKENS = 10_000_000  # of a context
+DEFAULT_SIMILAR = 5  # lessons that `add` names where no number is given
+MIN_SIMILAR_FIT = 0.25  # least fit of a lesson that `add` names as similar to a text
+MAX_SIMILAR_TEXT = 2_000  # characters of a text that are looked for
+PAGE_SIZE = 500  # lessons of a page of `list`
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, and no backslash that was meant
-DEEPEST = 300  # levels of metadata, which not every reader could follow further
-LONGEST = 10_000_000  # characters of JSON; the extension takes 1,000,000 bytes of its own form
-FARTHEST = 1_000_000_000  # position, either way
-FIELDS = (
+MAX_DEPTH = 300  # levels of metadata, which not every reader could follow further
+MAX_JSON = 10_000_000  # characters of JSON; the extension takes 1,000,000 bytes of its own form
+MAX_POSITION = 1_000_000_000  # position, either way
+LESSON_FIELDS = (
     "role", "topic", "importance", "metadata", "occurred_at", "expires_at", "commit_sha", "artifact_hash",
     "verified_at", "position",
 )  # fmt: skip
 
 
 @dataclass(slots=True)
-class Asked:
+class RecallOptions:
     """The options of a recall, a context or an explanation, besides the question itself."""
 
     k: int = 10
@@ -95,21 +95,22 @@ class Asked:
     now: datetime | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Asked:
+    def from_arguments(cls, given: Mapping[str, Any]) -> RecallOptions:
         """Return the options among the `locals()` of a verb."""
         return cls(**{name: given[name] for name in cls.__slots__ if name in given})
 
-    def arguments(self, query: str | None, row: Any) -> dict[str, Any]:
+    def sql_arguments(self, query: str | None, row: Any) -> dict[str, Any]:
         """Return the arguments that recall and explain share; `row` is the question's vector or None."""
         return {
             "embedding": row, "query_text": query, "k": self.k, "role": self.role, "mode": self.mode,
-            "filter": filter_of(self.filter, since=self.since, until=self.until),
-            "as_of": moment(self.as_of or self.now, "as_of" if self.as_of else "now"),
-            "valid_at": moment(self.valid_at, "valid_at"), "known_at": moment(self.known_at, "known_at"),
-            "windows": _windows(self.windows),
+            "filter": filter_document(self.filter, since=self.since, until=self.until),
+            "as_of": checked_time(self.as_of or self.now, "as_of" if self.as_of else "now"),
+            "valid_at": checked_time(self.valid_at, "valid_at"),
+            "known_at": checked_time(self.known_at, "known_at"),
+            "windows": _multirange(self.windows),
         }  # fmt: skip
 
-    def dated(self, call: Call[Rows]) -> Call[Rows]:
+    def with_time_zone(self, call: Call[Rows]) -> Call[Rows]:
         """Return the call, by the days of the zone of its `now`: a timestamp of PostgreSQL keeps none."""
         now = self.as_of or self.now
         zone = None if now is None else zone_of(now)
@@ -125,32 +126,32 @@ def zone_of(now: datetime) -> str | None:
     return None if ahead[1:5] == "0000" else f"{ahead[:3]}:{ahead[3:5]}"
 
 
-def fields(item: Item, at: datetime | None) -> dict[str, Any]:
+def lesson_fields(item: Item, at: datetime | None) -> dict[str, Any]:
     """Return the columns of a lesson that an item gives, but its text, key and vectors."""
     return {
         "role": item.role, "topic": item.topic,
-        "importance": number(item.importance, "importance", 1, 5),
-        "metadata": document(item.metadata, "metadata"), "occurred_at": moment(at, "at"),
-        "expires_at": moment(item.expires_at, "expires_at"), "commit_sha": item.commit_sha,
-        "artifact_hash": item.artifact_hash, "verified_at": moment(item.verified_at, "verified_at"),
-        "position": number(item.position, "position", -FARTHEST, FARTHEST),
+        "importance": checked_int(item.importance, "importance", 1, 5),
+        "metadata": json_document(item.metadata, "metadata"), "occurred_at": checked_time(at, "at"),
+        "expires_at": checked_time(item.expires_at, "expires_at"), "commit_sha": item.commit_sha,
+        "artifact_hash": item.artifact_hash, "verified_at": checked_time(item.verified_at, "verified_at"),
+        "position": checked_int(item.position, "position", -MAX_POSITION, MAX_POSITION),
     }  # fmt: skip
 
 
-def cleared(names: Sequence[str] | None) -> list[str] | None:
+def cleared_columns(names: Sequence[str] | None) -> list[str] | None:
     """Return the extension's names of the fields to clear; None for None."""
     return None if names is None else ["occurred_at" if name == "at" else name for name in names]
 
 
-def store(tenant: UUID, project: UUID, key: str, text: str, **given: Any) -> Call[Added]:
+def store(tenant: UUID, project: UUID, key: str, text: str, **given: Any) -> Call[AddResult]:
     """Return a keyed write."""
-    return calls.store(tenant, project, key, text, **given).read(lambda outcome: Added(key, outcome))
+    return calls.store(tenant, project, key, text, **given).map(lambda outcome: AddResult(key, outcome))
 
 
-def append(tenant: UUID, project: UUID, text: str, **given: Any) -> Call[Added]:
+def append(tenant: UUID, project: UUID, text: str, **given: Any) -> Call[AddResult]:
     """Return a turn after the project's last one, under a key that the database makes."""
     call = calls.append(tenant, project, text, **given)
-    return call.read(lambda row: Added(row[0], "inserted", row[1]))
+    return call.map(lambda row: AddResult(row[0], "inserted", row[1]))
 
 
 def recall(
@@ -158,37 +159,43 @@ def recall(
     project: UUID | None,
     query: str | None,
     row: Any,
-    asked: Asked,
+    asked: RecallOptions,
     weights: Mapping[str, float],
 ) -> Call[list[Hit]]:
     """Return the call for the best lessons for a question; `weights` explain their scores."""
-    given = asked.arguments(query, row)
+    given = asked.sql_arguments(query, row)
     given |= {"floor": asked.floor, "duplicates": asked.duplicates or None}
-    call = calls.recall(tenant, project_id=project, columns=HIT, **given)
-    return asked.dated(call).read(lambda rows: _hits(rows, weights))
+    call = calls.recall(tenant, project_id=project, columns=HIT_COLUMNS, **given)
+    return asked.with_time_zone(call).map(lambda rows: _hits(rows, weights))
 
 
 def similar_number(similar: bool | int) -> int:
     """Return the number of similar lessons that `add` names; raise UsageError for an invalid number."""
-    return SIMILAR if similar is True else number(similar or 0, "similar", 0, 100) or 0
+    return DEFAULT_SIMILAR if similar is True else checked_int(similar or 0, "similar", 0, 100) or 0
 
 
 def explain(
-    tenant: UUID, project: UUID, key: str, query: str | None, row: Any, asked: Asked
+    tenant: UUID, project: UUID, key: str, query: str | None, row: Any, asked: RecallOptions
 ) -> Call[list[Reason]]:
     """Return why a lesson ranks where it does for a question."""
-    given = asked.arguments(query, row)
+    given = asked.sql_arguments(query, row)
     call = calls.explain(tenant, project, key, **given)
-    return asked.dated(call).read(lambda rows: [Reason(*one) for one in rows])
+    return asked.with_time_zone(call).map(lambda rows: [Reason(*one) for one in rows])
 
 
 def get(tenant: UUID, project: UUID, key: str) -> Call[Lesson | None]:
     """Return the call for a lesson, in any state."""
-    return calls.get(tenant, project, key, LESSON).read(lambda rows: Lesson(*rows[0]) if rows else None)
+    return calls.get(tenant, project, key, LESSON_COLUMNS).map(
+        lambda rows: Lesson(*rows[0]) if rows else None
+    )
 
 
-def of_keys(
-    tenant: UUID, project: UUID, keys: Sequence[str], columns: Sequence[str] = LESSON, where: str = "true"
+def get_many(
+    tenant: UUID,
+    project: UUID,
+    keys: Sequence[str],
+    columns: Sequence[str] = LESSON_COLUMNS,
+    where: str = "true",
 ) -> Call[Rows]:
     """Return the call for columns of the lessons with these keys, in any state."""
     statement = (
@@ -198,67 +205,74 @@ def of_keys(
     return Call(statement, (list(keys), tenant, project), list)
 
 
-def listed(
+def list_page(
     tenant: UUID, project: UUID | None, after: int | None, most: int, **given: Any
 ) -> Call[list[Lesson]]:
     """Return a page of lessons after an id."""
-    call = calls.list_page(tenant, project, after=after, most=most, columns=LESSON, **given)
-    return call.read(lambda rows: [Lesson(*row) for row in rows])
+    call = calls.list_page(tenant, project, after=after, most=most, columns=LESSON_COLUMNS, **given)
+    return call.map(lambda rows: [Lesson(*row) for row in rows])
 
 
 def count(tenant: UUID, project: UUID | None, **given: Any) -> Call[Count]:
     """Return how many a recall could answer with."""
-    return calls.count(tenant, project, **given).read(lambda row: Count(*row))
+    return calls.count(tenant, project, **given).map(lambda row: Count(*row))
 
 
 def timeline(tenant: UUID, project: UUID, key: str, known_at: datetime | None) -> Call[list[Step]]:
     """Return the call for a lesson and the lessons before and after it."""
-    call = calls.timeline(tenant, project, key, known_at=moment(known_at, "known_at"), columns=STEP)
-    return call.read(lambda rows: [Step(*row) for row in rows])
+    call = calls.timeline(
+        tenant, project, key, known_at=checked_time(known_at, "known_at"), columns=STEP_COLUMNS
+    )
+    return call.map(lambda rows: [Step(*row) for row in rows])
 
 
-def fact(tenant: UUID, project: UUID, subject: str, relation: str, object: str, **given: Any) -> Call[Stated]:
+def fact(
+    tenant: UUID, project: UUID, subject: str, relation: str, object: str, **given: Any
+) -> Call[FactResult]:
     """State a fact."""
     call = calls.assert_fact(tenant, project, subject, relation, object, **given)
-    return call.read(lambda row: Stated(*row))
+    return call.map(lambda row: FactResult(*row))
 
 
 def facts(tenant: UUID, project: UUID | None, *said: str | None, **given: Any) -> Call[list[Fact]]:
     """Return the facts of a subject, relation and object, each None for any."""
-    return calls.facts(tenant, project, *said, columns=FACT, **given).read(
+    return calls.facts(tenant, project, *said, columns=FACT_COLUMNS, **given).map(
         lambda rows: [Fact(*row) for row in rows]
     )
 
 
-def similar(
+def similar_pairs(
     tenant: UUID, project: UUID | None, least_cosine: float, least_words: float, after: int
-) -> Call[tuple[list[Pair], int | None]]:
+) -> Call[tuple[list[Duplicate], int | None]]:
     """Return a page of pairs, and the `after` of the next page."""
     call = calls.similar_pairs(
         tenant, project, least_cosine=least_cosine, least_words=least_words, after=after
     )
-    return call.read(
-        lambda rows: ([Pair(*row[2:6]) for row in rows if row[2] is not None], rows[-1][6] if rows else None)
+    return call.map(
+        lambda rows: (
+            [Duplicate(*row[2:6]) for row in rows if row[2] is not None],
+            rows[-1][6] if rows else None,
+        )
     )
 
 
-def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, str]]:
+def text_digests(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, str]]:
     """Return the call for the text hashes of the existing lessons with these keys, forgotten or not."""
     statement = (
         "SELECT k.key, f.content FROM pg_catalog.unnest(%s::text[]) AS k (key), "
         "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f"
     )
     return Call(
-        statement, (list(keys), tenant, project), lambda rows: {key: digest(text) for key, text in rows}
+        statement, (list(keys), tenant, project), lambda rows: {key: text_digest(text) for key, text in rows}
     )
 
 
-def digest(text: str) -> str:
+def text_digest(text: str) -> str:
     """Return the SHA-256 of a text, in 64 hex digits."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def weights(rows: Rows) -> dict[str, float]:
+def score_weights(rows: Rows) -> dict[str, float]:
     """Return the current weights of the score from rows of setting name and value."""
     named = {str(name).removeprefix("pgmnemo."): value for name, value in rows}
     return {name: _number(name, value) for name, value in named.items() if name.endswith("_weight")}
@@ -305,7 +319,7 @@ def _hit(row: tuple[Any, ...], weights: Mapping[str, float]) -> Hit:
     )  # fmt: skip
 
 
-def filter_of(
+def filter_document(
     given: Mapping[str, Any] | None,
     *,
     since: datetime | None = None,
@@ -318,44 +332,44 @@ def filter_of(
     for name, value in more.items():
         if value is not None and not isinstance(value, str):
             raise UsageError(f"{name} is {repr(value)[:40]}, but must be a text")
-    named = {"since": moment(since, "since"), "until": moment(until, "until"), **more}
+    named = {"since": checked_time(since, "since"), "until": checked_time(until, "until"), **more}
     made = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
-    return document(made, "filter") if made else None
+    return json_document(made, "filter") if made else None
 
 
-def listing(given: Mapping[str, Any]) -> dict[str, Any]:
+def list_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that the extension's `list` and `count` share, from the `locals()` of a verb."""
     chosen = {name: given[name] for name in ("since", "until", "role", "topic")}
     return {
-        "filter": filter_of(given["filter"], **chosen), "everything": given["everything"] or None,
-        **{name: moment(given[name], name) for name in ("valid_at", "known_at")},
+        "filter": filter_document(given["filter"], **chosen), "everything": given["everything"] or None,
+        **{name: checked_time(given[name], name) for name in ("valid_at", "known_at")},
     }  # fmt: skip
 
 
-def document(given: Any, name: str) -> str | None:
+def json_document(given: Any, name: str) -> str | None:
     """Return JSON for a parameter of type jsonb; raise UsageError for a value that JSON cannot hold."""
     if given is None:
         return None
     if not isinstance(given, Mapping):
         raise UsageError(f"{name} is a mapping of names to values, not {type(given).__name__}")
     try:
-        told = json.dumps(given, ensure_ascii=False, allow_nan=False, default=_plain)
+        told = json.dumps(given, ensure_ascii=False, allow_nan=False, default=_json_default)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
             f"{name} cannot be written as JSON ({error}); give texts, numbers, lists, mappings"
         ) from None
     if NUL.search(told):
         raise UsageError(f"{name} has a NUL character, which no database takes; take it out")
-    if told.count("{") + told.count("[") > DEEPEST and levels(given) > DEEPEST:
-        raise UsageError(f"{name} nests deeper than {DEEPEST} levels, which not every reader can follow")
-    if len(told) > LONGEST:
+    if told.count("{") + told.count("[") > MAX_DEPTH and nesting_depth(given) > MAX_DEPTH:
+        raise UsageError(f"{name} nests deeper than {MAX_DEPTH} levels, which not every reader can follow")
+    if len(told) > MAX_JSON:
         raise UsageError(
             f"{name} has {len(told):,} characters of JSON, far more than are stored; leave some out"
         )
     return told
 
 
-def levels(value: Any) -> int:
+def nesting_depth(value: Any) -> int:
     """Return how deep lists and mappings are in each other."""
     level, depth = [value], 0
     while level := [one for one in level if isinstance(one, dict | list | tuple)]:
@@ -364,9 +378,9 @@ def levels(value: Any) -> int:
     return depth
 
 
-def _plain(value: Any) -> Any:
+def _json_default(value: Any) -> Any:
     if isinstance(value, datetime):
-        return moment(value, "a time in it").isoformat()
+        return checked_time(value, "a time in it").isoformat()
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, UUID):
@@ -374,7 +388,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no type of JSON")
 
 
-def number(value: Any, name: str, least: int, most: int) -> int | None:
+def checked_int(value: Any, name: str, least: int, most: int) -> int | None:
     """Return a whole number within its bounds; raise UsageError for any other. A staging table would cut it
     short.
     """
@@ -390,7 +404,7 @@ def number(value: Any, name: str, least: int, most: int) -> int | None:
     return told
 
 
-def moment(value: datetime | None, name: str) -> Any:
+def checked_time(value: datetime | None, name: str) -> Any:
     """Return a time with its zone; raise UsageError for a naive time, or another type."""
     if value is None:
         return None
@@ -404,7 +418,7 @@ def moment(value: datetime | None, name: str) -> Any:
     return value
 
 
-def _windows(windows: Iterable[tuple[datetime, datetime]] | None) -> str | None:
+def _multirange(windows: Iterable[tuple[datetime, datetime]] | None) -> str | None:
     """Return a multirange as text."""
     if windows is None:
         return None
@@ -412,7 +426,7 @@ def _windows(windows: Iterable[tuple[datetime, datetime]] | None) -> str | None:
     for window in windows:
         if not isinstance(window, tuple | list) or len(window) != 2:
             raise UsageError("windows are pairs of two times, from and to, such as [(start, end)]")
-        first, last = (moment(one, "a time of windows") for one in window)
+        first, last = (checked_time(one, "a time of windows") for one in window)
         if first is not None and last is not None and first > last:
             raise UsageError(f"a window ends before it begins: {first.isoformat()} to {last.isoformat()}")
         told.append(f"[{first.isoformat() if first else ''},{last.isoformat() if last else ''})")

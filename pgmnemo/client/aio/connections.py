@@ -14,16 +14,16 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from pgmnemo.client.aio.waiting import AsyncConnection, Lock, Semaphore, run
-from pgmnemo.client.retrying import is_readable
+from pgmnemo.client.aio.concurrency import AsyncConnection, Lock, Semaphore, run_blocking
+from pgmnemo.client.retries import is_readable
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
 from pgmnemo.server.connections import without_service
 
-OFTEN = 5  # calls of a statement until it is prepared, as psycopg has it
+PREPARE_THRESHOLD = 5  # calls of a statement until it is prepared, as psycopg has it
 
 
-class Unreached(Exception):
+class ConnectError(Exception):
     """No connection was made, so nothing was sent; `cause` is psycopg's error."""
 
     def __init__(self, cause: psycopg.Error) -> None:
@@ -31,10 +31,10 @@ class Unreached(Exception):
         self.cause = cause
 
 
-class AsyncOwned:
+class AsyncBorrowedConnection:
     """A connection of the caller, used by one task at a time; it is never closed or replaced."""
 
-    renewed = False
+    can_reconnect = False
 
     def __init__(self, connection: AsyncConnection[Any]) -> None:
         self._connection, self._lock = connection, Lock()
@@ -48,10 +48,10 @@ class AsyncOwned:
         """Do nothing: the caller closes the connection."""
 
 
-class AsyncPooled:
+class AsyncBorrowedPool:
     """A pool of psycopg_pool, which stays open."""
 
-    renewed = True
+    can_reconnect = True
 
     def __init__(self, pool: Any) -> None:
         self._pool = pool
@@ -61,7 +61,7 @@ class AsyncPooled:
         try:
             connection = await self._pool.getconn()
         except psycopg.OperationalError as error:  # its PoolTimeout
-            raise Unreached(error) from None
+            raise ConnectError(error) from None
         try:
             yield connection
         finally:
@@ -71,10 +71,10 @@ class AsyncPooled:
         """Do nothing: the caller closes the pool."""
 
 
-class AsyncOwn:
+class AsyncInternalPool:
     """At most so many connections to an address, or to an embedded server, started again if it died."""
 
-    renewed = True
+    can_reconnect = True
 
     def __init__(
         self,
@@ -96,19 +96,19 @@ class AsyncOwn:
         if not self._open:
             raise UsageError("this memory was closed; open it again")
         async with self._slots:
-            connection = await self._taken() or await self.connect()
+            connection = await self._live_idle() or await self.connect()
             try:
                 yield connection
             finally:
-                await self._put(connection)
+                await self._return(connection)
 
-    def prepare(self, backend: int) -> None:
+    def enable_prepared(self, backend: int) -> None:
         """Enable prepared statements if the connection's process is the server's own: otherwise a pooler is
         in between, and could send the next statement to another process.
         """
         for connection in self._idle:
             if connection.pgconn.backend_pid == backend:
-                self._prepare = connection.prepare_threshold = OFTEN
+                self._prepare = connection.prepare_threshold = PREPARE_THRESHOLD
 
     async def connect(self) -> AsyncConnection[Any]:
         """Return a new connection, after a restart of an embedded server that died; raise Unreached on
@@ -116,50 +116,50 @@ class AsyncOwn:
         """
         try:
             try:
-                connection = await self._made()
+                connection = await self._open_connection()
             except psycopg.OperationalError:
                 if self._server is None:
                     raise
-                await run(self._server.ensure)
-                connection = await self._made()
+                await run_blocking(self._server.ensure)
+                connection = await self._open_connection()
         except psycopg.OperationalError as error:
-            raise Unreached(error) from None
+            raise ConnectError(error) from None
         return connection
 
-    async def _made(self) -> AsyncConnection[Any]:
+    async def _open_connection(self) -> AsyncConnection[Any]:
         with nullcontext() if self._server is None else without_service():
             return await AsyncConnection.connect(
                 **self.conninfo, autocommit=True, prepare_threshold=self._prepare
             )
 
-    async def _put(self, connection: AsyncConnection[Any]) -> None:
+    async def _return(self, connection: AsyncConnection[Any]) -> None:
         """Keep the connection if it is idle and open; a broken connection also closes the idle ones."""
         if connection.closed:
-            await self._drop()
+            await self._close_idle()
         elif self._open and connection.pgconn.transaction_status == TransactionStatus.IDLE:
             self._idle.append(connection)
         else:
             await connection.close()
 
-    async def _taken(self) -> AsyncConnection[Any] | None:
+    async def _live_idle(self) -> AsyncConnection[Any] | None:
         """Return an idle connection that the server has not closed; an idle socket is readable only if it
         closes.
         """
-        while (connection := self._kept()) is not None:
+        while (connection := self._pop_idle()) is not None:
             if not is_readable(connection.fileno()):
                 return connection
             await connection.close()
         return None
 
-    def _kept(self) -> AsyncConnection[Any] | None:
+    def _pop_idle(self) -> AsyncConnection[Any] | None:
         """Return an idle connection; pop it at once, because another thread may take it after a check."""
         try:
             return self._idle.pop()
         except IndexError:
             return None
 
-    async def _drop(self) -> None:
-        while (connection := self._kept()) is not None:
+    async def _close_idle(self) -> None:
+        while (connection := self._pop_idle()) is not None:
             with suppress(psycopg.Error):
                 await connection.close()
 
@@ -171,9 +171,9 @@ class AsyncOwn:
         """
         self._open = False
         if self._process == os.getpid():
-            await self._drop()
+            await self._close_idle()
         if self._server is not None:
-            await run(self._server.close)
+            await run_blocking(self._server.close)
 
 
-AsyncSource = AsyncOwned | AsyncPooled | AsyncOwn
+AsyncConnectionSource = AsyncBorrowedConnection | AsyncBorrowedPool | AsyncInternalPool

@@ -15,40 +15,41 @@ from uuid import UUID
 
 from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
-from pgmnemo.client.embedding import Embedding, Remembered
-from pgmnemo.client.records import Item, Lesson
-from pgmnemo.client.requests import MOMENT, digest
-from pgmnemo.client.staging import naming
-from pgmnemo.client.transfer import (
-    Form,
-    Header,
+from pgmnemo.client.jsonl_format import (
+    ExportHeader,
+    ExportLine,
     LessonLine,
     LinkLine,
-    Record,
     SupersessionLine,
+    VectorFormat,
     lines_of,
     pack,
     read_lines,
     unpack,
     write_line,
 )
-from pgmnemo.client.turns import written
-from pgmnemo.client.vectors import as_kept
+from pgmnemo.client.lesson_text import lesson_text
+from pgmnemo.client.memory_embedder import EmbedderRecord, MemoryEmbedder
+from pgmnemo.client.records import Item, Lesson
+from pgmnemo.client.scope_calls import CLAMPED_TIME, text_digest
+from pgmnemo.client.staging import key_in_errors
+from pgmnemo.client.vectors import unrounded
 from pgmnemo.errors import UsageError, os_errors
 
 T = TypeVar("T")
-FORM: Form = "float16"  # vectors are kept at this precision
+STORED_FORMAT: VectorFormat = "float16"  # vectors are kept at this precision
 PASSAGES = (
     "SELECT lesson_id, number, content, v.embedding::real[] FROM pgmnemo.list_passages(%(tenant)s) p "
     "FULL JOIN (SELECT v.* FROM pgmnemo.embedder(%(tenant)s) e "
     "JOIN pgmnemo.list_vectors(%(tenant)s) v ON v.generation = e.generation) v USING (lesson_id, number) "
     "ORDER BY lesson_id, number"
 )
-EDGE = (
-    "source_id", "target_id", "kind", "weight", MOMENT.format("valid_from"), MOMENT.format("valid_to"),
+LINK_COLUMNS = (
+    "source_id", "target_id", "kind", "weight", CLAMPED_TIME.format("valid_from"),
+    CLAMPED_TIME.format("valid_to"),
 )  # fmt: skip
-Part = tuple[int, int, str | None, list[float] | None]  # lesson's id, number, text, vector
-Ends = Mapping[int, tuple[UUID, str]]  # project and key of a lesson by its id
+PassageRow = tuple[int, int, str | None, list[float] | None]  # lesson's id, number, text, vector
+LessonNames = Mapping[int, tuple[UUID, str]]  # project and key of a lesson by its id
 
 
 @contextmanager
@@ -93,7 +94,7 @@ def _binary(file: IO[bytes], mode: str) -> IO[bytes]:
 
 
 @contextmanager
-def lines_in(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[Iterator[Header | Record]]:
+def open_lines(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[Iterator[ExportHeader | ExportLine]]:
     """Yield an iterator over the header and the records of an export."""
     if not isinstance(place, str | os.PathLike):
         yield read_lines(lines_of(_binary(place, "rb"), "the export"), "the export")
@@ -103,23 +104,25 @@ def lines_in(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[Iterator[Hea
         yield read_lines(lines_of(file, str(place)), str(place))
 
 
-def put(file: IO[bytes], records: Iterable[Header | Record]) -> None:
+def write_lines(file: IO[bytes], records: Iterable[ExportHeader | ExportLine]) -> None:
     """Write lines."""
     for record in records:
         file.write(write_line(record).encode() + b"\n")
 
 
-def header(version: str, tenant: UUID, project: UUID | None, held: Remembered | None, lessons: int) -> Header:
+def export_header(
+    version: str, tenant: UUID, project: UUID | None, held: EmbedderRecord | None, lessons: int
+) -> ExportHeader:
     """Return the first line; without vectors where the tenant remembers none."""
     if held is None:
-        return Header(extension=version, tenant=tenant, project=project, lessons=lessons)
-    return Header(
+        return ExportHeader(extension=version, tenant=tenant, project=project, lessons=lessons)
+    return ExportHeader(
         extension=version, tenant=tenant, project=project, lessons=lessons, embedder=held.embedder,
-        model=held.model, dimensions=held.dimensions, vectors=FORM,
+        model=held.model, dimensions=held.dimensions, vectors=STORED_FORMAT,
     )  # fmt: skip
 
 
-def lesson_line(lesson: Lesson, parts: Sequence[Part], width: int | None) -> LessonLine:
+def lesson_line(lesson: Lesson, parts: Sequence[PassageRow], width: int | None) -> LessonLine:
     """Return a lesson with its passages; with vectors of `width` numbers, where it has any and they are
     wanted.
     """
@@ -141,17 +144,17 @@ def lesson_line(lesson: Lesson, parts: Sequence[Part], width: int | None) -> Les
 def _packed(vector: Sequence[float] | None, width: int | None) -> bytes | None:
     if vector is None or width is None:
         return None
-    return pack([*vector[:width], *[0.0] * (width - len(vector))], FORM)
+    return pack([*vector[:width], *[0.0] * (width - len(vector))], STORED_FORMAT)
 
 
-def ended(tenant: UUID, lesson: Lesson) -> Call[Rows]:
+def supersession_steps(tenant: UUID, lesson: Lesson) -> Call[Rows]:
     """Return the call for a lesson's end: rows of its own step and the next step."""
-    columns = ("step", "key", "in_project", MOMENT.format("valid_to"), "reason", "recorded_at")
+    columns = ("step", "key", "in_project", CLAMPED_TIME.format("valid_to"), "reason", "recorded_at")
     call = calls.timeline(tenant, lesson.project, lesson.key, columns=columns)
-    return call.read(lambda rows: [row for row in rows if row[0] in (0, 1)])
+    return call.map(lambda rows: [row for row in rows if row[0] in (0, 1)])
 
 
-def supersessions(lesson: Lesson, rows: Rows, project: UUID | None) -> Iterator[SupersessionLine]:
+def supersession_lines(lesson: Lesson, rows: Rows, project: UUID | None) -> Iterator[SupersessionLine]:
     """Yield the line that ends a lesson; without a successor if that is not in the export."""
     own = next((row for row in rows if row[0] == 0), None)
     after = next((row for row in rows if row[0] == 1 and row[2] == (project or row[2])), None)
@@ -163,7 +166,7 @@ def supersessions(lesson: Lesson, rows: Rows, project: UUID | None) -> Iterator[
         )  # fmt: skip
 
 
-def links(rows: Rows, ends: Ends) -> Iterator[LinkLine]:
+def link_lines(rows: Rows, ends: LessonNames) -> Iterator[LinkLine]:
     """Yield a line for each link between two lessons of the export."""
     for source, target, kind, weight, valid_from, valid_to in rows:
         if source in ends and target in ends:
@@ -174,7 +177,7 @@ def links(rows: Rows, ends: Ends) -> Iterator[LinkLine]:
             )  # fmt: skip
 
 
-def source(header: Header, own: Embedding | None) -> Remembered | None:
+def vector_source(header: ExportHeader, own: MemoryEmbedder | None) -> EmbedderRecord | None:
     """Return the embedder of an export's vectors if they are stored unchanged; None if texts are embedded
     again.
 
@@ -183,10 +186,10 @@ def source(header: Header, own: Embedding | None) -> Remembered | None:
     if header.vectors is None or header.embedder is None or header.dimensions is None:
         return None
     same = own is None or (own.name, own.model) == (header.embedder, header.model or "")
-    return Remembered(header.embedder, header.model or "", header.dimensions) if same else None
+    return EmbedderRecord(header.embedder, header.model or "", header.dimensions) if same else None
 
 
-def batches(given: Iterator[T], size: int) -> Iterator[list[T]]:
+def line_batches(given: Iterator[T], size: int) -> Iterator[list[T]]:
     """Yield the items in lists of at most `size`."""
     while some := list(islice(given, size)):
         yield some
@@ -211,22 +214,22 @@ def by_project(
 
 def is_known(line: LessonLine, known: Mapping[str, str]) -> bool:
     """Return whether a lesson of the same key and text is there; `known` has hashes of texts by key."""
-    return known.get(line.key) == digest(line.text)
+    return known.get(line.key) == text_digest(line.text)
 
 
-def is_other(line: LessonLine, held: Lesson | None) -> bool:
+def differs(line: LessonLine, held: Lesson | None) -> bool:
     """Return whether a forgotten lesson is not there as the line has it."""
     return held is None or held.active or held.text != line.text
 
 
-def item(line: LessonLine, form: Form | None) -> Item:
+def item_of_line(line: LessonLine, form: VectorFormat | None) -> Item:
     """Return a line as an item to store, with its vectors in the given form (None: without vectors).
 
     Without vectors, passages cut by the rule are cut again, to get the text to embed for each.
     """
     parts = line.passage_vectors
-    with naming(line.key):
-        usual = tuple(part.text for part in written(line.text, None).passages)
+    with key_in_errors(line.key):
+        usual = tuple(part.text for part in lesson_text(line.text, None).passages)
     cut = form is None and line.passages == usual
     return Item(
         text=line.text, key=line.key, role=line.role, topic=line.topic, importance=line.importance,
@@ -238,6 +241,6 @@ def item(line: LessonLine, form: Form | None) -> Item:
     )  # fmt: skip
 
 
-def _unpacked(data: bytes, form: Form) -> Any:
+def _unpacked(data: bytes, form: VectorFormat) -> Any:
     numbers = unpack(data, form)
-    return as_kept(numbers) if form == FORM else numbers
+    return unrounded(numbers) if form == STORED_FORMAT else numbers

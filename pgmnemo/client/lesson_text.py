@@ -13,7 +13,7 @@ from datetime import datetime
 from pgmnemo.client.arguments import check_text
 from pgmnemo.client.blank import is_blank
 from pgmnemo.client.records import Turn
-from pgmnemo.client.requests import moment
+from pgmnemo.client.scope_calls import checked_time
 from pgmnemo.errors import UsageError
 from pgmnemo.passages.estimate import estimated_spans
 from pgmnemo.passages.pieces import USUAL, Meter, passages_within
@@ -21,8 +21,8 @@ from pgmnemo.passages.windows import WINDOWS, Line, turns_of
 from pgmnemo.records import Passage
 
 CHAT = ("user", "assistant")
-LONGEST = 10_000_000  # bytes of a lesson's text that the extension takes
-ESTIMATED = Meter(estimated_spans, USUAL)  # if the embedder has no token limit of its own
+MAX_TEXT = 10_000_000  # bytes of a lesson's text that the extension takes
+ESTIMATED_METER = Meter(estimated_spans, USUAL)  # if the embedder has no token limit of its own
 MONTHS = (  # in English, in any locale
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
     "November", "December",
@@ -30,7 +30,7 @@ MONTHS = (  # in English, in any locale
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class LessonText:
     """A text with its passages: none where they would say no more than the whole."""
 
     text: str
@@ -38,13 +38,15 @@ class Written:
     at: datetime | None = None
 
 
-def written(text: str | Turn | Sequence[Turn], at: datetime | None, meter: Meter = ESTIMATED) -> Written:
+def lesson_text(
+    text: str | Turn | Sequence[Turn], at: datetime | None, meter: Meter = ESTIMATED_METER
+) -> LessonText:
     """Return a text, or turns, as a lesson with passages within the limits of `meter`; raise UsageError for
     another type, an empty text, or one that is too long.
     """
     if isinstance(text, str):
-        sized = _sized(text)
-        return _whole(sized, *turns_of(sized), at, meter)
+        sized = _checked_size(text)
+        return _with_passages(sized, *turns_of(sized), at, meter)
     text = [text] if isinstance(text, Turn) else text
     given = text if isinstance(text, Sequence) else ()
     turns = [turn for turn in given if isinstance(turn, Turn) and isinstance(turn.text, str)]
@@ -52,18 +54,18 @@ def written(text: str | Turn | Sequence[Turn], at: datetime | None, meter: Meter
         kinds = ", ".join(sorted({type(one).__name__ for one in given}))
         found = f"{type(text).__name__} of {kinds or 'nothing'}" if given is text else type(text).__name__
         raise UsageError(f"a lesson is a text or a list of at least one Turn of text, not {found}")
-    times = [moment(turn.at, "at of a turn") for turn in turns if turn.at is not None]
-    return _conversation(turns, moment(at, "at") or next(iter(times), None), meter)
+    times = [checked_time(turn.at, "at of a turn") for turn in turns if turn.at is not None]
+    return _conversation(turns, checked_time(at, "at") or next(iter(times), None), meter)
 
 
-def _conversation(turns: Sequence[Turn], at: datetime | None, meter: Meter) -> Written:
+def _conversation(turns: Sequence[Turn], at: datetime | None, meter: Meter) -> LessonText:
     lines = [_line(turn) for turn in turns if not is_blank(turn.text)]
     if not lines:
         raise UsageError("no turn of the conversation has a word; leave it out")
     head = [f"[{at.day} {MONTHS[at.month - 1]} {at.year}]"] if at else []
     chat = any(turn.role in CHAT for turn in turns)
-    text = _sized("\n".join([*head, *(line.line for line in lines)]))
-    return _whole(text, lines, chat, at, meter)
+    text = _checked_size("\n".join([*head, *(line.line for line in lines)]))
+    return _with_passages(text, lines, chat, at, meter)
 
 
 def _line(turn: Turn) -> Line:
@@ -72,21 +74,24 @@ def _line(turn: Turn) -> Line:
     return Line(line, turn.text if turn.role in CHAT else line, turn.role != "assistant")
 
 
-def _whole(text: str, lines: Sequence[Line], chat: bool, at: datetime | None, meter: Meter) -> Written:
+def _with_passages(
+    text: str, lines: Sequence[Line], chat: bool, at: datetime | None, meter: Meter
+) -> LessonText:
     """Return a lesson with its passages; none of a single line that is read to its end."""
     within = replace(meter, characters=WINDOWS.characters) if chat else meter
     if "\n" not in text.strip() and within.sizes([text])[0] <= min(within.limit, within.aim):
-        return Written(text, (), at)
+        return LessonText(text, (), at)
     passages = passages_within(lines, within)
-    return Written(text, passages if len(passages) > 1 or "\n" in text.strip() else (), at)
+    return LessonText(text, passages if len(passages) > 1 or "\n" in text.strip() else (), at)
 
 
-def _sized(text: str) -> str:
+def _checked_size(text: str) -> str:
     if is_blank(text):
         raise UsageError("the text of a lesson is empty; leave the lesson out")
     check_text("the text of a lesson", text)
-    if (size := len(text.encode())) > LONGEST:
+    if (size := len(text.encode())) > MAX_TEXT:
         raise UsageError(
-            f"the text of a lesson has {size:,} bytes and {LONGEST:,} are stored at most; cut it into several"
+            f"the text of a lesson has {size:,} bytes and {MAX_TEXT:,} are stored at most; "
+            "cut it into several"
         )
     return text

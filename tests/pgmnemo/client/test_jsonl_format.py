@@ -12,14 +12,14 @@ from uuid import UUID
 
 import pytest
 
-from pgmnemo.client import transfer
-from pgmnemo.client.transfer import (
+from pgmnemo.client import jsonl_format
+from pgmnemo.client.jsonl_format import (
     BEFORE_ALL,
     FOREVER,
-    Header,
+    ExportHeader,
+    ExportLine,
     LessonLine,
     LinkLine,
-    Record,
     SupersessionLine,
     pack,
     read_lines,
@@ -29,9 +29,9 @@ from pgmnemo.client.transfer import (
 from pgmnemo.errors import UsageError
 
 PROJECT = UUID(int=7)
-HEADER = write_line(Header(extension="0.5.0"))
-HALVES = write_line(Header(extension="0.5.0", vectors="float16"))
-TWO = write_line(Header(extension="0.5.0", lessons=2))
+HEADER = write_line(ExportHeader(extension="0.5.0"))
+HALVES = write_line(ExportHeader(extension="0.5.0", vectors="float16"))
+TWO = write_line(ExportHeader(extension="0.5.0", lessons=2))
 LETTERS = "abc äß\n\t\"\\\u2028\u0007漢字😀'{}[],:"
 
 
@@ -77,7 +77,7 @@ def lesson(chance: random.Random) -> LessonLine:
     )  # fmt: skip
 
 
-def record(chance: random.Random) -> Record:
+def record(chance: random.Random) -> ExportLine:
     project = UUID(int=chance.getrandbits(128))
     if chance.random() < 0.6:
         return lesson(chance)
@@ -98,11 +98,11 @@ def test_whatever_is_written_is_read_again_as_it_was(seed: int) -> None:
     chance = random.Random(seed)
     records = [record(chance) for _ in range(50)]
     lessons = sum(isinstance(one, LessonLine) for one in records)
-    header = Header(extension="0.5.0", tenant=PROJECT, dimensions=8, lessons=lessons, vectors="float32")
+    header = ExportHeader(extension="0.5.0", tenant=PROJECT, dimensions=8, lessons=lessons, vectors="float32")
     lines = [write_line(one) for one in (header, *records)]
     assert all("\n" not in line for line in lines)
     file = io.BytesIO("\n".join(lines).encode())
-    assert list(read_lines(transfer.lines_of(file, "it"))) == [header, *records]
+    assert list(read_lines(jsonl_format.lines_of(file, "it"))) == [header, *records]
 
 
 def test_vectors_keep_the_bits_of_their_form() -> None:
@@ -123,7 +123,7 @@ def test_records_are_read_one_by_one() -> None:
         raise AssertionError("read too far")
 
     found = read_lines(lines())
-    assert isinstance(next(found), Header)
+    assert isinstance(next(found), ExportHeader)
     assert isinstance(next(found), LessonLine)
 
 
@@ -164,14 +164,14 @@ def test_what_is_no_export_is_one_sentence(lines: list[Any], sentence: str) -> N
 
 
 def test_a_line_without_end_is_not_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "LONGEST", 10)
+    monkeypatch.setattr(jsonl_format, "LONGEST", 10)
     with pytest.raises(UsageError, match="it, line 2 is longer than 10 bytes"):
-        list(transfer.lines_of(io.BytesIO(b"short\n" + b"x" * 100), "it"))
+        list(jsonl_format.lines_of(io.BytesIO(b"short\n" + b"x" * 100), "it"))
 
 
 def test_a_mark_of_byte_order_is_no_part_of_the_header() -> None:
-    lines = transfer.lines_of(io.BytesIO(b"\xef\xbb\xbf" + HEADER.encode()), "it")
-    assert list(read_lines(lines)) == [Header(extension="0.5.0")]
+    lines = jsonl_format.lines_of(io.BytesIO(b"\xef\xbb\xbf" + HEADER.encode()), "it")
+    assert list(read_lines(lines)) == [ExportHeader(extension="0.5.0")]
 
 
 def test_a_written_header_says_what_it_is_first() -> None:
@@ -192,4 +192,4 @@ def test_a_written_header_says_what_it_is_first() -> None:
 )
 def test_half_a_surrogate_pair_is_read_as_a_replacement_character(written: str, read: str) -> None:
     for line in (f'"{written}"', f'"{written}"'.encode()):
-        assert transfer.decode(line, "it") == read
+        assert jsonl_format.decode(line, "it") == read

@@ -1,0 +1,87 @@
+# Made of ../aio/connect.py by `make sync`: edit that one.
+"""Open the database of a memory and check it, before the first verb."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pgmnemo.client.sync.concurrency import Connection, is_pool, run_blocking
+from pgmnemo.client.sync.connections import (
+    BorrowedConnection,
+    BorrowedPool,
+    ConnectionSource,
+    InternalPool,
+)
+from pgmnemo.client.sync.executor import Executor
+from pgmnemo.errors import UsageError
+from pgmnemo.local import LocalServer
+from pgmnemo.probe import ServerInfo, probe
+from pgmnemo.progress import Progress
+from pgmnemo.server.connections import place
+from pgmnemo.server.releases import default_version
+
+GATE_OFF = {"gate_strict": "off"}  # in a folder the role has it so
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDatabase:
+    """An executor, the facts about its server, its location, and the role that a folder's tenants are granted
+    to (empty: no grants).
+    """
+
+    executor: Executor
+    server: ServerInfo
+    place: str
+    role: str = ""
+
+
+def open_database(
+    given: object, settings: Mapping[str, str], connections: int, patience: float, progress: Progress
+) -> OpenedDatabase:
+    """Open a resolved place; stop a server that this started if its database cannot be used."""
+    if not 1 <= connections <= 1000:
+        raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
+    if isinstance(given, Path):
+        server = run_blocking(partial(LocalServer.open, given, progress=progress), undo=LocalServer.close)
+        own = InternalPool(server.conninfo, connections, server)
+        return _probed(own, settings, patience, f"the memory in {given}", folder=True)
+    if isinstance(given, dict):
+        source: ConnectionSource = InternalPool(given, connections)
+        return _probed(source, {**GATE_OFF, **settings}, patience, f"the database at {place(given)}")
+    if isinstance(given, Connection):
+        source = BorrowedConnection(given)
+    elif is_pool(given):
+        source = BorrowedPool(given)
+    else:
+        raise UsageError(
+            f"{type(given).__name__} does not go with this memory: Memory takes a Connection or a "
+            "ConnectionPool, Memory an Connection or an ConnectionPool"
+        )
+    return _probed(source, {**GATE_OFF, **settings}, patience, "the given database")
+
+
+def _probed(
+    source: ConnectionSource,
+    settings: Mapping[str, str],
+    patience: float,
+    where: str,
+    *,
+    folder: bool = False,
+) -> OpenedDatabase:
+    """Probe the database and return it. A folder's server that dies meanwhile is waited for; an address that
+    does not answer is refused.
+    """
+    waits = patience if folder else 0.0
+    first = Executor(source, {}, waits, where, remedy="start it, or correct the DSN")
+    try:
+        opened = first.call(probe(where, default_version()))
+    except BaseException:  # including a task's cancellation
+        source.close()
+        raise
+    if isinstance(source, InternalPool):
+        source.enable_prepared(opened.backend_pid)
+    channel = Executor(source, settings, patience, where)
+    return OpenedDatabase(channel, opened, where, opened.role if folder else "")
