@@ -13,6 +13,7 @@ Dockerfile and the tests call this; git ignores the scripts.
 
 In an outline under upgrade/ a line may name parts of src/:
     @file LAYER/NAME    the file as it is
+    @replace LAYER/NAME the file with CREATE OR REPLACE
     @changed            every function that the former script has otherwise or not, as CREATE OR REPLACE
     @comments           every COMMENT statement that the former script has otherwise or not, but on functions
 """
@@ -117,6 +118,8 @@ def upgrade(outline: Path, former: str) -> Iterator[str]:
         order = line.split()
         if order[:1] == ["@file"]:
             yield source(SRC / order[1])
+        elif order[:1] == ["@replace"]:
+            yield replacing(source(SRC / order[1]))
         elif order == ["@changed"]:
             yield from changed(former)
         elif order == ["@comments"]:
@@ -137,8 +140,13 @@ def changed(former: str) -> Iterator[str]:
     for path in files():
         text = source(path)
         if re.search(r"^CREATE (FUNCTION|PROCEDURE) ", text, re.MULTILINE) and bare(text) not in known:
-            begins = r"^CREATE (FUNCTION|PROCEDURE|TRIGGER) "
-            yield re.sub(begins, r"CREATE OR REPLACE \1 ", text, flags=re.MULTILINE)
+            yield replacing(text)
+
+
+def replacing(text: str) -> str:
+    """Return statements with CREATE OR REPLACE."""
+    begins = r"^CREATE (FUNCTION|PROCEDURE|TRIGGER|VIEW) "
+    return re.sub(begins, r"CREATE OR REPLACE \1 ", text, flags=re.MULTILINE)
 
 
 def bare(script: str) -> str:

@@ -38,7 +38,7 @@ DURABLE = {
 }  # fmt: skip
 # What seals sixteen thousand lessons at once does it here with sixty-four.
 SMALL_PIECES = (
-    "CREATE OR REPLACE FUNCTION pgmnemo._piece_size() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE "
+    "CREATE OR REPLACE FUNCTION pgmnemo._segment_size() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE "
     "AS 'SELECT 64'"
 )
 Connection = psycopg.Connection[Any]

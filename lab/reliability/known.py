@@ -36,9 +36,9 @@ WITH counted AS (
       FROM (SELECT lexeme, lesson_count AS lessons, token_total AS tokens
               FROM pgmnemo.posting WHERE tenant_id = %(tenant)s
              UNION ALL
-            SELECT lexeme, lesson_count, 0 FROM pgmnemo.piece_term WHERE tenant_id = %(tenant)s
+            SELECT lexeme, lesson_count, 0 FROM pgmnemo.segment_term WHERE tenant_id = %(tenant)s
              UNION ALL
-            SELECT '', lesson_count, token_total FROM pgmnemo.piece WHERE tenant_id = %(tenant)s) k
+            SELECT '', lesson_count, token_total FROM pgmnemo.segment WHERE tenant_id = %(tenant)s) k
      GROUP BY 1
 )
 SELECT lexeme, c.lessons, k.lessons, c.tokens, k.tokens FROM counted c FULL JOIN kept k USING (lexeme)

@@ -51,7 +51,7 @@ SERVER = {
     "shared_buffers": "256MB", "checkpoint_timeout": "5min", "min_wal_size": "80MB", "max_wal_size": "512MB",
 }  # fmt: skip
 SIZES = """
-SELECT CASE WHEN relname ~ '^graph_' THEN 'graph' ELSE 'relations' END,
+SELECT CASE WHEN relname ~ '^hnsw_[0-9]' THEN 'graph' ELSE 'relations' END,
        sum(pg_total_relation_size(oid))::bigint
   FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind = 'r' GROUP BY 1
  UNION ALL SELECT 'WAL', sum(size)::bigint FROM pg_ls_waldir()

@@ -161,7 +161,7 @@ def graph(work: Work) -> None:
         with work.owner() as owner, owner.transaction():
             owner.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(work.tenant),))
             owner.execute("UPDATE pgmnemo.lesson_vector SET indexed = false")
-            owner.execute("SELECT pgmnemo._give_up_graphs(%s)", (work.tenant,))
+            owner.execute("SELECT pgmnemo._hnsw_remove(%s)", (work.tenant,))
 
     ask({}, give_up)
     began()

@@ -9,12 +9,12 @@ WITH settings AS MATERIALIZED (
 ), held AS MATERIALIZED (
     SELECT c.lesson_id, c.external_id, row_number() OVER (ORDER BY c.external_id COLLATE "C") AS place,
            c AS silent, jsonb_populate_record(c, '{"temporal": 1}') AS loud,
-           pgmnemo._share(false, c.assistant, false, g.deaf) AS share,
-           (SELECT pgmnemo._share(false, false, pgmnemo._bare_question(l.content), g.s) FROM pgmnemo.lesson l
+           pgmnemo._relevance_share(false, c.assistant, false, g.deaf) AS share,
+           (SELECT pgmnemo._relevance_share(false, false, pgmnemo._is_bare_question(l.content), g.s) FROM pgmnemo.lesson l
              WHERE l.tenant_id = %(tenant)s AND l.id = c.lesson_id) AS asking
       FROM settings g
      CROSS JOIN unnest(pgmnemo._candidates(
-            g.scope, ARRAY(SELECT l.id FROM pgmnemo.lesson l WHERE l.tenant_id = %(tenant)s AND l.project_id = %(project)s), '{}', pgmnemo._ask(g.scope, NULL, NULL, now(), g.s), g.unit, false, now())) c
+            g.scope, ARRAY(SELECT l.id FROM pgmnemo.lesson l WHERE l.tenant_id = %(tenant)s AND l.project_id = %(project)s), '{}', pgmnemo._parse_question(g.scope, NULL, NULL, now(), g.s), g.unit, false, now())) c
 ), everybody AS MATERIALIZED (
     SELECT array_agg(h.silent ORDER BY h.place) AS silent FROM held h
 )

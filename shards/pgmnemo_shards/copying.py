@@ -2,7 +2,7 @@
 
 Each statement names the tenant. Row-level security is a second safeguard if the owner is an ordinary role; it
 does not bind a superuser. Derived data is not copied: the triggers of the target build postings, and `index`
-and `compact` build graphs and pieces.
+and `compact` build HNSW indexes and segments.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ LESSON = {  # the tables that hold a tenant, and in each the lesson to which a r
 }
 GRANTS = "tenant_grant"
 DELETE = "DELETE FROM pgmnemo.{} WHERE tenant_id = %s"
-DERIVED = ("posting", "piece_term", "piece_project", "piece_lesson", "piece", "lesson_entry")
+DERIVED = ("posting", "segment_term", "segment_project", "segment_lesson", "segment", "lesson_entry")
 TRIGGERED = {"lesson": ("posting", "lesson_entry")}  # what a table's triggers fill
-LAST = ("lesson", "embedding_space", "tenant", GRANTS, "vector_graph")
+LAST = ("lesson", "embedding_space", "tenant", GRANTS, "hnsw_index")
 CLEAR = (  # what is derived first, as a whole: lessons take theirs out one by one
     "SELECT pgmnemo._lock_tenant(%s)",
     *(DELETE.format(table) for table in DERIVED),
-    "SELECT pgmnemo._give_up_graphs(%s)",
+    "SELECT pgmnemo._hnsw_remove(%s)",
     *(DELETE.format(table) for table in LAST),
 )
 GRANTED = """

@@ -8,11 +8,64 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
 -- No verb runs while functions change.
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
--- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
-DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._ideal, pgmnemo.recall,
-    pgmnemo.explain, pgmnemo._pool, pgmnemo._contributions, pgmnemo._ranked, pgmnemo._share,
-    pgmnemo._time_patterns, pgmnemo._links_known, pgmnemo._enter_graph,
-    pgmnemo._believed, pgmnemo._passes, pgmnemo._passing, pgmnemo._compact, pgmnemo._seal_pieces;
+-- Names of 0.6.1. The triggers go with the functions that they call; a server of a sharded cluster has triggers of its
+-- own that call pgmnemo._vector_leaves.
+DROP TRIGGER vector_graph_after_insert ON pgmnemo.vector_graph;
+DROP TRIGGER vector_graph_after_delete ON pgmnemo.vector_graph;
+DROP TRIGGER vector_graph_after_update ON pgmnemo.vector_graph;
+ALTER FUNCTION pgmnemo._vector_leaves RENAME TO _lesson_vector_after_change;
+ALTER TABLE pgmnemo.vector_graph RENAME TO hnsw_index;
+ALTER SEQUENCE pgmnemo.graph_seq RENAME TO hnsw_seq;
+ALTER TABLE pgmnemo.piece RENAME TO segment;
+ALTER TABLE pgmnemo.piece_lesson RENAME TO segment_lesson;
+ALTER TABLE pgmnemo.piece_project RENAME TO segment_project;
+ALTER TABLE pgmnemo.piece_term RENAME TO segment_term;
+ALTER TABLE pgmnemo.segment_lesson RENAME COLUMN piece TO segment;
+ALTER TABLE pgmnemo.segment_project RENAME COLUMN piece TO segment;
+ALTER TABLE pgmnemo.segment_term RENAME COLUMN piece TO segment;
+ALTER TYPE pgmnemo.question RENAME ATTRIBUTE graph TO hnsw_table;
+ALTER VIEW pgmnemo.health RENAME COLUMN graphs TO hnsw_indexes;
+ALTER VIEW pgmnemo.health RENAME COLUMN graphs_missing TO hnsw_indexes_missing;
+ALTER VIEW pgmnemo.health RENAME COLUMN graph_bytes TO hnsw_bytes;
+DO $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        SELECT c.conrelid::regclass AS relation, c.conname,
+               replace(replace(c.conname, 'vector_graph', 'hnsw_index'), 'piece', 'segment') AS name
+          FROM pg_constraint c WHERE c.connamespace = 'pgmnemo'::regnamespace AND c.conname ~ '^(vector_graph|piece)'
+    LOOP
+        EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', item.relation, item.conname, item.name);
+    END LOOP;
+END
+$$;
+
+-- These have other names or arguments; no role may call those that begin with _. All others are replaced in place, so
+-- that rights which were granted on them stay.
+DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._question_vector, pgmnemo.recall, pgmnemo.explain,
+    pgmnemo._contributions, pgmnemo._ranked, pgmnemo._time_patterns, pgmnemo._links_known, pgmnemo._aligned,
+    pgmnemo._alike_vectors, pgmnemo._alike_words, pgmnemo._all_hidden, pgmnemo._ask, pgmnemo._asked_entries,
+    pgmnemo._asked_scope, pgmnemo._awaits_graph, pgmnemo._begin_graph, pgmnemo._believed, pgmnemo._bequeath,
+    pgmnemo._best_sums, pgmnemo._bits, pgmnemo._bounded, pgmnemo._changed_space, pgmnemo._check_alike,
+    pgmnemo._check_maker, pgmnemo._close_type, pgmnemo._compact, pgmnemo._context_seed, pgmnemo._dimensions,
+    pgmnemo._dimensions_of, pgmnemo._drop_graph, pgmnemo._drop_pieces, pgmnemo._drop_unnamed, pgmnemo._due,
+    pgmnemo._embedded, pgmnemo._embedding, pgmnemo._enter_graph, pgmnemo._entered, pgmnemo._entries, pgmnemo._entry,
+    pgmnemo._fact, pgmnemo._facts_held, pgmnemo._few, pgmnemo._fill, pgmnemo._fits, pgmnemo._fresh_tenant,
+    pgmnemo._give_up_graphs, pgmnemo._give_up_space, pgmnemo._graph_anew, pgmnemo._graph_comes, pgmnemo._graph_leaves,
+    pgmnemo._graph_name, pgmnemo._graph_named, pgmnemo._graph_problems, pgmnemo._graph_rows, pgmnemo._graph_stands,
+    pgmnemo._graph_worth, pgmnemo._graphs_sound, pgmnemo._hidden, pgmnemo._holds_vectors, pgmnemo._id_behind,
+    pgmnemo._ideal, pgmnemo._index_graph, pgmnemo._large, pgmnemo._leading, pgmnemo._lent_parts, pgmnemo._level,
+    pgmnemo._list_parts, pgmnemo._listed, pgmnemo._locked_graph, pgmnemo._loose_blocks, pgmnemo._make_graph,
+    pgmnemo._masks, pgmnemo._merge, pgmnemo._merged, pgmnemo._nearest_of, pgmnemo._new_graph, pgmnemo._passage_worth,
+    pgmnemo._passed, pgmnemo._passes, pgmnemo._passing, pgmnemo._piece_problems, pgmnemo._piece_size, pgmnemo._places,
+    pgmnemo._pool, pgmnemo._positions, pgmnemo._proved, pgmnemo._reaches, pgmnemo._reaching, pgmnemo._rebuild,
+    pgmnemo._recallable_of, pgmnemo._repair_graphs, pgmnemo._seal, pgmnemo._seal_pieces, pgmnemo._sealed_counts,
+    pgmnemo._sealed_holders, pgmnemo._sealed_leg, pgmnemo._sealed_postings, pgmnemo._sealed_sums,
+    pgmnemo._serving_graph, pgmnemo._settle, pgmnemo._share, pgmnemo._share_merging, pgmnemo._space, pgmnemo._tail,
+    pgmnemo._tail_most, pgmnemo._taken_back, pgmnemo._term, pgmnemo._text_mark, pgmnemo._unit, pgmnemo._unprintable,
+    pgmnemo._unsound_passages, pgmnemo._unsound_vectors, pgmnemo._vector_rows, pgmnemo._ways, pgmnemo._whole,
+    pgmnemo._words_shared, pgmnemo._worth_compacting, pgmnemo._write_parts;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,
@@ -28,6 +81,38 @@ SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS 
 @file tables/lesson_config.sql
 @changed
 @comments
+@replace views/health.sql
+DO $$
+DECLARE
+    item record;
+    part record;
+    renamed name;
+BEGIN
+    FOR item IN SELECT c.oid, c.relname, g.tenant_id, g.generation
+                  FROM pg_class c LEFT JOIN pgmnemo.hnsw_index g ON g.name = c.relname
+                 WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relname ~ '^graph_[0-9]+$'
+                   AND pgmnemo._hnsw_table_exists(c.relname)
+    LOOP
+        IF item.tenant_id IS NULL THEN
+            EXECUTE format('DROP TABLE pgmnemo.%I', item.relname);
+            CONTINUE;
+        END IF;
+        renamed := pgmnemo._hnsw_new_name();
+        EXECUTE format('ALTER TABLE pgmnemo.%I RENAME TO %I', item.relname, renamed);
+        EXECUTE format('ALTER POLICY acting_tenant ON pgmnemo.%I USING ((SELECT pgmnemo._acting_hnsw_table(%L)))',
+                       renamed, renamed);
+        FOR part IN SELECT i.relname AS name, replace(replace(i.relname, item.relname, renamed), '_hnsw', '_embedding') AS renamed
+                      FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = item.oid
+        LOOP
+            EXECUTE format('ALTER INDEX pgmnemo.%I RENAME TO %I', part.name, part.renamed);
+        END LOOP;
+        UPDATE pgmnemo.hnsw_index g SET name = renamed
+         WHERE g.tenant_id = item.tenant_id AND g.generation = item.generation;
+    END LOOP;
+    UPDATE pgmnemo.hnsw_index g SET name = pgmnemo._hnsw_new_name() WHERE g.name ~ '^graph_[0-9]+$';
+END
+$$;
+DROP FUNCTION pgmnemo._acting_graph;
 @file rights/rights.sql
 
 -- Texts that are cut otherwise now: those with accents, compound tokens, names of stop words, and scripts without

@@ -22,10 +22,10 @@ from tests.security.attacked import OURS, PROJECT, A, B, Site, vector
 from tests.security.test_findings import MARKS, plant
 from tests.security.verbs import by_argument, by_setting
 
-GRAPHS = ("graph_2", "graph_4", "graph_6")  # of A, B and C
+HNSW_TABLES = ("hnsw_2", "hnsw_4", "hnsw_6")  # of A, B and C
 TABLES = ("lesson", "passage", "posting", "lesson_edge", "tenant", "tenant_grant", "caller_key",
-          "lesson_vector", "embedding_space", "vector_graph", "piece", "piece_lesson", "piece_project",
-          "piece_term", *GRAPHS)  # fmt: skip
+          "lesson_vector", "embedding_space", "hnsw_index", "segment", "segment_lesson", "segment_project",
+          "segment_term", *HNSW_TABLES)  # fmt: skip
 VIEWS = ("lessons", "passages", "vectors", "edges", "postings", "calling")
 MODES = ("ACCESS SHARE", "ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE", "EXCLUSIVE",
          "SHARE ROW EXCLUSIVE", "ACCESS EXCLUSIVE")  # fmt: skip
@@ -66,7 +66,7 @@ class Battery:
     """What is counted, and against what every attempt is held."""
 
     site: Site
-    graphs: tuple[str, ...] = GRAPHS
+    hnsw_tables: tuple[str, ...] = HNSW_TABLES
     tried: Counter[str] = field(default_factory=Counter)
     passed: Counter[str] = field(default_factory=Counter)
     leaks: list[tuple[str, str, str, str]] = field(default_factory=list)
@@ -139,17 +139,17 @@ class Battery:
         """A digest of what each tenant holds, of the grants, the keys and the objects."""
         kept = {"lesson": "id", "passage": "lesson_id, number", "posting": "project_id, lexeme, lesson_ids",
                 "lesson_edge": "source_id, target_id", "lesson_vector": "lesson_id, number",
-                "piece_term": "lexeme", "embedding_space": "generation",
-                "vector_graph": "generation"}  # fmt: skip
+                "segment_term": "lexeme", "embedding_space": "generation",
+                "hnsw_index": "generation"}  # fmt: skip
         queries = [
             f"SELECT '{table}', tenant_id, md5(string_agg(r::text, ',' ORDER BY {key})) "
             f"FROM pgmnemo.{table} r GROUP BY 2"
             for table, key in kept.items()
         ]
         queries += [
-            f"SELECT '{graph}', NULL, md5(string_agg(r::text, ',' ORDER BY lesson_id, number)) "
-            f"FROM pgmnemo.{graph} r"
-            for graph in self.graphs
+            f"SELECT '{table}', NULL, md5(string_agg(r::text, ',' ORDER BY lesson_id, number)) "
+            f"FROM pgmnemo.{table} r"
+            for table in self.hnsw_tables
         ] + [
             "SELECT 'grant', NULL, md5(string_agg(g::text, ',' ORDER BY g)) FROM pgmnemo.tenant_grant g",
             "SELECT 'key', NULL, md5(key::text) FROM pgmnemo.caller_key",
@@ -176,7 +176,7 @@ def seal(root: psycopg.Connection[Any], tenant: UUID) -> None:
     with root.transaction():
         root.execute("SET LOCAL ROLE keeper")
         root.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(tenant),))
-        root.execute("SELECT pgmnemo._lock_tenant(%s), pgmnemo._seal_pieces(%s, 4)", (tenant, tenant))
+        root.execute("SELECT pgmnemo._lock_tenant(%s), pgmnemo._merge_segments(%s, 4)", (tenant, tenant))
 
 
 def fill(site: Site, client: psycopg.Connection[Any], tenant: UUID) -> None:
@@ -213,8 +213,8 @@ def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
         with site.connect(role, tenant, **{"pgmnemo.exact_scan_limit": 0}) as client:
             fill(site, client, tenant)
         seal(root, tenant)
-    named = "SELECT name::text FROM pgmnemo.vector_graph WHERE pgmnemo._graph_stands(name) ORDER BY 1"
-    assert [name for (name,) in root.execute(named)] == [*GRAPHS]
+    named = "SELECT name::text FROM pgmnemo.hnsw_index WHERE pgmnemo._hnsw_table_exists(name) ORDER BY 1"
+    assert [name for (name,) in root.execute(named)] == [*HNSW_TABLES]
     root.execute("ANALYZE")
     yield Battery(site)
     root.execute(none_of_these)
@@ -278,11 +278,13 @@ FORGED = (
     "ROW('{owner}', mallory.lend())::pgmnemo.caller",
 )
 HELPERS = (
-    "_enter", "_leave", "_reaches", "_proved", "_lock_tenant", "_store", "_settings", "_add_postings",
-    "_remove_postings", "_vector_rows", "_keyword_leg", "_scope", "_lesson_id", "_acting_tenant",
-    "_acting_graph", "_merge", "_rebuild", "_new_graph", "_drop_graph", "_drop_unnamed", "_enter_graph",
-    "_graph_rows", "_compact", "_seal_pieces", "_sealed_postings", "_sealed_leg", "_drop_pieces", "_tail",
-    "_try_lock_tenant", "_close_type", "_graph_leaves", "_graph_comes", "_vector_leaves",
+    "_enter", "_leave", "_has_grant", "_verified_role", "_lock_tenant", "_store", "_settings",
+    "_add_postings", "_remove_postings", "_scanned_vectors", "_keyword_leg", "_scope", "_lesson_id",
+    "_acting_tenant", "_acting_hnsw_table", "_hnsw_insert", "_hnsw_rebuild", "_hnsw_create_table",
+    "_hnsw_drop_table", "_hnsw_drop_orphans", "_hnsw_insert_waiting", "_hnsw_rows", "_merge_postings",
+    "_merge_segments", "_segment_postings", "_segment_leg", "_drop_segments", "_unindexed_count",
+    "_try_lock_tenant", "_revoke_row_type", "_hnsw_index_after_change", "_hnsw_index_after_insert",
+    "_lesson_vector_after_change",
 )  # fmt: skip
 
 

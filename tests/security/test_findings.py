@@ -212,7 +212,7 @@ def counted(site: Site, question: list[float]) -> list[tuple[Any, ...]]:
         client.execute("SELECT FROM pgmnemo.recall(%s, %s::real[], 1, mode => 'vector')", (A, question))
         return client.execute(
             "SELECT relname, pg_stat_get_xact_tuples_returned(oid), pg_stat_get_xact_tuples_fetched(oid) "
-            "FROM pg_class WHERE relname ~ '^graph_[0-9]+' AND pg_stat_get_xact_tuples_returned(oid) > 0 "
+            "FROM pg_class WHERE relname ~ '^hnsw_[0-9]+' AND pg_stat_get_xact_tuples_returned(oid) > 0 "
             "ORDER BY 1"
         ).fetchall()
 

@@ -332,14 +332,14 @@ def test_n6_lessons_without_vectors_claim_no_index(site: Site) -> None:
     alice = site.connect("alice", A, **{"pgmnemo.exact_scan_limit": 0})
     fill(alice, A, 1, 5_001, embedded=False)
     alice.execute(f"SELECT pgmnemo.index('{A}')")
-    site.holds(site.rows("SELECT tenant_id FROM pgmnemo.vector_graph WHERE tenant_id IS NOT NULL"))
+    site.holds(site.rows("SELECT tenant_id FROM pgmnemo.hnsw_index WHERE tenant_id IS NOT NULL"))
 
 
 def test_n6_a_claim_ends_with_the_tenants_lessons(site: Site) -> None:
     alice = site.connect("alice", A, **{"pgmnemo.exact_scan_limit": 0})
     fill(alice, A, 1, 5_001, embedded=True)
     fill(alice, A, 5_002, 5_003, embedded=True)
-    holder = "SELECT tenant_id FROM pgmnemo.vector_graph WHERE tenant_id IS NOT NULL"
+    holder = "SELECT tenant_id FROM pgmnemo.hnsw_index WHERE tenant_id IS NOT NULL"
     assert site.rows(holder) == [(A,)]
     alice.execute(f"SELECT pgmnemo.forget_all('{A}', '{PROJECT}')")
     assert site.rows(holder) == [(A,)]

@@ -29,20 +29,20 @@ def fill(client: Connection, tenant: UUID, count: int, name: str = "n") -> None:
 
 
 def large(site: Site, role: str, tenant: UUID, count: int = 250) -> Connection:
-    """A login whose tenant has a graph of so many vectors."""
+    """A login whose tenant has an HNSW index of so many vectors."""
     client = site.connect(role, tenant, **{"pgmnemo.exact_scan_limit": 100})
     fill(client, tenant, count)
     client.execute("SELECT pgmnemo.index(%s)", (tenant,))
     return client
 
 
-def graph(site: Site, tenant: UUID) -> str:
-    return str(site.rows("SELECT name FROM pgmnemo.vector_graph WHERE tenant_id = %s", tenant)[0][0])
+def hnsw_table(site: Site, tenant: UUID) -> str:
+    return str(site.rows("SELECT name FROM pgmnemo.hnsw_index WHERE tenant_id = %s", tenant)[0][0])
 
 
-def graphs(site: Site) -> set[str]:
+def hnsw_tables(site: Site) -> set[str]:
     found = site.rows("SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace "
-                      "AND relkind = 'r' AND relname ~ '^graph_'")  # fmt: skip
+                      "AND relkind = 'r' AND relname ~ '^hnsw_[0-9]'")  # fmt: skip
     return {name for (name,) in found}
 
 
@@ -66,10 +66,12 @@ def test_no_catalogue_that_anybody_reads_names_a_tenant(site: Site) -> None:
 
 @pytest.mark.parametrize("reading", ["READ COMMITTED", "REPEATABLE READ"])
 @pytest.mark.parametrize("change", ["index", "forget_all", "repair"])
-def test_readers_wait_for_nobody_who_makes_or_gives_up_a_graph(site: Site, reading: str, change: str) -> None:
-    """A graph that is replaced was locked until the transaction ended, and with it everybody who read it."""
+def test_readers_wait_for_nobody_who_makes_or_gives_up_an_hnsw_index(
+    site: Site, reading: str, change: str
+) -> None:
+    """An index that is replaced was locked until the transaction ended, and with it everybody who read it."""
     bob, dual = large(site, "bob", B), site.connect("dual", B, **{"pgmnemo.exact_scan_limit": 100})
-    before = graph(site, B)
+    before = hnsw_table(site, B)
     found = site.recall(dual, B, None, [3.0, 1.0, 2.0])
     dual.execute(f"SET default_transaction_isolation = '{reading.lower()}'")
     fill(bob, B, 1500, "more") if change == "index" else None
@@ -79,7 +81,7 @@ def test_readers_wait_for_nobody_who_makes_or_gives_up_a_graph(site: Site, readi
         bob.execute(f"SELECT pgmnemo.{change}('{B}')")
         again = site.recall(dual, B, None, [3.0, 1.0, 2.0])
         assert again == found or change != "forget_all" or reading == "READ COMMITTED"
-    assert before not in graphs(site)
+    assert before not in hnsw_tables(site)
     assert site.check(dual, B) == []
 
 
@@ -108,7 +110,7 @@ def test_a_tenant_whose_rows_are_spoilt_holds_up_no_upkeep(site: Site) -> None:
     for client, tenant in ((alice, A), (bob, B)):
         fill(client, tenant, 150, "more")
     site.run(
-        f"INSERT INTO pgmnemo.{graph(site, A)} SELECT lesson_id, number, project_id, embedding "
+        f"INSERT INTO pgmnemo.{hnsw_table(site, A)} SELECT lesson_id, number, project_id, embedding "
         f"FROM pgmnemo.lesson_vector WHERE tenant_id = '{A}' AND NOT indexed"
     )
     said: list[str] = []
@@ -138,14 +140,14 @@ def test_many_projects_keep_upkeep_at_work_once(site: Site) -> None:
 def test_a_name_that_somebody_took_is_not_used(site: Site) -> None:
     """Somebody who was let to create in the schema: his triggers must not run in the owner's name."""
     bob = large(site, "bob", B)
-    name = graph(site, B)
-    number = int(name.removeprefix("graph_"))
+    name = hnsw_table(site, B)
+    number = int(name.removeprefix("hnsw_"))
     site.run(
         "CREATE TABLE public.marks (who text)", "GRANT ALL ON public.marks TO PUBLIC",
         "GRANT CREATE ON SCHEMA pgmnemo TO mallory", f"DROP TABLE pgmnemo.{name}",
     )  # fmt: skip
     mallory = site.connect("mallory")
-    squatted = [name, *(f"graph_{number + n}" for n in range(1, 20))]
+    squatted = [name, *(f"hnsw_{number + n}" for n in range(1, 20))]
     for squat in squatted:
         mallory.execute(f"CREATE TABLE pgmnemo.{squat} (lesson_id bigint, number smallint, project_id uuid, "
                         "embedding public.halfvec(3))")  # fmt: skip
@@ -156,45 +158,45 @@ def test_a_name_that_somebody_took_is_not_used(site: Site) -> None:
         mallory.execute(f"CREATE TRIGGER t BEFORE INSERT OR DELETE ON pgmnemo.{squat} FOR EACH STATEMENT "
                         "EXECUTE FUNCTION pg_temp.f()")  # fmt: skip
     assert len(site.recall(bob, B, None, [3.0, 1.0, 2.0])) == 10
-    assert [row[0] for row in site.check(bob, B)] == ["graph missing"]
+    assert [row[0] for row in site.check(bob, B)] == ["HNSW index missing"]
     bob.execute(f"SELECT pgmnemo.forget('{B}', '{PROJECT}', 'n1', true)")
     assert upkeep(site) == 0
     fill(bob, B, 600, "more")
     bob.execute(f"SELECT pgmnemo.index('{B}')")
     assert site.check(bob, B) == []
-    assert graph(site, B) not in squatted
+    assert hnsw_table(site, B) not in squatted
     assert site.rows("SELECT FROM public.marks") == []
-    assert {*squatted} <= graphs(site)
+    assert {*squatted} <= hnsw_tables(site)
     bob.execute(f"SELECT pgmnemo.forget_all('{B}')")
-    assert graphs(site) == {*squatted}
+    assert hnsw_tables(site) == {*squatted}
 
 
-def test_graphs_of_few_vectors_are_bounded(site: Site) -> None:
+def test_hnsw_indexes_of_few_vectors_are_bounded(site: Site) -> None:
     """Any role may set exact_scan_limit to 0: one vector of each tenant made a table with three indexes.
 
     And one tenant that made and forgot it all the time let half of all calls of pg_dump fail.
     """
-    site.run("SELECT setval('pgmnemo.graph_seq', 2000)")
+    site.run("SELECT setval('pgmnemo.hnsw_seq', 2000)")
     bob = site.connect("bob", B, **{"pgmnemo.exact_scan_limit": 0})
-    before = graphs(site)
+    before = hnsw_tables(site)
     fill(bob, B, 900)
     bob.execute(f"SELECT pgmnemo.index('{B}')")
-    assert graphs(site) == before
+    assert hnsw_tables(site) == before
     fill(bob, B, 200, "more")
     bob.execute(f"SELECT pgmnemo.index('{B}')")
-    assert len(graphs(site)) == len(before) + 1
+    assert len(hnsw_tables(site)) == len(before) + 1
     assert site.check(bob, B) == []
 
 
 def test_few_vectors_make_no_table_come_and_go(site: Site) -> None:
     bob = large(site, "bob", B)
     bob.execute("SET pgmnemo.exact_scan_limit = 0")
-    before = graph(site, B)
+    before = hnsw_table(site, B)
     for n in range(3):
         bob.execute(f"SELECT pgmnemo.forget_all('{B}', '{PROJECT}')")
         site.store(bob, B, f"again{n}", "river", embedding=[1.0, 2.0, 3.0])
         bob.execute(f"SELECT pgmnemo.index('{B}')")
-        assert graph(site, B) == before
+        assert hnsw_table(site, B) == before
     assert site.check(bob, B) == []
 
 
@@ -208,7 +210,7 @@ def test_what_was_taken_back_is_found_at_once(site: Site) -> None:
         "FROM generate_series(1, 3000) n))", (words,))  # fmt: skip
     with site.connect("keeper") as keeper, keeper.transaction():
         keeper.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(A),))
-        keeper.execute(f"SELECT pgmnemo._lock_tenant('{A}'), pgmnemo._seal_pieces('{A}', 3000)")
+        keeper.execute(f"SELECT pgmnemo._lock_tenant('{A}'), pgmnemo._merge_segments('{A}', 3000)")
     with alice.transaction():
         for n in range(1, 3001, 3):
             alice.execute(f"SELECT pgmnemo.forget('{A}', '{PROJECT}', 'n{n}')")
@@ -221,7 +223,7 @@ def test_what_was_taken_back_is_found_at_once(site: Site) -> None:
 
 def test_a_lock_timeout_or_a_timeout_in_a_merge_leaves_all_as_it_was(site: Site) -> None:
     bob = large(site, "bob", B)
-    name = graph(site, B)
+    name = hnsw_table(site, B)
     fill(bob, B, 2000, "more")
     for setting in ("statement_timeout = 100", "statement_timeout = 30", "lock_timeout = 1"):
         with site.connect("bob", B, **{"pgmnemo.exact_scan_limit": 100}) as other:
@@ -230,7 +232,7 @@ def test_a_lock_timeout_or_a_timeout_in_a_merge_leaves_all_as_it_was(site: Site)
                 bob.execute(f"SELECT pgmnemo.forget('{B}', '{PROJECT}', 'n2')")
                 with pytest.raises((errors.QueryCanceled, errors.LockNotAvailable)):
                     other.execute(f"SELECT pgmnemo.index('{B}')")
-        assert (graphs(site), graph(site, B)) == ({name}, name)
+        assert (hnsw_tables(site), hnsw_table(site, B)) == ({name}, name)
         assert site.check(bob, B) == []
 
 

@@ -72,9 +72,9 @@ def test_a_strangers_function_proves_its_owner_alone(ours: Site) -> None:
     assert bob.execute("SELECT alice.count(%s)", (A,)).fetchone() == (1,)  # as alice wants it
 
 
-def graph(site: Site, tenant: UUID) -> str:
+def hnsw_table(site: Site, tenant: UUID) -> str:
     """The table of the tenant's HNSW index."""
-    return str(site.rows("SELECT name FROM pgmnemo.vector_graph WHERE tenant_id = %s", tenant)[0][0])
+    return str(site.rows("SELECT name FROM pgmnemo.hnsw_index WHERE tenant_id = %s", tenant)[0][0])
 
 
 @pytest.mark.parametrize("right", ["pg_read_all_data", "pg_write_all_data"])
@@ -85,8 +85,8 @@ def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str
     try:
         mallory = ours.connect("mallory", B, **{"pgmnemo.acting_tenant": B})
         for table in ("caller_key", "tenant_grant", "lesson", "passage", "posting", "lesson_edge", "tenant",
-                      "vector_graph", "lesson_vector", "embedding_space", "piece", "piece_lesson",
-                      "piece_project", "piece_term", graph(ours, B)):  # fmt: skip
+                      "hnsw_index", "lesson_vector", "embedding_space", "segment", "segment_lesson",
+                      "segment_project", "segment_term", hnsw_table(ours, B)):  # fmt: skip
             assert not attempt(mallory, f"SELECT * FROM pgmnemo.{table}")
             gone = f"WITH gone AS (DELETE FROM pgmnemo.{table} RETURNING 1) SELECT count(*) FROM gone"
             assert attempt(mallory, gone) in (None, [(0,)])
@@ -129,7 +129,7 @@ def test_answers_are_the_same_under_any_setting(ours: Site) -> None:
 
 
 def closed(site: Site, name: str) -> None:
-    """A graph is the extension's owner's alone, and its policy names no tenant."""
+    """An HNSW index is the extension's owner's alone, and its policy names no tenant."""
     about = (
         "SELECT pg_get_userbyid(c.relowner) = pg_get_userbyid(e.extowner), c.relacl, c.relrowsecurity, "
         "c.relforcerowsecurity, has_type_privilege('public', c.reltype, 'USAGE'), count(p.oid), "
@@ -140,18 +140,18 @@ def closed(site: Site, name: str) -> None:
     ((owned, rights, *secured, usage, policies, asked),) = site.rows(about, f"pgmnemo.{name}")
     assert (owned, secured, usage, policies) == (True, [True, True], False, 1)
     assert rights is None or all(right.startswith("keeper=") for right in rights)
-    assert f"_acting_graph('{name}'::name)" in asked
+    assert f"_acting_hnsw_table('{name}'::name)" in asked
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["extension first", "the dump alone"])
-def test_a_restored_graph_is_closed_whoever_owns_the_extension(
+def test_a_restored_hnsw_index_is_closed_whoever_owns_the_extension(
     ours: Site, tmp_path: Path, first: bool
 ) -> None:
     """PostgreSQL gives everybody the type of a table's rows, and no dump takes it away."""
     dump, listed = str(tmp_path / "memory.dump"), tmp_path / "listed"
     bob = ours.connect("bob", B, **{"pgmnemo.exact_scan_limit": 0})
     ours.store(bob, B, "far", "a vector", embedding=vector(0, 1))
-    name = graph(ours, B)
+    name = hnsw_table(ours, B)
     closed(ours, name)
     ours.server.program("pg_dump", ours.name, "-Fc", "-f", dump)
     ours.server.create("brought", "CREATE SCHEMA mallory AUTHORIZATION mallory")
@@ -168,7 +168,7 @@ def test_a_restored_graph_is_closed_whoever_owns_the_extension(
         copy = Site(ours.server, OURS, "brought", stack)
         closed(copy, name)
         copy.run("CREATE SCHEMA IF NOT EXISTS mallory AUTHORIZATION mallory")
-        for table in (name, "lesson_vector", "piece_term"):
+        for table in (name, "lesson_vector", "segment_term"):
             with pytest.raises(errors.InsufficientPrivilege):
                 copy.connect("mallory").execute(f"CREATE TABLE mallory.x (y pgmnemo.{table})")
         if first:

@@ -17,7 +17,7 @@ RECALL = f"""
 SELECT external_id, {", ".join(COMPONENTS)}
   FROM pgmnemo.recall($1, $2::real[], 20, $3::text, as_of => '2026-06-01Z', mode => $4)
 """
-GRAPHS = "SELECT count(*) FILTER (WHERE NOT pgmnemo._graph_stands(name)) FROM pgmnemo.vector_graph"
+HNSW_TABLES = "SELECT count(*) FILTER (WHERE NOT pgmnemo._hnsw_table_exists(name)) FROM pgmnemo.hnsw_index"
 RECUT = "SELECT next_after FROM pgmnemo.recut($1, after => $2)"
 MADE_ANEW = ("index", "language")
 """What doctor may name of derived data that came from elsewhere, with the verb that makes it anew."""
@@ -41,8 +41,8 @@ def mend(database: Database) -> list[str]:
 
 
 def is_sound(database: Database) -> None:
-    """Check that `check` finds nothing, doctor nothing but the encoding, and that every graph is of use."""
-    assert database.ask(GRAPHS, user=SUPERUSER) == [(0,)]
+    """Check that `check` finds nothing, doctor only the encoding, and that every HNSW index is of use."""
+    assert database.ask(HNSW_TABLES, user=SUPERUSER) == [(0,)]
     assert database.ask("SELECT problem, item FROM pgmnemo.check($1)", TENANT) == []
     assert [what for what in wrong(database) if what != "encoding"] == []
 

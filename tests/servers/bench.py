@@ -73,7 +73,7 @@ class Database:
         return replace(self, notes=other.notes)
 
     def load(self, width: int = WIDTH) -> Database:
-        """Store the notes in their order, with vectors of a width; our own release puts them into a graph."""
+        """Store the notes in their order, with vectors of a width; ours puts them into an HNSW index."""
         known = [one + [0.0] * (width - WIDTH) for one in vectors([note.text for note in self.notes])]
         self.ask("SELECT pgmnemo.grant_tenant($1, current_user::text)", TENANT)
         with self.connect() as connection:

@@ -38,9 +38,9 @@ OF_TENANTS = """
 SELECT attrelid::regclass::text FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
  WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind = 'r' AND a.attname = 'tenant_id'
 """
-GRAPHS = """
+HNSW_TABLES = """
 SELECT relname FROM pg_class
- WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind = 'r' AND relname ~ '^graph_'
+ WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind = 'r' AND relname ~ '^hnsw_[0-9]'
 """
 VECTORS = """
 SELECT lesson_id, generation, number, project_id, embedding
@@ -81,11 +81,11 @@ def filled(site: Site, shard: str = "shard1") -> tuple[UUID, Connection]:
 
 
 def nowhere_else(site: Site, tenant: UUID) -> None:
-    """Rows and grants of the tenant lie on its shard alone, nobody's graph elsewhere, of moves nothing."""
+    """Rows and grants of the tenant are on its shard only, HNSW tables and marks of moves nowhere else."""
     for name in {"shard1", "shard2", "shard3"} - {where(site, tenant)}:
         for (table,) in site.rows(name, OF_TENANTS):
             assert site.rows(name, f"SELECT count(*) FROM {table} WHERE tenant_id = %s", tenant) == [(0,)]
-        assert site.rows(name, GRAPHS) == []
+        assert site.rows(name, HNSW_TABLES) == []
     for name in ("shard1", "shard2", "shard3"):
         assert site.rows(name, f"{replication.LEFTOVERS} UNION {chaos.MARKS_LEFT}") == []
 
@@ -204,7 +204,7 @@ def test_vectors_of_an_embedder_that_changes_meanwhile_arrive_as_they_are(site: 
     nowhere_else(site, tenant)
 
 
-def test_a_large_tenant_gets_its_graph_and_its_pieces_anew(site: Site) -> None:
+def test_a_large_tenant_gets_its_hnsw_index_and_its_pieces_anew(site: Site) -> None:
     tenant = site.tenant("shard1")
     limit = "ALTER ROLE postgres {} pgmnemo.exact_scan_limit"
     for shard in ("shard1", "shard2", "shard3"):
@@ -213,8 +213,8 @@ def test_a_large_tenant_gets_its_graph_and_its_pieces_anew(site: Site) -> None:
         assert shard1.execute(SET_HNSW_MINIMUM, (tenant, PROJECT, 4_200)).fetchall() == [(4_200,)]
         shard1.execute("SELECT pgmnemo.index(%s), pgmnemo.compact(%s)", (tenant, tenant))
     held = (
-        "SELECT (SELECT count(*) FROM pgmnemo.piece WHERE tenant_id = v.tenant_id) > 0, "
-        "(SELECT count(*) FROM pgmnemo.vector_graph WHERE tenant_id = v.tenant_id), count(*) "
+        "SELECT (SELECT count(*) FROM pgmnemo.segment WHERE tenant_id = v.tenant_id) > 0, "
+        "(SELECT count(*) FROM pgmnemo.hnsw_index WHERE tenant_id = v.tenant_id), count(*) "
         "FROM pgmnemo.lesson_vector v WHERE tenant_id = %s AND indexed GROUP BY tenant_id"
     )
     assert site.rows("shard1", held, tenant) == [(True, 1, 4_200)]
@@ -226,7 +226,7 @@ def test_a_large_tenant_gets_its_graph_and_its_pieces_anew(site: Site) -> None:
     answer = client.execute(*question).fetchall()
 
     def meanwhile(step: str) -> None:
-        if step == "compare":  # the graph is made
+        if step == "compare":  # the HNSW index is made
             again = "SELECT pgmnemo.store(%s, %s, 'k2', 'The heron number 2', '{1,2,3}')"
             client.execute(again, (tenant, PROJECT))
             client.execute("SELECT pgmnemo.forget(%s, %s, 'k3', true)", (tenant, PROJECT))

@@ -22,12 +22,12 @@ STATEMENTS = (
 
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_it_is_one(owner: Any, text: str) -> None:
-    assert owner.execute("SELECT pgmnemo._bare_question(%s)", (text,)).fetchone() == (True,)
+    assert owner.execute("SELECT pgmnemo._is_bare_question(%s)", (text,)).fetchone() == (True,)
 
 
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_it_is_none(owner: Any, text: str) -> None:
-    assert owner.execute("SELECT pgmnemo._bare_question(%s)", (text,)).fetchone() == (False,)
+    assert owner.execute("SELECT pgmnemo._is_bare_question(%s)", (text,)).fetchone() == (False,)
 
 
 def test_it_counts_with_its_share(tenant: Any) -> None:

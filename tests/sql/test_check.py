@@ -23,7 +23,7 @@ def problems(tenant: Any) -> set[str]:
 
 @pytest.fixture
 def filled(tenant: Any, unit: Any) -> Any:
-    """200 lessons in full blocks, and one with passages and vectors that are in a graph."""
+    """200 lessons in full blocks, and one with passages and vectors that are in an HNSW index."""
     chance = random.Random(1)
     tenant.store_many({f"l{n:03}": text(chance) for n in range(200)})
     tenant.value("SELECT pgmnemo.compact_postings()")
@@ -82,17 +82,18 @@ DAMAGES = [
      {"passage in another project"}),
     (f"UPDATE pgmnemo.passage SET lexemes = 'forged' WHERE {PASSAGE} 1", {"passage with stale lexemes"}),
     (f"UPDATE pgmnemo.lesson_vector SET embedding = (ARRAY[1.005] || array_fill(0.0, '{{383}}'))::halfvec "
-     f"WHERE {PASSAGE} 1", {"vector not of unit length", "vector otherwise in the graph"}),
+     f"WHERE {PASSAGE} 1", {"vector not of unit length", "vector otherwise in the HNSW index"}),
     (f"UPDATE pgmnemo.lesson_vector SET embedding = (ARRAY[1] || array_fill(0, '{{767}}'))::halfvec "
-     f"WHERE {PASSAGE} 1", {"vector of another dimension", "vector otherwise in the graph"}),
+     f"WHERE {PASSAGE} 1", {"vector of another dimension", "vector otherwise in the HNSW index"}),
     (f"UPDATE pgmnemo.lesson_vector SET embedding = '[1,0,0]' WHERE {PASSAGE} 1",
-     {"vector of another dimension", "vector otherwise in the graph"}),
+     {"vector of another dimension", "vector otherwise in the HNSW index"}),
     (f"UPDATE pgmnemo.lesson_vector SET project_id = gen_random_uuid() WHERE {PASSAGE} 1",
-     {"vector in another project", "vector otherwise in the graph"}),
-    (f"UPDATE pgmnemo.lesson_vector SET indexed = false WHERE {PASSAGE} 1", {"vector surplus in the graph"}),
-    (f"DELETE FROM pgmnemo.lesson_vector WHERE {PASSAGE} 1", {"vector surplus in the graph"}),
+     {"vector in another project", "vector otherwise in the HNSW index"}),
+    (f"UPDATE pgmnemo.lesson_vector SET indexed = false WHERE {PASSAGE} 1",
+     {"vector surplus in the HNSW index"}),
+    (f"DELETE FROM pgmnemo.lesson_vector WHERE {PASSAGE} 1", {"vector surplus in the HNSW index"}),
     (f"DELETE FROM pgmnemo.passage WHERE {PASSAGE} 1", {"vector without its passage"}),
-    ("DELETE FROM pgmnemo.vector_graph WHERE tenant_id = %(tenant)s", {"graph missing"}),
+    ("DELETE FROM pgmnemo.hnsw_index WHERE tenant_id = %(tenant)s", {"HNSW index missing"}),
     ("DELETE FROM pgmnemo.embedding_space WHERE tenant_id = %(tenant)s", {"vector of another dimension"}),
     ("DELETE FROM pgmnemo.lesson_entry WHERE tenant_id = %(tenant)s", {"entry missing"}),
     ("INSERT INTO pgmnemo.lesson_entry VALUES (%(tenant)s, 7, -1)", {"entry surplus"}),

@@ -115,7 +115,7 @@ def test_an_update_after_pg_upgrade_leaves_all_to_the_owner_of_the_schema(
         )
         other.execute("SET pgmnemo.exact_scan_limit = 0")
         other.execute("SELECT pgmnemo.index(%s)", (TENANT,))
-        graphs = "SELECT pgmnemo._graph_stands(name) FROM pgmnemo.vector_graph"
+        graphs = "SELECT pgmnemo._hnsw_table_exists(name) FROM pgmnemo.hnsw_index"
         assert other.execute(graphs).fetchall() == [(True,)]
     finally:
         for statement in ("RESET ROLE", "DROP EXTENSION pgmnemo CASCADE", "DROP SCHEMA pgmnemo CASCADE",

@@ -1,4 +1,4 @@
-"""Before pgvector 0.8.4 (Debian 13 ships 0.8.0) no vector enters a graph: recall is exact, and it is said."""
+"""Before pgvector 0.8.4 (Debian 13: 0.8.0) no vector enters an HNSW index: recall is exact, and says so."""
 
 from __future__ import annotations
 

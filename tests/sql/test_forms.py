@@ -72,12 +72,12 @@ def merged(owner: Any, roots: dict[str, str]) -> Any:
 
     def merge(text: str) -> dict[str, int]:
         places: dict[str, set[int]] = {}
-        cut = "SELECT lexeme, positions FROM unnest(to_tsvector(%s::regconfig, pgmnemo._prepared(%s)))"
+        cut = "SELECT lexeme, positions FROM unnest(to_tsvector(%s::regconfig, pgmnemo._parser_input(%s)))"
         found = owner.execute(cut, ("english", text)).fetchall()
         for lexeme, positions in found or owner.execute(cut, ("simple", text)):
             places.setdefault(roots.get(lexeme, lexeme), set()).update(positions)
         found = {lexeme: min(len(held), 256) for lexeme, held in places.items()}
-        names = owner.execute("SELECT tsvector_to_array(pgmnemo._stop_names('english', %s))", (text,))
+        names = owner.execute("SELECT tsvector_to_array(pgmnemo._stop_word_names('english', %s))", (text,))
         return found | dict.fromkeys(names.fetchone()[0], 1)
 
     return merge
@@ -136,7 +136,7 @@ def test_other_configurations_keep_irregular_forms_apart(owner: Any, config: str
     text = some_text(random.Random(7), 100)
     same = (
         "SELECT pgmnemo._lexemes(%(c)s::regconfig, %(t)s) = to_tsvector(%(c)s::regconfig, "
-        "pgmnemo._even_stems(%(c)s::regconfig, pgmnemo._prepared(%(t)s)))"
+        "pgmnemo._even_stems(%(c)s::regconfig, pgmnemo._parser_input(%(t)s)))"
     )
     assert owner.execute(same, {"c": config, "t": text}).fetchone()[0]
 

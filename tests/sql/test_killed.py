@@ -26,7 +26,7 @@ from tests.sql.sound import QUESTIONS, WORDS
 
 KILLS = int(os.environ.get("PGMNEMO_KILLS", "2"))
 LESSONS, DIMENSIONS = 600, 64
-ANEW = "UPDATE pgmnemo.lesson_vector SET indexed = false; SELECT pgmnemo._give_up_graphs('{t}')"
+ANEW = "UPDATE pgmnemo.lesson_vector SET indexed = false; SELECT pgmnemo._hnsw_remove('{t}')"
 LOAD = """
 SELECT count(*) FROM pgmnemo.store_set('{t}', ARRAY(
     SELECT ROW('{p}', 'load' || g, 'river ' || g, array_fill(g::real, '{{64}}'), NULL, NULL, NULL, NULL, NULL,
@@ -40,7 +40,8 @@ CALLS = {  # what gives it work, past the verbs, and what is killed
     "upkeep": ("", "SELECT pgmnemo.upkeep(100)"),
     "repair": ("", "SELECT pgmnemo.repair('{t}')"),
     "compact": ("", "SELECT pgmnemo.compact('{t}')"),
-    "load": ("DELETE FROM pgmnemo.lesson WHERE content ~ '^river'; SELECT pgmnemo._compact('{t}')", LOAD),
+    "load": ("DELETE FROM pgmnemo.lesson WHERE content ~ '^river'; "
+             "SELECT pgmnemo._merge_postings('{t}')", LOAD),
     "forget": ("", "SELECT count(pgmnemo.forget('{t}', '{p}', 'l' || g, g % 2 = 0)) "
                    "FROM generate_series({m}, {m} + 40) g"),
 }  # fmt: skip
@@ -52,7 +53,7 @@ def own() -> Iterator[Any]:
     settings = {"synchronous_commit": "on"}
     with open_database(CURRENT, environ={}, postgres=POSTGRES, fresh=True, settings=settings) as database:
         with database.admin() as owner:
-            owner.execute("CREATE OR REPLACE FUNCTION pgmnemo._piece_size() RETURNS integer LANGUAGE sql "
+            owner.execute("CREATE OR REPLACE FUNCTION pgmnemo._segment_size() RETURNS integer LANGUAGE sql "
                           "IMMUTABLE PARALLEL SAFE AS 'SELECT 64'")  # fmt: skip
         yield database
 
@@ -123,8 +124,8 @@ def test_what_is_killed_has_not_happened(own: Any, what: str) -> None:
         with own.admin() as owner:
             owner.execute("SELECT pgmnemo.upkeep()")
             there = owner.execute("SELECT relname FROM pg_class WHERE relkind = 'r' "
-                                  "AND relname ~ '^graph_[0-9]' ORDER BY 1").fetchall()  # fmt: skip
-            assert there == owner.execute("SELECT name FROM pgmnemo.vector_graph ORDER BY 1").fetchall()
+                                  "AND relname ~ '^hnsw_[0-9]' ORDER BY 1").fetchall()  # fmt: skip
+            assert there == owner.execute("SELECT name FROM pgmnemo.hnsw_index ORDER BY 1").fetchall()
         twin = Tenant(own, stack)
         rows = tenant.rows("SELECT external_id, content, embedding::vector FROM pgmnemo.lessons l "
                            "JOIN pgmnemo.vectors v ON v.lesson_id = l.id WHERE active")  # fmt: skip

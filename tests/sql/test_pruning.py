@@ -43,7 +43,8 @@ def full_sum(tenant: Any, question: str) -> dict[str, float]:
     query = (
         "SELECT l.external_id, sum(pgmnemo._impact(t.scale, x.f, a.flat, a.per_token, x.n, a.pivot)) "
         "/ 1099511627776 "
-        "FROM pgmnemo._ask(pgmnemo._scope(%(t)s, %(p)s), %(q)s, NULL, now(), pgmnemo._settings()) a "
+        "FROM pgmnemo._parse_question(pgmnemo._scope(%(t)s, %(p)s), %(q)s, NULL, now(), "
+        "pgmnemo._settings()) a "
         "CROSS JOIN LATERAL unnest(a.terms, a.scales) AS t (term, scale) "
         "JOIN pgmnemo.posting p ON p.project_id = %(p)s AND p.lexeme = t.term "
         "CROSS JOIN LATERAL unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, f, n) "

@@ -126,9 +126,9 @@ def problems(tenant: Any) -> set[str]:
     return {row[0] for row in tenant.rows("SELECT problem FROM pgmnemo.check_index()")}
 
 
-def graphs(tenant: Any) -> dict[int, str]:
+def hnsw_tables(tenant: Any) -> dict[int, str]:
     """The name of each of its generations."""
-    query = "SELECT generation, name::text FROM pgmnemo.vector_graph WHERE tenant_id = %s ORDER BY 1"
+    query = "SELECT generation, name::text FROM pgmnemo.hnsw_index WHERE tenant_id = %s ORDER BY 1"
     return dict(tenant.look(query, tenant.id))
 
 
@@ -166,7 +166,7 @@ def test_after_the_switch_all_is_as_if_loaded_so_from_the_start(
     assert answers(tenant, dims, model) == answers(fresh, dims, model)
     assert generations(tenant) == {2: total}
     sound(tenant)
-    assert len(graphs(tenant)) == int(limit == 10)
+    assert len(hnsw_tables(tenant)) == int(limit == 10)
     assert (finish(tenant), cancel(tenant)) == (False, False)
 
 
@@ -422,23 +422,23 @@ def upkept(owner: Any) -> Callable[[], int]:
     return lambda: int(owner.execute("SELECT pgmnemo.upkeep(100000)").fetchone()[0])
 
 
-def test_a_large_tenant_gets_the_new_graph_while_the_old_one_serves(changed: Any, upkept: Any) -> None:
+def test_a_large_tenant_gets_the_new_hnsw_index_while_the_old_one_serves(changed: Any, upkept: Any) -> None:
     changed.set(exact_scan_limit=10)
     changed.value("SELECT pgmnemo.index(%s)", changed.id)
-    [old] = graphs(changed).values()
+    [old] = hnsw_tables(changed).values()
     give(changed, due(changed))
-    assert list(graphs(changed)) == [1, 2]
+    assert list(hnsw_tables(changed)) == [1, 2]
     upkept()
     before = answers(changed, OLD)
     inside = "SELECT count(*) FROM pgmnemo.vectors WHERE generation = 2 AND indexed"
     assert changed.value(inside) == 50
     assert answers(changed, OLD) == before
     [(number, content)] = changed.rows("SELECT id, content FROM pgmnemo.lessons WHERE external_id = 'l001'")
-    mark = changed.look("SELECT pgmnemo._text_mark(%s)", content)[0][0]
-    assert give(changed, [(number, 0, content, mark)]) == 1  # one that the graph holds leaves it
+    mark = changed.look("SELECT pgmnemo._text_hash(%s)", content)[0][0]
+    assert give(changed, [(number, 0, content, mark)]) == 1  # one that the HNSW index holds leaves it
     sound(changed)
     assert finish(changed)
-    [(generation, new)] = graphs(changed).items()
+    [(generation, new)] = hnsw_tables(changed).items()
     assert (generation, new != old) == (2, True)
     assert changed.rows("SELECT to_regclass('pgmnemo.' || %s)", old) == [(None,)]
     sound(changed)
@@ -460,19 +460,19 @@ def test_who_indexes_both_and_a_writer_do_not_wait_in_a_circle(changed: Any) -> 
     sound(changed)
 
 
-def test_a_graph_that_is_being_merged_at_the_switch_goes_by_upkeep(changed: Any, upkept: Any) -> None:
+def test_an_hnsw_index_that_is_being_merged_at_the_switch_goes_by_upkeep(changed: Any, upkept: Any) -> None:
     changed.set(exact_scan_limit=10)
     changed.value("SELECT pgmnemo.index(%s)", changed.id)
     give(changed, due(changed))
     changed.value("SELECT pgmnemo.index(%s)", changed.id)
     merging = changed.connect()
     with changed.acting(merging):
-        merging.execute("SELECT pgmnemo._locked_graph(%s, 1::smallint)", (changed.id,))
+        merging.execute("SELECT pgmnemo._hnsw_lock(%s, 1::smallint)", (changed.id,))
         assert finish(changed)
     sound(changed)
-    assert list(graphs(changed)) == [1, 2]
+    assert list(hnsw_tables(changed)) == [1, 2]
     upkept()
-    assert list(graphs(changed)) == [2]
+    assert list(hnsw_tables(changed)) == [2]
     sound(changed)
 
 

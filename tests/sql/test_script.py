@@ -26,43 +26,44 @@ OBJECT = re.compile(
 )
 LONGEST = 120
 FORMER = "0.6.1"  # the release from which databases are updated
-ENTERS = ("PERFORM pgmnemo._enter(tenant, caller);", "tenant := pgmnemo._entered(tenant, caller);")
+ENTERS = ("PERFORM pgmnemo._enter(tenant, caller);", "tenant := pgmnemo._enter_tenant(tenant, caller);")
 # Run with the rights of whoever calls, beside the verbs; rights/rights.sql says why.
 LENT = {"_caller", "_session_tenant", "_setting_catalogue", "_setting_range", "_setting_valid",
         "_stored_settings", "_config", "_zone", "_form_roots", "_times", "_time_patterns", "_time_span",
         "_calendar_span", "_month", "_small_number", "_time_words", "_times_in_english",
-        "_folded", "_name_uuid", "_sha1", "_composed", "_composed_unicode"}  # fmt: skip
+        "_without_accents", "_name_uuid", "_sha1", "_nfc", "_nfc_unicode"}  # fmt: skip
 # The statements that are put together. What they splice is a role's name, names that rights.sql quoted as it
 # read them, a regprocedure, and a literal: nothing that a caller gives.
 SPLICED = {
-    "graphs/close_type.sql": ["format('REVOKE ALL ON TYPE pgmnemo.%I FROM PUBLIC', relation);"],
-    "graphs/drop_graph.sql": ["format('LOCK TABLE pgmnemo.%I IN ACCESS EXCLUSIVE MODE NOWAIT', graph);",
-                              "format('DROP TABLE pgmnemo.%I', graph);"],
-    "graphs/graph_comes.sql": ["format('ALTER TABLE pgmnemo.%I OWNER TO %I', NEW.name, keeper);"],
-    "graphs/index_graph.sql": [
-        "format('ALTER TABLE pgmnemo.%I ADD PRIMARY KEY (lesson_id, number)', graph);",
-        "format('CREATE INDEX %I ON pgmnemo.%I (project_id)', graph || '_project', graph);",
+    "hnsw/revoke_row_type.sql": ["format('REVOKE ALL ON TYPE pgmnemo.%I FROM PUBLIC', relation);"],
+    "hnsw/hnsw_drop_table.sql": [
+        "format('LOCK TABLE pgmnemo.%I IN ACCESS EXCLUSIVE MODE NOWAIT', hnsw_table);",
+        "format('DROP TABLE pgmnemo.%I', hnsw_table);"],
+    "hnsw/hnsw_index_after_insert.sql": ["format('ALTER TABLE pgmnemo.%I OWNER TO %I', NEW.name, keeper);"],
+    "hnsw/hnsw_build.sql": [
+        "format('ALTER TABLE pgmnemo.%I ADD PRIMARY KEY (lesson_id, number)', hnsw_table);",
+        "format('CREATE INDEX %I ON pgmnemo.%I (project_id)', hnsw_table || '_project', hnsw_table);",
         "format('CREATE INDEX %I ON pgmnemo.%I USING hnsw"],
-    "graphs/merge.sql": ["format('INSERT INTO pgmnemo.%I (lesson_id, number, project_id, embedding) '"],
-    "graphs/new_graph.sql": [
+    "hnsw/hnsw_insert.sql": ["format('INSERT INTO pgmnemo.%I (lesson_id, number, project_id, embedding) '"],
+    "hnsw/hnsw_create_table.sql": [
         "format('CREATE TABLE pgmnemo.%I (lesson_id bigint NOT NULL, number smallint NOT NULL, '",
         "format('ALTER TABLE pgmnemo.%I OWNER TO %I,",
-        "format('CREATE POLICY acting_tenant ON pgmnemo.%I USING ((SELECT pgmnemo._acting_graph(%L)))',",
+        "format('CREATE POLICY acting_tenant ON pgmnemo.%I USING ((SELECT pgmnemo._acting_hnsw_table(%L)))',",
         "format('REVOKE ALL ON pgmnemo.%I FROM %s CASCADE', made, other);"],
-    "graphs/rebuild.sql": [
+    "hnsw/hnsw_rebuild.sql": [
         "format('INSERT INTO pgmnemo.%I (lesson_id, number, project_id, embedding) '",
         "format('UPDATE pgmnemo.lesson_vector v SET indexed = true FROM pgmnemo.%I g '",
         "format('DELETE FROM pgmnemo.%I g WHERE NOT EXISTS (SELECT FROM pgmnemo.lesson_vector v '"],
-    "graphs/vector_leaves.sql": [
-        "format('DELETE FROM pgmnemo.%I WHERE lesson_id = $1 AND number = $2', graph)"],
+    "hnsw/lesson_vector_after_change.sql": [
+        "format('DELETE FROM pgmnemo.%I WHERE lesson_id = $1 AND number = $2', hnsw_table)"],
     "guard/schema_rights.sql": [
         "format('REVOKE CREATE ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));"],
     "rights/autovacuum.sql": ["format('ALTER TABLE %s SET (autovacuum_vacuum_scale_factor = 0.05, '",],
     "rights/rights.sql": ["format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);",
                           "format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);",
                           "format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);"],
-    "upkeep/graph_problems.sql": ["format("],
-    "vectors/graph_rows.sql": ["format('SELECT array_agg(n.lesson_id), array_agg(n.distance)'"],
+    "upkeep/hnsw_problems.sql": ["format("],
+    "vectors/hnsw_rows.sql": ["format('SELECT array_agg(n.lesson_id), array_agg(n.distance)'"],
     "verbs/open_staging.sql": ["format('COMMENT ON TABLE pg_temp.lesson_staging IS %L',"],
 }  # fmt: skip
 # May be called with the rights of the extension's owner alone.
@@ -144,12 +145,12 @@ def test_every_public_object_is_described(owner: psycopg.Connection[Any]) -> Non
         "SELECT proname::text FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND proname !~ '^_' "
         "AND obj_description(oid, 'pg_proc') IS NULL UNION ALL "
         "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'v') "
-        "AND relname !~ '^graph_[0-9]+$' AND obj_description(oid, 'pg_class') IS NULL UNION ALL "
+        "AND relname !~ '^hnsw_[0-9]+$' AND obj_description(oid, 'pg_class') IS NULL UNION ALL "
         "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind = 'c' "
         "AND obj_description(reltype, 'pg_type') IS NULL UNION ALL "
         "SELECT attrelid::regclass || '.' || attname FROM pg_attribute JOIN pg_class c ON c.oid = attrelid "
         "WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped "
-        "AND relname !~ '^graph_[0-9]+$' "
+        "AND relname !~ '^hnsw_[0-9]+$' "
         "AND col_description(attrelid, attnum) IS NULL"
     ).fetchall()  # fmt: skip
     assert bare == []
@@ -168,7 +169,7 @@ def test_a_verb_with_a_tenant_has_the_owners_rights_and_nothing_else_has(
     ).fetchall()
     assert rows
     assert {config for _, _, (config, *_) in rows} == {"search_path=pg_catalog, pg_temp"}
-    assert [found for found, proves, _ in rows if not proves] == ["_graph_leaves"]
+    assert [found for found, proves, _ in rows if not proves] == ["_hnsw_index_after_change"]
     asking = owner.execute(
         "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND NOT prosecdef "
         "AND proname !~ '^_' AND proargnames && '{tenant,caller}'"
@@ -200,7 +201,7 @@ def test_functions_that_run_statements_fix_their_search_path(owner: psycopg.Conn
         "WHERE pronamespace = 'pgmnemo'::regnamespace AND proconfig IS NULL "
         "AND (lanname <> 'sql' OR provolatile = 'v' OR proname !~ '^_')")}  # fmt: skip
     # the verbs that call these pin theirs
-    assert free == {"version", "_passing", "_superseded_then", "upkeep_each"}
+    assert free == {"version", "_passes_filter_call", "_superseded_then", "upkeep_each"}
     paths = owner.execute(
         "SELECT DISTINCT c FROM pg_proc, unnest(proconfig) c WHERE pronamespace = 'pgmnemo'::regnamespace "
         "AND c LIKE 'search_path=%'"

@@ -225,7 +225,7 @@ def test_the_set_of_ended_lessons_is_what_each_lookup_finds(tenant: Any) -> None
     found = tenant.look(
         """
         SELECT pgmnemo._superseded_then(l.tenant_id, l.id, m, k),
-               pgmnemo._ended(l.tenant_id, m, k) @> l.id
+               pgmnemo._superseded_ids(l.tenant_id, m, k) @> l.id
           FROM pgmnemo.lesson l, unnest(%s::timestamptz[]) m, unnest(%s::timestamptz[]) k
          WHERE l.tenant_id = %s
         """,

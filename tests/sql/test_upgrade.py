@@ -319,7 +319,7 @@ def test_a_superuser_who_upgrades_anothers_extension_owns_nothing_of_it(
     fill(upgraded, 60)
     upgraded.execute(UPGRADE)
     assert upgraded.execute("SELECT current_user").fetchone() == ("postgres",)
-    for (name,) in upgraded.execute("DELETE FROM pgmnemo.vector_graph RETURNING name").fetchall():
+    for (name,) in upgraded.execute("DELETE FROM pgmnemo.hnsw_index RETURNING name").fetchall():
         upgraded.execute(f"DROP TABLE IF EXISTS pgmnemo.{name}")
     assert catalogue(upgraded) == catalogue(full)
     assert upgraded.execute("SELECT count(*) FROM pgmnemo.lesson").fetchone() != (0,)

@@ -1,4 +1,4 @@
-"""The vector leg is exact in a small scope, goes through a graph in a large one, never comes back short."""
+"""The vector leg is exact in a small scope, uses an HNSW index in a large one, and is never short."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.sql.test_graphs import graph
+from tests.sql.test_hnsw import hnsw_table
 
 LARGE, SMALL, QUESTIONS = 2000, 20, 20
 DIMENSIONS = 300
@@ -19,7 +19,7 @@ DIMENSIONS = 300
 
 @pytest.fixture(scope="module")
 def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
-    """2,000 lessons of one tenant and 20 of another, in a graph each, and questions of their kind."""
+    """2,000 lessons of one tenant and 20 of another, in an HNSW index each, and questions of their kind."""
     chance = np.random.default_rng(7)
     centres = chance.standard_normal((30, DIMENSIONS))
     count = LARGE + SMALL + QUESTIONS
@@ -38,16 +38,16 @@ def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
 
 
 def indexed(tenant: Any) -> int:
-    """How many vectors are in a tenant's graph once all are brought in."""
+    """How many vectors are in a tenant's HNSW index once all are brought in."""
     tenant.value("SELECT pgmnemo.index_lessons()")
     return int(tenant.value("SELECT count(*) FROM pgmnemo.vectors WHERE indexed"))
 
 
 def scans(tenant: Any) -> int:
-    """How often a tenant's graph was searched."""
+    """How often a tenant's HNSW index was searched."""
     tenant.client.execute("SELECT pg_stat_force_next_flush()")
     return int(tenant.value("SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = %s",
-                            graph(tenant) + "_hnsw"))  # fmt: skip
+                            hnsw_table(tenant) + "_embedding"))  # fmt: skip
 
 
 def half(vector: Any) -> Any:
@@ -60,7 +60,7 @@ def asked(tenant: Any, questions: Any, limit: int, k: int = 10, **options: Any) 
     return [tenant.ids(None, question, mode="vector", k=k, **options) for question in questions]
 
 
-def test_the_graph_serves_a_large_scope_and_finds_what_the_exact_scan_finds(crowd: Any) -> None:
+def test_the_hnsw_index_serves_a_large_scope_and_finds_what_the_exact_scan_finds(crowd: Any) -> None:
     large, _, questions = crowd
     before = scans(large)
     found = asked(large, questions, 0)
@@ -75,8 +75,8 @@ def test_the_exact_scan_reads_no_table(database: Any, crowd: Any) -> None:
     large = crowd[0]
     with database.admin() as owner:  # what other tests stored since decides plans, too
         owner.execute("VACUUM (ANALYZE) pgmnemo.lesson_vector")
-    source = large.value("SELECT prosrc FROM pg_proc WHERE oid = 'pgmnemo._vector_rows'::regproc")
-    places = {"(scope)": "$1", "projects": "$2", "_vector_rows.generation": "$3", "direction": "$4",
+    source = large.value("SELECT prosrc FROM pg_proc WHERE oid = 'pgmnemo._scanned_vectors'::regproc")
+    places = {"(scope)": "$1", "projects": "$2", "_scanned_vectors.generation": "$3", "direction": "$4",
               "merged": "$5", "most": "$6"}  # fmt: skip
     for name, place in places.items():
         source = source.replace(name, place)
@@ -114,20 +114,24 @@ def test_a_tenant_of_one_percent_gets_all_it_asks_for(crowd: Any) -> None:
 
 
 def served(tenant: Any, owner: Any, inside: float, held: int, limit: int) -> Any:
-    """The ef_search of a scope of so many lessons in a graph of so many vectors; None: it is read exactly."""
-    question = {"held": held, "generation": 1, "graph": graph(tenant)}
+    """The ef_search of a scope of so many lessons in an index of so many vectors; None: an exact scan."""
+    question = {"held": held, "generation": 1, "hnsw_table": hnsw_table(tenant)}
     query = (
-        "SELECT g.ef_search FROM pgmnemo._serving_graph(pgmnemo._scope(%s, NULL), "
+        "SELECT g.ef_search FROM pgmnemo._hnsw_for_scope(pgmnemo._scope(%s, NULL), "
         "jsonb_populate_record(NULL::pgmnemo.question, %s), 50, "
         "jsonb_populate_record(pgmnemo._settings(), %s)) g"
     )
     with owner.transaction(force_rollback=True):
-        owner.execute("UPDATE pg_class SET reltuples = %s WHERE relname = %s", (inside, question["graph"]))
+        owner.execute(
+            "UPDATE pg_class SET reltuples = %s WHERE relname = %s", (inside, question["hnsw_table"])
+        )
         parameters = (tenant.id, Jsonb(question), Jsonb({"exact_scan_limit": limit}))
         return owner.execute(query, parameters).fetchone()[0]
 
 
-def test_the_limit_of_the_exact_scan_grows_with_the_graph(crowd: Any, owner: psycopg.Connection[Any]) -> None:
+def test_the_limit_of_the_exact_scan_grows_with_the_hnsw_index(
+    crowd: Any, owner: psycopg.Connection[Any]
+) -> None:
     for inside, limit in ((-1, 10_000), (0, 10_000), (90_000, 10_000), (900_000, 30_000)):
         assert served(crowd[0], owner, inside, limit, 10_000) is None
         assert served(crowd[0], owner, inside, limit + 1, 10_000) is not None
@@ -138,7 +142,7 @@ def test_the_limit_of_the_exact_scan_grows_with_the_graph(crowd: Any, owner: psy
     (100_000, 50, 0.95, 128), (10_000, 50, 0.95, 68), (100_000, 100, 0.95, 256), (100_000, 50, 0.99, 395),
     (1_000_000, 50, 0.95, 244), (1_000_000, 50, 0.999, 1000), (0, 50, 0.95, 6),
 ])  # fmt: skip
-def test_a_graph_is_searched_the_farther_the_larger_it_is_and_the_more_is_wanted(
+def test_an_hnsw_index_is_searched_the_farther_the_larger_it_is_and_the_more_is_wanted(
     tenant: Any, vectors: float, depth: int, told: float, searched: int
 ) -> None:
     ((found,),) = tenant.look("SELECT pgmnemo._ef_search(%s, %s, %s)", vectors, depth, told)
@@ -155,7 +159,7 @@ def test_a_told_recall_is_reached(crowd: Any) -> None:
     large.set(vector_recall="")
 
 
-def test_what_waits_is_found_beside_the_graph(tenant: Any, unit: Any) -> None:
+def test_what_waits_is_found_beside_the_hnsw_index(tenant: Any, unit: Any) -> None:
     tenant.set(exact_scan_limit=10)
     tenant.store_many({f"a{n:02}": "x" for n in range(30)}, np.array([unit(1, n + 1) for n in range(30)]))
     assert indexed(tenant) == 30
@@ -166,7 +170,7 @@ def test_what_waits_is_found_beside_the_graph(tenant: Any, unit: Any) -> None:
     tenant.value("SELECT pgmnemo.forget_tenant()")
 
 
-def test_lessons_with_many_vectors_are_many_enough_for_the_graph(tenant: Any, unit: Any) -> None:
+def test_lessons_with_many_vectors_are_many_enough_for_the_hnsw_index(tenant: Any, unit: Any) -> None:
     tenant.set(exact_scan_limit=50)
     for n in range(10):
         parts = [unit(n + 1, 1, m) for m in range(9)]
@@ -180,14 +184,14 @@ def test_lessons_with_many_vectors_are_many_enough_for_the_graph(tenant: Any, un
     tenant.value("SELECT pgmnemo.forget_tenant()")
 
 
-def test_a_graph_that_was_dropped_since_the_snapshot_is_not_missed(
+def test_an_hnsw_index_that_was_dropped_since_the_snapshot_is_not_missed(
     tenant: Any, owner: Any, unit: Any
 ) -> None:
     tenant.set(exact_scan_limit=10)
     tenant.store_many({f"a{n:02}": "x" for n in range(30)}, np.array([unit(1, n + 1) for n in range(30)]))
     tenant.value("SELECT pgmnemo.index_lessons()")
     expected = tenant.ids(None, unit(1), mode="vector", k=5)
-    name = graph(tenant)
+    name = hnsw_table(tenant)
     with tenant.client.transaction():
         tenant.client.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         assert tenant.value("SELECT count(*) FROM pgmnemo.lessons") == 30

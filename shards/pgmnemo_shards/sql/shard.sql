@@ -60,7 +60,7 @@ DECLARE
     may boolean;
     away boolean;
 BEGIN
-    SELECT r.rolsuper OR pgmnemo._reaches(r.rolname, tenant),
+    SELECT r.rolsuper OR pgmnemo._has_grant(r.rolname, tenant),
            EXISTS (SELECT FROM pgmnemo_shard.away a WHERE a.tenant_id = tenant) INTO may, away
       FROM pg_roles r WHERE r.rolname = session_user;
     IF may OR tenant IS NULL THEN  -- the verb says what is wrong with NULL, which locks nothing
@@ -294,7 +294,7 @@ BEGIN
                                              ARRAY[OLD.token_count]);
         END IF;
         IF described AND OLD.metadata <> '{}' THEN
-            DELETE FROM pgmnemo.lesson_entry e USING pgmnemo._entries(OLD.metadata) AS was (entry)
+            DELETE FROM pgmnemo.lesson_entry e USING pgmnemo._metadata_entries(OLD.metadata) AS was (entry)
              WHERE e.tenant_id = OLD.tenant_id AND e.entry = was.entry AND e.lesson_id = OLD.id;
         END IF;
     END IF;
@@ -304,7 +304,7 @@ BEGIN
         END IF;
         IF described AND NEW.metadata <> '{}' THEN
             INSERT INTO pgmnemo.lesson_entry
-            SELECT NEW.tenant_id, e.entry, NEW.id FROM pgmnemo._entries(NEW.metadata) AS e (entry);
+            SELECT NEW.tenant_id, e.entry, NEW.id FROM pgmnemo._metadata_entries(NEW.metadata) AS e (entry);
         END IF;
     END IF;
     RETURN NULL;
@@ -334,9 +334,9 @@ CREATE OR REPLACE TRIGGER pgmnemo_shard_other BEFORE UPDATE ON pgmnemo.lesson_ve
     WHEN (OLD.indexed AND (OLD.project_id, OLD.embedding::text) IS DISTINCT FROM (NEW.project_id, NEW.embedding::text))
     EXECUTE FUNCTION pgmnemo_shard._other_vector();
 CREATE OR REPLACE TRIGGER pgmnemo_shard_left AFTER UPDATE ON pgmnemo.lesson_vector FOR EACH ROW
-    WHEN (OLD.indexed AND NOT NEW.indexed) EXECUTE FUNCTION pgmnemo._vector_leaves();
+    WHEN (OLD.indexed AND NOT NEW.indexed) EXECUTE FUNCTION pgmnemo._lesson_vector_after_change();
 CREATE OR REPLACE TRIGGER pgmnemo_shard_gone AFTER DELETE ON pgmnemo.lesson_vector FOR EACH ROW
-    WHEN (OLD.indexed) EXECUTE FUNCTION pgmnemo._vector_leaves();
+    WHEN (OLD.indexed) EXECUTE FUNCTION pgmnemo._lesson_vector_after_change();
 ALTER TABLE pgmnemo.lesson ENABLE REPLICA TRIGGER pgmnemo_shard_applied;
 ALTER TABLE pgmnemo.lesson_vector ENABLE REPLICA TRIGGER pgmnemo_shard_other, ENABLE REPLICA TRIGGER pgmnemo_shard_left,
     ENABLE REPLICA TRIGGER pgmnemo_shard_gone;

@@ -6,13 +6,13 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    role name := pgmnemo._proved(caller);
+    role name := pgmnemo._verified_role(caller);
     free name;
 BEGIN
     IF tenant IS NULL THEN
         RAISE EXCEPTION 'tenant is NULL'
         USING ERRCODE = 'invalid_parameter_value', HINT = 'Name the tenant by its uuid.';
-    ELSIF NOT pgmnemo._reaches(role, tenant) THEN
+    ELSIF NOT pgmnemo._has_grant(role, tenant) THEN
         RAISE EXCEPTION 'role % has no grant for tenant %', quote_ident(role), quote_literal(tenant)
         USING ERRCODE = 'insufficient_privilege',
               HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role).';

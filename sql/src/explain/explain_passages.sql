@@ -6,7 +6,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     WITH each AS (
         SELECT p.number, p.content, c.cosine, t.terms, t.lexemes,
-               row_number() OVER (ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number) AS shown,
+               row_number() OVER (ORDER BY pgmnemo._passage_order(p.lexemes, v.embedding, asked, s), p.number) AS shown,
                row_number() OVER (ORDER BY c.cosine DESC NULLS LAST, p.number) AS by_cosine,
                row_number() OVER (ORDER BY t.terms DESC, p.number) AS by_terms
           FROM pgmnemo.passage p

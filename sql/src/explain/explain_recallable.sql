@@ -23,10 +23,10 @@ AS $$
              format('expires %s, recall as of %s', coalesce((l).expires_at::text, 'never'), (scope).moment)),
             ('not superseded', CASE WHEN (scope).known_at IS NULL
                                     THEN coalesce((scope).moment < (l).superseded_at, true)
-                                    ELSE pgmnemo._believed(l, scope) END,
+                                    ELSE pgmnemo._held_as_known(l, scope) END,
              format('superseded %s, recall as of %s, by what was known %s', coalesce((l).superseded_at::text, 'never'),
                     (scope).moment, coalesce((scope).known_at::text, 'last'))),
-            ('filter', (scope).filtered IS NOT TRUE OR pgmnemo._passes(l, (scope).filter),
+            ('filter', (scope).filtered IS NOT TRUE OR pgmnemo._passes_filter(l, (scope).filter),
              CASE WHEN (scope).filtered IS NOT TRUE THEN 'none' END),
             ('gate', (scope).gate <> 'enforce' OR (l).commit_sha IS NOT NULL OR (l).artifact_hash IS NOT NULL,
              format('gate_strict %s, lesson with%s provenance', (scope).gate,

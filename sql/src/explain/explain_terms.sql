@@ -10,7 +10,7 @@ AS $$
                      * pgmnemo._impact(a.scale, cardinality(h.positions),
                                        (asked).flat, (asked).per_token, (l).token_count,
                                        (asked).pivot)
-                     / pgmnemo._unit()
+                     / pgmnemo._bm25_unit()
                 ELSE 0 END,
            format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held)
            || coalesce('; in passage ' || p.numbers, '')
@@ -23,6 +23,6 @@ AS $$
             SELECT string_agg(p.number::text, ', ' ORDER BY p.number)
               FROM pgmnemo.passage p
              WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id
-               AND p.lexemes @@ pgmnemo._term(q.lexeme)) AS p (numbers)
+               AND p.lexemes @@ pgmnemo._lexeme_query(q.lexeme)) AS p (numbers)
      ORDER BY a.idf DESC NULLS LAST, q.lexeme COLLATE "C"
 $$;

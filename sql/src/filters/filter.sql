@@ -39,7 +39,7 @@ BEGIN
                 PERFORM pgmnemo._filter_error('''topic_prefix''', 'must be a text that is not empty',
                                               'Write {"topic_prefix": "deploy/"}.');
             END IF;
-            f.topic_prefix := pgmnemo._composed(one.value #>> '{}');
+            f.topic_prefix := pgmnemo._nfc(one.value #>> '{}');
         ELSIF one.key = 'since' THEN
             f.since := pgmnemo._filter_time(one.key, one.value);
         ELSIF one.key = 'until' THEN
@@ -60,10 +60,10 @@ BEGIN
             IF f.contained IS NULL OR conditions <> '{}' THEN
                 f.matching := pgmnemo._metadata_path(conditions, 0)::jsonpath;
                 SELECT array_agg(a.entry), array_agg(a.place) INTO f.entries, f.conditions
-                  FROM pgmnemo._asked_entries(conditions) a;
+                  FROM pgmnemo._filter_entries(conditions) a;
             END IF;
             IF f.contained IS NOT NULL THEN
-                contained := ARRAY(SELECT e FROM pgmnemo._entries(f.contained) e WHERE e <> 0);
+                contained := ARRAY(SELECT e FROM pgmnemo._metadata_entries(f.contained) e WHERE e <> 0);
                 f.entries := f.entries || contained;
                 f.conditions := f.conditions || ARRAY(SELECT -n FROM generate_series(1, cardinality(contained)) n);
             END IF;

@@ -13,6 +13,6 @@ BEGIN
         PERFORM pgmnemo._filter_error(quote_literal(item), format('must be a text or a list of 1 to %s texts', most),
                                       'Leave it out where any will do.');
     END IF;
-    RETURN ARRAY(SELECT DISTINCT pgmnemo._composed(i) FROM jsonb_array_elements_text(items) i);
+    RETURN ARRAY(SELECT DISTINCT pgmnemo._nfc(i) FROM jsonb_array_elements_text(items) i);
 END
 $$;

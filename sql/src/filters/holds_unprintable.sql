@@ -5,5 +5,5 @@ RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT EXISTS (SELECT FROM jsonb_path_query(metadata, 'strict $.** ? (@.type() == "number")') n
-                    WHERE pgmnemo._unprintable(n))
+                    WHERE pgmnemo._is_unprintable(n))
 $$;

@@ -7,6 +7,6 @@ AS $$
 BEGIN
     RETURN EXISTS (SELECT FROM pgmnemo.supersession x
                     WHERE x.tenant_id = tenant AND x.old_id = lesson AND x.valid_from <= moment
-                      AND pgmnemo._link_known(x, known_at));
+                      AND pgmnemo._supersession_known(x, known_at));
 END
 $$;

@@ -1,5 +1,5 @@
 -- Return the `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id: first
--- lessons of pieces, then other lessons that could rank among them. MaxScore: the lists of the rarest terms are read
+-- lessons of segments, then other lessons that could rank among them. MaxScore: the lists of the rarest terms are read
 -- whole; once the remaining terms cannot lift a lesson without the read terms to the depth-th score so far, they are
 -- read only for the few lessons that they could still lift. Without enable_sort the planner aggregates by hashing: it
 -- takes a few hundred postings for three, and would sort.
@@ -27,21 +27,21 @@ DECLARE
     totals float8[];
     rest float8;
     least_of_best float8;
-    sealed_ids bigint[] := '{}';
-    sealed_totals float8[] := '{}';
+    segment_ids bigint[] := '{}';
+    segment_totals float8[] := '{}';
     floor float8 := -1;
 BEGIN
     IF last = 0 THEN
         RETURN;
     ELSIF scope.ids IS NOT NULL THEN
         RETURN QUERY
-        SELECT x.lesson_id, x.total FROM pgmnemo._best_sums(scope, asked, scope.ids, NULL, NULL) x
+        SELECT x.lesson_id, x.total FROM pgmnemo._best_totals(scope, asked, scope.ids, NULL, NULL) x
          WHERE x.total > 0 LIMIT depth;
         RETURN;
     END IF;
     IF (SELECT max(t) FROM unnest(asked.tops) t) > 0 THEN
-        SELECT s.ids, s.totals INTO sealed_ids, sealed_totals FROM pgmnemo._sealed_leg(scope, asked, depth) s;
-        floor := coalesce(sealed_totals[depth], -1);
+        SELECT s.ids, s.totals INTO segment_ids, segment_totals FROM pgmnemo._segment_leg(scope, asked, depth) s;
+        floor := coalesce(segment_totals[depth], -1);
     END IF;
     IF last > many_terms OR (SELECT sum(n) FROM unnest(asked.listed) n) <= at_once THEN
         read := last;
@@ -54,13 +54,13 @@ BEGIN
         END LOOP;
     END IF;
     SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
-      FROM (SELECT u.lesson_id, sum(u.part) AS total FROM pgmnemo._list_parts(scope, asked, 1, read) u
+      FROM (SELECT u.lesson_id, sum(u.part) AS total FROM pgmnemo._posting_impacts(scope, asked, 1, read) u
              GROUP BY u.lesson_id) x;
     WHILE read < last LOOP
         rest := (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
         least_of_best := (SELECT greatest(floor, coalesce(min(x.total) FILTER (WHERE x.place = depth), -1))
                             FROM (SELECT s.total, row_number() OVER (ORDER BY s.total DESC) AS place
-                                    FROM pgmnemo._best_sums(scope, asked, ids, totals, looked_at) s) x);
+                                    FROM pgmnemo._best_totals(scope, asked, ids, totals, looked_at) s) x);
         IF least_of_best <= rest THEN
             -- a lesson without any term read so far could be among the best: read on until none can, or the floor may
             -- have risen
@@ -76,7 +76,7 @@ BEGIN
               FROM (SELECT u.lesson_id, sum(u.total) AS total
                       FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total
                              UNION ALL
-                            SELECT * FROM pgmnemo._list_parts(scope, asked, read + 1, wanted)) u
+                            SELECT * FROM pgmnemo._posting_impacts(scope, asked, read + 1, wanted)) u
                      GROUP BY u.lesson_id) x;
             read := wanted;
             lists := lists + more;
@@ -86,17 +86,17 @@ BEGIN
             EXIT WHEN lesson_cost * cardinality(ids) <= asked.listed[read + 1];
             SELECT array_agg(h.lesson_id), array_agg(h.total + coalesce(x.part, 0)) INTO ids, totals
               FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h
-              LEFT JOIN pgmnemo._list_parts(scope, asked, read + 1, read + 1) x ON x.lesson_id = h.lesson_id;
+              LEFT JOIN pgmnemo._posting_impacts(scope, asked, read + 1, read + 1) x ON x.lesson_id = h.lesson_id;
             read := read + 1;
         END IF;
     END LOOP;
     IF read < last THEN
         SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
-          FROM pgmnemo._best_sums(scope, asked, ids, totals, NULL) x;
+          FROM pgmnemo._best_totals(scope, asked, ids, totals, NULL) x;
     END IF;
     RETURN QUERY
     SELECT w.lesson_id, w.total
-      FROM (SELECT * FROM unnest(ids || sealed_ids, totals || sealed_totals) AS h (lesson_id, total)
+      FROM (SELECT * FROM unnest(ids || segment_ids, totals || segment_totals) AS h (lesson_id, total)
              WHERE h.total >= floor ORDER BY h.total DESC OFFSET 0) w
      CROSS JOIN LATERAL (
             SELECT l.external_id, l.project_id FROM pgmnemo.lesson l

@@ -1,5 +1,5 @@
 -- Remove these lessons of a project, in their former state, from the keyword index: from the blocks that hold them, and
--- for lessons of a piece by negative blocks. Ids ascend within a block, so its first and last id rule out most blocks
+-- for lessons of a segment by negative blocks. Ids ascend within a block, so its first and last id rule out most blocks
 -- without them.
 CREATE FUNCTION pgmnemo._remove_postings(tenant uuid, project uuid, gone bigint[], lexemes tsvector[], tokens integer[])
 RETURNS void
@@ -10,11 +10,11 @@ DECLARE
     first constant bigint := (SELECT min(g) FROM unnest(gone) g);
     last  constant bigint := (SELECT max(g) FROM unnest(gone) g);
     terms constant text[] := ARRAY(SELECT DISTINCT t FROM unnest(lexemes) AS u (v), unnest(tsvector_to_array(u.v)) t);
-    sealed bigint[] := '{}';
+    in_segments bigint[] := '{}';
 BEGIN
     PERFORM pgmnemo._lock_tenant(tenant);
-    IF EXISTS (SELECT FROM pgmnemo.piece_project j WHERE j.tenant_id = tenant AND j.project_id = project) THEN
-        sealed := ARRAY(
+    IF EXISTS (SELECT FROM pgmnemo.segment_project j WHERE j.tenant_id = tenant AND j.project_id = project) THEN
+        in_segments := ARRAY(
             SELECT g FROM unnest(gone) g
             EXCEPT
             SELECT unnest(p.lesson_ids) FROM pgmnemo.posting p
@@ -50,7 +50,7 @@ BEGIN
               FROM unnest(gone, lexemes, tokens) AS g (id, lexemes, tokens)
              CROSS JOIN LATERAL (SELECT u.lexeme, cardinality(u.positions)::smallint FROM unnest(g.lexemes) u
                                  UNION ALL SELECT '', 0::smallint) AS v (lexeme, frequency)
-             WHERE g.id = ANY (sealed)
+             WHERE g.id = ANY (in_segments)
              GROUP BY v.lexeme) t
      CROSS JOIN LATERAL pgmnemo._posting_blocks(t.ids, t.frequencies, t.token_counts) b;
 END

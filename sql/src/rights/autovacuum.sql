@@ -7,7 +7,7 @@ BEGIN
     FOR item IN
         SELECT c.oid::regclass AS name FROM pg_catalog.pg_class c
          WHERE c.relnamespace = 'pgmnemo'::regnamespace
-           AND c.relname IN ('lesson', 'lesson_entry', 'lesson_vector', 'passage', 'piece_term', 'posting')
+           AND c.relname IN ('lesson', 'lesson_entry', 'lesson_vector', 'passage', 'segment_term', 'posting')
            AND NOT EXISTS (SELECT FROM unnest(c.reloptions) o WHERE starts_with(o, 'autovacuum_'))
     LOOP
         EXECUTE format('ALTER TABLE %s SET (autovacuum_vacuum_scale_factor = 0.05, '

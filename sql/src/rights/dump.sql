@@ -11,5 +11,5 @@ SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_vector', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_edge', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.supersession', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.supersession_number_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', '');
-SELECT pg_catalog.pg_extension_config_dump('pgmnemo.graph_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.hnsw_index', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.hnsw_seq', '');

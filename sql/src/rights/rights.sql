@@ -45,10 +45,10 @@ GRANT SELECT ON pgmnemo.health TO pg_monitor;
 -- These run with the caller's rights, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,
-    pgmnemo._name_uuid, pgmnemo._sha1, pgmnemo._composed, pgmnemo._composed_unicode,
+    pgmnemo._name_uuid, pgmnemo._sha1, pgmnemo._nfc, pgmnemo._nfc_unicode,
     pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
     pgmnemo._config, pgmnemo._zone,
     pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
     pgmnemo._calendar_span, pgmnemo._month,
-    pgmnemo._small_number, pgmnemo._time_words, pgmnemo._times_in_english, pgmnemo._folded
+    pgmnemo._small_number, pgmnemo._time_words, pgmnemo._times_in_english, pgmnemo._without_accents
     TO PUBLIC;

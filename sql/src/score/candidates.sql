@@ -35,14 +35,14 @@ BEGIN
                    pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
                                      s.full_coverage, asked.brevity),
                    pgmnemo._center(asked, v.common), l.mark, l.repeats,
-                   pgmnemo._share(l.repeats, l.role = 'assistant', l.asks, s))::pgmnemo.candidate
+                   pgmnemo._relevance_share(l.repeats, l.role = 'assistant', l.asks, s))::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
-                       pgmnemo._bare_question(l.content) AS asks,
+                       pgmnemo._is_bare_question(l.content) AS asks,
                        CASE WHEN asked.collapse
-                            THEN pgmnemo._words_mark(l.content, l.lexemes, l.token_count) END AS mark,
+                            THEN pgmnemo._lexemes_hash(l.content, l.lexemes, l.token_count) END AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)
                        AND pgmnemo._repeats_question(l.content, l.topic, l.text_config, l.lexemes, asked.repeated)
                        AS repeats
@@ -72,7 +72,7 @@ BEGIN
                   FROM unnest(asked.queries, asked.scales, asked.idfs) AS t (query, scale, idf)
                  WHERE l.whole @@ t.query) t ON by_words AND (g.total IS NULL OR p.lesson_id IS NULL)
          CROSS JOIN LATERAL (
-                SELECT coalesce(g.total, t.total) / pgmnemo._unit() AS bm25,
+                SELECT coalesce(g.total, t.total) / pgmnemo._bm25_unit() AS bm25,
                        CASE WHEN p.lesson_id IS NOT NULL THEN p.terms ELSE t.worth END AS terms) w);
 END
 $$;

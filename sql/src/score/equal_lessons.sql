@@ -14,7 +14,7 @@ BEGIN
                FILTER (WHERE r.score IS NOT NULL) AS members,
                (array_agg(k.lesson_id ORDER BY k.asks, k.happened DESC, k.lesson_id DESC))[1] AS newest,
                count(*)::integer - 1 AS others
-          FROM pgmnemo._equal_keys(scope, ARRAY(SELECT c.lesson_id FROM unnest(candidates) c) || copies) k
+          FROM pgmnemo._text_keys(scope, ARRAY(SELECT c.lesson_id FROM unnest(candidates) c) || copies) k
           LEFT JOIN (SELECT r.score, (r.own).* FROM pgmnemo._ranked(candidates, near, nears, linked, graphs, s) r) r
                  ON r.lesson_id = k.lesson_id
          WHERE NOT k.alone

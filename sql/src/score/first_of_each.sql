@@ -13,7 +13,7 @@ AS $$
                 SELECT 2, u.lesson_id, NULL, u.place FROM unnest(by_vector) WITH ORDINALITY AS u (lesson_id, place)
                  UNION ALL
                 SELECT 3, u.lesson_id, NULL, u.place FROM unnest(filled) WITH ORDINALITY AS u (lesson_id, place)) f
-          JOIN pgmnemo._equal_keys(scope, by_keyword || by_vector || filled) k ON k.lesson_id = f.lesson_id
+          JOIN pgmnemo._text_keys(scope, by_keyword || by_vector || filled) k ON k.lesson_id = f.lesson_id
     ), kept AS (
         SELECT k.text_key, min(k.way * 1000000000::bigint + k.place) AS place
           FROM (SELECT e.*, row_number() OVER (PARTITION BY e.way ORDER BY e.place) AS turn

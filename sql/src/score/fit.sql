@@ -1,4 +1,4 @@
--- Return a score on the scale of its question (pgmnemo._ideal).
+-- Return a score on the scale of its question (pgmnemo._ideal_score).
 CREATE FUNCTION pgmnemo._fit(score float8, ideal float8)
 RETURNS TABLE (fit float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

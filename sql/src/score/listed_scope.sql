@@ -11,7 +11,7 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value',
               HINT = 'Leave it out for what held at a time; with it all lessons are meant, whenever they held.';
     END IF;
-    RETURN pgmnemo._asked_scope(tenant, project, gate, NULL, valid_at, now(), known_at,
+    RETURN pgmnemo._filtered_scope(tenant, project, gate, NULL, valid_at, now(), known_at,
                                 given, coalesce(everything, false));
 END
 $$;

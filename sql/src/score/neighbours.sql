@@ -1,6 +1,7 @@
--- Return the relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an
--- answer often follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing,
--- because it repeats; and it adds nothing to later lessons, only to the earlier lessons, which it answers.
+-- Return the relevance that reaches candidates from those up to two places before and after
+-- (pgmnemo._from_neighbours): an answer often follows its question, and a thought goes on in the next turn. An
+-- assistant's lesson gains nothing, because it repeats; and it adds nothing to later lessons, only to the earlier
+-- lessons, which it answers.
 CREATE FUNCTION pgmnemo._neighbours(candidates pgmnemo.candidate[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, neighbours float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -10,8 +11,10 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT c.lesson_id,
-           pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier, s.neighbours_half_length)
-           + pgmnemo._passed(c.after_step, c.after, c.after_words, c.later_step, c.later, s.neighbours_half_length)
+           pgmnemo._from_neighbours(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier,
+                                    s.neighbours_half_length)
+           + pgmnemo._from_neighbours(c.after_step, c.after, c.after_words, c.later_step, c.later,
+                                      s.neighbours_half_length)
       FROM (SELECT c.lesson_id, c.assistant,
                    g.place - lag(g.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
                    lag(g.onward) OVER places AS before,

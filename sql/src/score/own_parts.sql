@@ -1,5 +1,5 @@
 -- Return what a candidate's own components add to its score, in the order of the sum. Only this function and
--- _lent_parts define the score. A leg that was not asked adds nothing. The result is a row: unlike an array it costs
+-- _context_parts define the score. A leg that was not asked adds nothing. The result is a row: unlike an array it costs
 -- nothing.
 CREATE FUNCTION pgmnemo._own_parts(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_cosine float8, cosine float8,

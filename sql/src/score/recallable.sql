@@ -11,6 +11,6 @@ AS $$
             OR ((scope).role IS NULL OR l.role = (scope).role)
                AND ((scope).valid_at IS NULL OR coalesce(l.occurred_at, l.stored_at) <= (scope).valid_at)
                AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL)
-               AND ((scope).known_at IS NULL OR pgmnemo._believed(l, scope))
-               AND ((scope).filtered IS NOT TRUE OR pgmnemo._passing(l, (scope).filter)))
+               AND ((scope).known_at IS NULL OR pgmnemo._held_as_known(l, scope))
+               AND ((scope).filtered IS NOT TRUE OR pgmnemo._passes_filter_call(l, (scope).filter)))
 $$;

@@ -6,6 +6,6 @@ RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT CASE WHEN happened > older_happened AND score >= 0.85 * older_score
-                THEN coalesce(pgmnemo._words_shared(older_lexemes, lexemes) >= 0.25::float8, false)
+                THEN coalesce(pgmnemo._word_overlap(older_lexemes, lexemes) >= 0.25::float8, false)
                 ELSE false END
 $$;

@@ -4,7 +4,7 @@ RETURNS TABLE (score float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT relevance + l.context + l.neighbours + l.recency + l.importance + l.graph
-      FROM pgmnemo._lent_parts(c, s) l
+      FROM pgmnemo._context_parts(c, s) l
 $$;
 
 COMMENT ON FUNCTION pgmnemo._score IS 'the score by which recall ranks: the sum of a candidate''s contributions';

@@ -12,6 +12,6 @@ BEGIN
         found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                         WHERE l.tenant_id = scope.tenant AND l.project_id = scope.first_project LIMIT few + 1);
     END IF;
-    RETURN CASE WHEN cardinality(found) <= few THEN pgmnemo._recallable_of(scope, found, few) END;
+    RETURN CASE WHEN cardinality(found) <= few THEN pgmnemo._recallable_ids(scope, found, few) END;
 END
 $$;

@@ -29,7 +29,7 @@ COMMENT ON TABLE pgmnemo.lesson IS 'memories, one a row; a role reaches those of
 COMMENT ON COLUMN pgmnemo.lesson.id IS 'number within the database; gaps say that others write too';
 COMMENT ON COLUMN pgmnemo.lesson.tenant_id IS 'the tenant whose row this is; row-level security goes by it';
 COMMENT ON COLUMN pgmnemo.lesson.project_id IS 'the project in the tenant: what recall_lessons searches by project_id';
-COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._composed), as role and topic are';
+COMMENT ON COLUMN pgmnemo.lesson.external_id IS 'the writer''s key, unique in tenant and project, 1 to 1000 bytes; breaks ties in C order; in Unicode''s composed form (pgmnemo._nfc), as role and topic are';
 COMMENT ON COLUMN pgmnemo.lesson.role IS 'who the lesson is from or for; recall_lessons can ask for one role';
 COMMENT ON COLUMN pgmnemo.lesson.topic IS 'a title; its words count as words of the content';
 COMMENT ON COLUMN pgmnemo.lesson.content IS 'the text itself';

@@ -9,5 +9,5 @@ CREATE TABLE pgmnemo.lesson_entry (
 
 COMMENT ON TABLE pgmnemo.lesson_entry IS 'the index of pgmnemo.lesson.metadata, kept by triggers on pgmnemo.lesson: never write it';
 COMMENT ON COLUMN pgmnemo.lesson_entry.tenant_id IS 'the tenant of the lesson';
-COMMENT ON COLUMN pgmnemo.lesson_entry.entry IS 'a path in the metadata with a value, as pgmnemo._entry makes it; 0: the lesson may hold any';
+COMMENT ON COLUMN pgmnemo.lesson_entry.entry IS 'a path in the metadata with a value, as pgmnemo._metadata_entry makes it; 0: the lesson may hold any';
 COMMENT ON COLUMN pgmnemo.lesson_entry.lesson_id IS 'lesson.id that holds it';

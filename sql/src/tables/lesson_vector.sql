@@ -19,5 +19,5 @@ COMMENT ON COLUMN pgmnemo.lesson_vector.generation IS 'the embedder that made it
 COMMENT ON COLUMN pgmnemo.lesson_vector.project_id IS 'the project of the lesson';
 COMMENT ON COLUMN pgmnemo.lesson_vector.lesson_id IS 'lesson.id that it belongs to; gone with it';
 COMMENT ON COLUMN pgmnemo.lesson_vector.number IS '0: the lesson as a whole; from 1: the passage of that number';
-COMMENT ON COLUMN pgmnemo.lesson_vector.indexed IS 'whether the tenant''s graph holds it, too (pgmnemo.vector_graph); otherwise it is scanned';
+COMMENT ON COLUMN pgmnemo.lesson_vector.indexed IS 'whether the tenant''s HNSW index holds it, too (pgmnemo.hnsw_index); otherwise it is scanned';
 COMMENT ON COLUMN pgmnemo.lesson_vector.embedding IS 'unit length, half precision, of the tenant''s dimension';

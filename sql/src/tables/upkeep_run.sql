@@ -16,6 +16,6 @@ COMMENT ON COLUMN pgmnemo.upkeep_run.began IS 'when it began; NULL where there w
 COMMENT ON COLUMN pgmnemo.upkeep_run.seconds IS 'how long it took';
 COMMENT ON COLUMN pgmnemo.upkeep_run.merged IS 'when a call last brought vectors into an HNSW index or compacted a tenant';
 COMMENT ON COLUMN pgmnemo.upkeep_run.vectors_waiting IS 'vectors of large tenants that were outside their HNSW index';
-COMMENT ON COLUMN pgmnemo.upkeep_run.blocks_waiting IS 'small blocks of lessons that single writes had left and no compaction had merged';
+COMMENT ON COLUMN pgmnemo.upkeep_run.blocks_waiting IS 'small blocks of lessons that single writes had left and no merge had joined';
 COMMENT ON COLUMN pgmnemo.upkeep_run."left" IS 'what it returned: of these vectors and blocks those that are due';
 COMMENT ON COLUMN pgmnemo.upkeep_run.skipped IS 'tenants that were due and stayed as they were: their writers held them, or a WARNING in the log says why';

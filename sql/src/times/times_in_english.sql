@@ -38,7 +38,7 @@ BEGIN
         WITH piece AS (
             SELECT m.part[1] AS word, lead(m.part[1]) OVER (ORDER BY m.place) AS after,
                    lead(m.part[1], 2) OVER (ORDER BY m.place) AS next, m.place
-              FROM regexp_matches(pgmnemo._folded(question), '\w+|\W+', 'g') WITH ORDINALITY AS m (part, place)
+              FROM regexp_matches(pgmnemo._without_accents(question), '\w+|\W+', 'g') WITH ORDINALITY AS m (part, place)
         ), english (says, words) AS (
             VALUES
             ('january', '{januar,janner,janvier,enero}'), ('february', '{februar,fevrier,febrero}'),

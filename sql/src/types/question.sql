@@ -18,7 +18,7 @@ CREATE TYPE pgmnemo.question AS (
     listed    bigint[],
     tops      float8[],
     generation smallint,
-    graph     text,
+    hnsw_table text,
     reach     float8,
     center    float8,
     brevity   float8,
@@ -29,4 +29,4 @@ CREATE TYPE pgmnemo.question AS (
     configs   regconfig[]
 );
 
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._against_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it); collapse: equal lessons are one hit; configs: what lessons of the tenant were cut by (pgmnemo._tenant_configs), NULL: the question is blank';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no segment holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a segment holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and hnsw_table: the table with the HNSW index of these vectors (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for; reach: the score of a lesson that holds every word of the question; brevity: see pgmnemo._brevity; center: the cosine of unrelated texts; common, commonness: direction and length of the mean of their vectors (all three of pgmnemo._with_background, NULL: no vector to compare with); repeated: the lexemes of which a lesson that is the question itself has no other (NULL: none is taken for it); collapse: equal lessons are one hit; configs: what lessons of the tenant were cut by (pgmnemo._tenant_configs), NULL: the question is blank';

@@ -6,7 +6,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     WITH due AS (
         SELECT l.project_id, l.id, e.entry
-          FROM pgmnemo.lesson l CROSS JOIN LATERAL pgmnemo._entries(l.metadata) AS e (entry)
+          FROM pgmnemo.lesson l CROSS JOIN LATERAL pgmnemo._metadata_entries(l.metadata) AS e (entry)
          WHERE l.tenant_id = tenant AND l.metadata <> '{}'
     ), held AS (
         SELECT h.lesson_id AS id, h.entry FROM pgmnemo.lesson_entry h WHERE h.tenant_id = tenant

@@ -1,4 +1,4 @@
--- Check the keyword index, in postings and pieces and less what is taken back, against the tenant's active lessons,
+-- Check the keyword index, in postings and segments and less what is undone, against the tenant's active lessons,
 -- entry by entry: all are counted at once, because a join could be planned by missing statistics.
 CREATE FUNCTION pgmnemo._posting_problems(tenant uuid)
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
@@ -19,7 +19,7 @@ AS $$
          WHERE p.tenant_id = tenant
          UNION ALL
         SELECT s.project_id, s.lesson_id, s.lexeme, s.frequency, s.tokens, 0, 1, false
-          FROM pgmnemo._sealed_postings(tenant) s
+          FROM pgmnemo._segment_postings(tenant) s
     ), counted AS (
         SELECT e.project_id, e.id, e.lexeme, sum(e.due) > 0 AS due, sum(e.due * e.frequency) AS due_frequency,
                sum(e.due * e.tokens) AS due_tokens, sum(e.times) AS times,

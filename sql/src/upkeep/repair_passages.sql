@@ -5,6 +5,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     UPDATE pgmnemo.passage p
        SET project_id = u.in_project, lexemes = u.fresh
-      FROM pgmnemo._unsound_passages(tenant) u
+      FROM pgmnemo._wrong_passages(tenant) u
      WHERE p.tenant_id = tenant AND p.lesson_id = u.lesson_id AND p.number = u.number
 $$;

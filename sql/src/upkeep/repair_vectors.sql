@@ -10,10 +10,10 @@ DECLARE
 BEGIN
     PERFORM pgmnemo._repair_space(tenant);
     DELETE FROM pgmnemo.lesson_vector v
-     USING pgmnemo._unsound_vectors(tenant) u
+     USING pgmnemo._wrong_vectors(tenant) u
      WHERE v.tenant_id = tenant AND v.lesson_id = u.lesson_id AND v.generation = u.generation AND v.number = u.number
        AND (u.bare OR u.dims IS NULL OR u.found_dims > u.dims
-                                        AND NOT pgmnemo._fits(v.embedding::@extschema:vector@.vector, u.dims));
+                                    AND NOT pgmnemo._fits_dimensions(v.embedding::@extschema:vector@.vector, u.dims));
     GET DIAGNOSTICS gone = ROW_COUNT;
     IF gone > 0 THEN
         RAISE WARNING '% vectors could not be mended and are gone', gone
@@ -26,7 +26,7 @@ BEGIN
                     THEN v.embedding OPERATOR(@extschema:vector@.||)
                          array_fill(0::real, ARRAY[u.dims - u.found_dims])::@extschema:vector@.halfvec
                     ELSE v.embedding END)
-      FROM pgmnemo._unsound_vectors(tenant) u
+      FROM pgmnemo._wrong_vectors(tenant) u
      WHERE v.tenant_id = tenant AND v.lesson_id = u.lesson_id AND v.generation = u.generation AND v.number = u.number;
 END
 $$;

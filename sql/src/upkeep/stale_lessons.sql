@@ -11,7 +11,7 @@ AS $$
      CROSS JOIN LATERAL (SELECT pgmnemo._config(l.text_config)) AS c (config)
      CROSS JOIN LATERAL (
             SELECT pgmnemo._lexemes(c.config, concat_ws(E'\n', l.topic, l.content)) OFFSET 0) AS f (fresh)
-     CROSS JOIN LATERAL (SELECT coalesce(pgmnemo._positions(f.fresh), 0)) AS n (tokens)
+     CROSS JOIN LATERAL (SELECT coalesce(pgmnemo._position_count(f.fresh), 0)) AS n (tokens)
      WHERE l.tenant_id = tenant
        AND (c.config IS NULL OR (l.lexemes, l.token_count) IS DISTINCT FROM (f.fresh, n.tokens))
 $$;

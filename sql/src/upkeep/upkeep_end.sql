@@ -7,9 +7,9 @@ SET lock_timeout = 100
 AS $$
 #variable_conflict use_variable
 BEGIN
-    PERFORM pgmnemo._drop_unnamed();
+    PERFORM pgmnemo._hnsw_drop_orphans();
     -- a dump, and so pg_upgrade, leaves these open
-    PERFORM pgmnemo._close_type(c.relname) FROM pg_class c
+    PERFORM pgmnemo._revoke_row_type(c.relname) FROM pg_class c
       WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'v')
         AND has_type_privilege('public', c.reltype, 'USAGE');
     UPDATE pgmnemo.upkeep_run u

@@ -24,14 +24,14 @@ BEGIN
             PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
             IF generation IS NULL THEN
                 IF pgmnemo._try_lock_tenant(tenant) THEN
-                    PERFORM pgmnemo._compact(tenant, enough);
-                    fewer := waiting - pgmnemo._loose_blocks(tenant);
+                    PERFORM pgmnemo._merge_postings(tenant, enough);
+                    fewer := waiting - pgmnemo._small_block_count(tenant);
                 END IF;
-            ELSIF pgmnemo._dimensions_of(tenant, generation) IS NULL THEN
+            ELSIF pgmnemo._generation_dimensions(tenant, generation) IS NULL THEN
                 PERFORM pgmnemo._drop_generation(tenant, generation) WHERE pgmnemo._try_lock_tenant(tenant);
             ELSE
-                PERFORM pgmnemo._enter_graph(tenant, generation, most, enough);
-                fewer := waiting - pgmnemo._awaiting(tenant, generation);
+                PERFORM pgmnemo._hnsw_insert_waiting(tenant, generation, most, enough);
+                fewer := waiting - pgmnemo._unindexed_total(tenant, generation);
             END IF;
             PERFORM pgmnemo._leave();
         EXCEPTION
@@ -39,7 +39,7 @@ BEGIN
                 NULL;
             WHEN OTHERS THEN
                 RAISE WARNING '% of tenant % stays as it is: %',
-                              CASE WHEN generation IS NULL THEN 'the index of words' ELSE 'the graph' END,
+                              CASE WHEN generation IS NULL THEN 'the keyword index' ELSE 'the HNSW index' END,
                               quote_literal(tenant), SQLERRM;
         END;
     END IF;

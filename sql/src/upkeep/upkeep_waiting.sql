@@ -8,28 +8,28 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_variable
 DECLARE
-    tail_most constant bigint := pgmnemo._tail_most((pgmnemo._settings()).exact_scan_limit);
-    graph name;
+    unindexed_limit constant bigint := pgmnemo._unindexed_limit((pgmnemo._settings()).exact_scan_limit);
+    hnsw_table name;
 BEGIN
-    FOR tenant, generation, graph IN
-        SELECT g.tenant_id, g.generation, g.name FROM pgmnemo.vector_graph g
-         WHERE pgmnemo._graphs_sound()
-         ORDER BY md5(g.tenant_id::text || now()), pgmnemo._graph_stands(g.name)
+    FOR tenant, generation, hnsw_table IN
+        SELECT g.tenant_id, g.generation, g.name FROM pgmnemo.hnsw_index g
+         WHERE pgmnemo._hnsw_is_safe()
+         ORDER BY md5(g.tenant_id::text || now()), pgmnemo._hnsw_table_exists(g.name)
     LOOP
         PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
         waiting := 0;
         due := true;
-        IF pgmnemo._dimensions_of(tenant, generation) IS NOT NULL THEN  -- else of an embedder that was changed
-            waiting := pgmnemo._awaiting(tenant, generation);
-            due := waiting > tail_most OR NOT pgmnemo._graph_stands(graph);
+        IF pgmnemo._generation_dimensions(tenant, generation) IS NOT NULL THEN  -- else of an embedder that was changed
+            waiting := pgmnemo._unindexed_total(tenant, generation);
+            due := waiting > unindexed_limit OR NOT pgmnemo._hnsw_table_exists(hnsw_table);
         END IF;
         RETURN NEXT;
     END LOOP;
     generation := NULL;
     FOR tenant IN SELECT g.tenant_id FROM pgmnemo.tenant_grant g GROUP BY g.tenant_id ORDER BY random() LOOP
         PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
-        waiting := pgmnemo._loose_blocks(tenant);
-        due := pgmnemo._worth_compacting(tenant, waiting);
+        waiting := pgmnemo._small_block_count(tenant);
+        due := pgmnemo._merge_is_due(tenant, waiting);
         RETURN NEXT;
     END LOOP;
     PERFORM pgmnemo._leave();

@@ -2,4 +2,4 @@
 CREATE FUNCTION pgmnemo._cosine(stored @extschema:vector@.halfvec, direction @extschema:vector@.halfvec)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>) direction)) $$;
+AS $$ SELECT pgmnemo._clamped_cosine(-(stored OPERATOR(@extschema:vector@.<#>) direction)) $$;

@@ -10,12 +10,12 @@ AS $$
 DECLARE
     vectors_each constant integer := 4;    -- vectors asked for at first for each lesson wanted
     spare        constant integer := 14;   -- and of a scope where each lesson has one, and none is left out, these more
-    more_times   constant integer := 4;    -- how many times as many a graph is asked for where they were too few
-    graph_most   constant integer := 16;   -- vectors for each lesson wanted up to which it is asked
+    more_times   constant integer := 4;    -- how many times as many the index is asked for where they were too few
+    hnsw_most   constant integer := 16;   -- vectors for each lesson wanted up to which the index is asked
     all_of_them  constant integer := 2000000000;
     projects     constant uuid[] := (scope.filter).projects;
     direction    constant @extschema:vector@.halfvec := asked.direction;
-    graph text;
+    hnsw_table text;
     ef_search integer;
     lessons bigint[] := '{}';
     distances float8[];
@@ -28,25 +28,27 @@ BEGIN
     IF asked.direction IS NULL OR asked.generation IS NULL THEN
         RETURN '{}';
     ELSIF scope.ids IS NOT NULL THEN
-        RETURN pgmnemo._nearest_of(scope, asked, depth);
+        RETURN pgmnemo._nearest_of_ids(scope, asked, depth);
     END IF;
-    IF asked.graph IS NOT NULL THEN
-        SELECT g.graph, g.ef_search INTO graph, ef_search FROM pgmnemo._serving_graph(scope, asked, depth, s) g;
+    IF asked.hnsw_table IS NOT NULL THEN
+        SELECT g.hnsw_table, g.ef_search INTO hnsw_table, ef_search
+          FROM pgmnemo._hnsw_for_scope(scope, asked, depth, s) g;
     END IF;
     IF scope.plain AND NOT EXISTS (SELECT FROM pgmnemo.passage p WHERE p.tenant_id = scope.tenant) THEN
         most := depth + spare;
     END IF;
     LOOP
-        IF graph IS NOT NULL THEN
+        IF hnsw_table IS NOT NULL THEN
             SELECT * INTO lessons, distances
-              FROM pgmnemo._graph_rows(graph, scope, direction, ef_search, most);
+              FROM pgmnemo._hnsw_rows(hnsw_table, scope, direction, ef_search, most);
             IF lessons IS NULL THEN
-                graph := NULL;
+                hnsw_table := NULL;
                 lessons := '{}';
             END IF;
         END IF;
         WITH near AS MATERIALIZED (
-            SELECT v.* FROM pgmnemo._vector_rows(scope, projects, asked.generation, direction, graph IS NULL, most) v
+            SELECT v.*
+              FROM pgmnemo._scanned_vectors(scope, projects, asked.generation, direction, hnsw_table IS NULL, most) v
         )
         SELECT (SELECT count(*) FROM near) + cardinality(lessons), (SELECT max(n.distance) FROM near n),
                array_agg(f.lesson_id), max(f.distance)
@@ -61,10 +63,10 @@ BEGIN
                         OFFSET 0) l
                  ORDER BY n.distance, l.external_id, l.project_id
                  LIMIT depth) f;
-        EXIT WHEN CASE WHEN graph IS NOT NULL THEN cardinality(found_ids) >= depth
+        EXIT WHEN CASE WHEN hnsw_table IS NOT NULL THEN cardinality(found_ids) >= depth
                        ELSE seen < most OR cardinality(found_ids) >= depth AND farthest_found < farthest END;
-        IF graph IS NULL OR most >= graph_most * depth OR seen < most THEN
-            graph := NULL;
+        IF hnsw_table IS NULL OR most >= hnsw_most * depth OR seen < most THEN
+            hnsw_table := NULL;
             lessons := '{}';
             most := all_of_them;
         ELSE

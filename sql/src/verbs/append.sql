@@ -27,20 +27,20 @@ AS $$
 DECLARE
     one pgmnemo.lesson_input;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._refuse_lesson(1, NULL, pgmnemo._size_problem(
         append.content, append.topic, append.role, append.commit_sha, append.artifact_hash, append.metadata,
         append.passages));
     one := ROW(
-        append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), pgmnemo._composed(append.role),
-        pgmnemo._composed(append.topic),
+        append.project_id, NULL, append.content, pgmnemo._checked_embedding(append.embedding),
+        pgmnemo._nfc(append.role), pgmnemo._nfc(append.topic),
         CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance
              WHEN append.importance IS NOT NULL THEN 0 END, append.metadata,
         append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
         append.verified_at, append.passages, append.passage_embeddings, NULL, append.language);
     PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position
-      FROM pgmnemo._next_turn(tenant, append.project_id, pgmnemo._composed(append.prefix COLLATE "default"),
+      FROM pgmnemo._next_turn(tenant, append.project_id, pgmnemo._nfc(append.prefix COLLATE "default"),
                               coalesce(apart, false)) n;
     RETURN QUERY
     SELECT s.external_id, one.position, s.lesson_id FROM pgmnemo._store(tenant, ARRAY[one], NULL, true) s;

@@ -22,7 +22,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     moment timestamptz := coalesce(at, now());
-    fact jsonb := pgmnemo._fact(subject, relation, object);
+    fact jsonb := pgmnemo._fact_metadata(subject, relation, object);
     source_id bigint;
     one pgmnemo.lesson_input;
     named text COLLATE "C";
@@ -30,7 +30,7 @@ DECLARE
     others bigint[];
     later record;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_moment(moment, reason);
     IF fact -> 'subject' IS NULL OR fact -> 'relation' IS NULL OR fact -> 'object' IS NULL THEN
         RAISE EXCEPTION 'a fact needs a subject, a relation and an object' USING ERRCODE = 'invalid_parameter_value';
@@ -43,7 +43,7 @@ BEGIN
         source_id := pgmnemo._lesson_id(tenant, project_id, assert_fact.source COLLATE "default");
     END IF;
     SELECT l.id, l.external_id INTO stored
-      FROM pgmnemo._facts_held(tenant, project_id, fact, moment) l ORDER BY l.id LIMIT 1;
+      FROM pgmnemo._facts_at(tenant, project_id, fact, moment) l ORDER BY l.id LIMIT 1;
     IF FOUND THEN
         named := stored.external_id;
         outcome := 'unchanged';
@@ -57,7 +57,7 @@ BEGIN
         one.external_id := named;
         one.content := coalesce(assert_fact.content,
                                 concat_ws(' ', fact ->> 'subject', fact ->> 'relation', fact ->> 'object'));
-        one.embedding := pgmnemo._embedding(embedding);
+        one.embedding := pgmnemo._checked_embedding(embedding);
         one.metadata := coalesce(assert_fact.metadata, '{}') || jsonb_build_object('fact', fact);
         one.occurred_at := moment;
         one.commit_sha := assert_fact.commit_sha;
@@ -71,10 +71,10 @@ BEGIN
         VALUES (tenant, source_id, stored.id, 'asserts', moment) ON CONFLICT DO NOTHING;
     END IF;
     IF single THEN
-        others := ARRAY(SELECT l.id FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', moment) l
+        others := ARRAY(SELECT l.id FROM pgmnemo._facts_at(tenant, project_id, fact - 'object', moment) l
                          WHERE l.id <> stored.id AND l.metadata -> 'fact' -> 'object' <> fact -> 'object');
         SELECT l.id, l.occurred_at INTO later
-          FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', NULL) l
+          FROM pgmnemo._facts_at(tenant, project_id, fact - 'object', NULL) l
          WHERE l.occurred_at > moment AND l.id <> stored.id ORDER BY l.occurred_at, l.id LIMIT 1;
         IF later.id IS NOT NULL AND outcome <> 'unchanged' THEN
             PERFORM pgmnemo._supersede(tenant, stored.id, later.id, assert_fact.reason, later.occurred_at);

@@ -13,7 +13,7 @@ DECLARE
     space pgmnemo.embedding_space;
     due bigint;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_embedder(told, coalesce(begin_reembedding.dimensions, 0));
     SELECT s.* INTO space FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR NO KEY UPDATE;
     IF NOT FOUND THEN
@@ -32,7 +32,7 @@ BEGIN
        SET next_generation = space.next_generation, next_dimensions = begin_reembedding.dimensions,
            next_embedder = coalesce(told, s.next_embedder)
      WHERE s.tenant_id = tenant;
-    due := (SELECT count(*) FROM pgmnemo._due(space, 0, NULL));
+    due := (SELECT count(*) FROM pgmnemo._texts_to_reembed(space, 0, NULL));
     PERFORM pgmnemo._leave();
     RETURN due;
 END

@@ -6,8 +6,8 @@ AS $$
 DECLARE
     space pgmnemo.embedding_space;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
-    space := pgmnemo._changed_space(tenant);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
+    space := pgmnemo._lock_changed_space(tenant);
     IF space.next_generation IS NULL THEN
         PERFORM pgmnemo._leave();
         RETURN false;

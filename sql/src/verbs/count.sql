@@ -21,7 +21,7 @@ DECLARE
     gated boolean;
     scope pgmnemo.scope;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     gated := (pgmnemo._settings()).gate_strict = 'enforce' AND everything IS NOT TRUE;
     scope := pgmnemo._listed_scope(tenant, count.project_id, 'off', filter, valid_at, known_at, everything);
     IF scope.ids IS NOT NULL THEN
@@ -34,7 +34,7 @@ BEGIN
         SELECT count(*) FILTER (WHERE NOT gated OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL),
                count(*) FILTER (WHERE gated AND l.commit_sha IS NULL AND l.artifact_hash IS NULL)
           FROM pgmnemo.lesson l
-         WHERE l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope);
+         WHERE l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._is_listed(l, scope);
     END IF;
     PERFORM pgmnemo._leave();
 END

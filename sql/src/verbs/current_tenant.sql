@@ -4,11 +4,11 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    role name := pgmnemo._proved(caller);
+    role name := pgmnemo._verified_role(caller);
     asked text := current_setting('pgmnemo.tenant_id', true);
 BEGIN
     IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid')
-       OR NOT pgmnemo._reaches(role, asked::uuid) THEN
+       OR NOT pgmnemo._has_grant(role, asked::uuid) THEN
         RETURN NULL;
     END IF;
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN

@@ -14,17 +14,17 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     moment timestamptz := coalesce(at, now());
-    fact jsonb := pgmnemo._fact(subject, relation, object);
+    fact jsonb := pgmnemo._fact_metadata(subject, relation, object);
     ended bigint;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_moment(moment, reason);
     IF fact -> 'subject' IS NULL OR fact -> 'relation' IS NULL THEN
         RAISE EXCEPTION 'a fact needs a subject and a relation' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     PERFORM pgmnemo._write_tenant(tenant);
     SELECT count(pgmnemo._supersede(tenant, l.id, NULL, end_fact.reason, moment)) INTO ended
-      FROM (SELECT l.id FROM pgmnemo._facts_held(tenant, end_fact.project_id, fact, moment) l OFFSET 0) l;
+      FROM (SELECT l.id FROM pgmnemo._facts_at(tenant, end_fact.project_id, fact, moment) l OFFSET 0) l;
     PERFORM pgmnemo._leave();
     RETURN ended;
 END

@@ -30,9 +30,9 @@ DECLARE
     scope pgmnemo.scope;
     moment timestamptz := coalesce(explain.as_of, now());
     meaning @extschema:vector@.vector := CASE
-        WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
+        WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._checked_embedding(explain.embedding) END;
     words text COLLATE "default" := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
-    from_role text COLLATE "default" := pgmnemo._composed(explain.role);
+    from_role text COLLATE "default" := pgmnemo._nfc(explain.role);
     key text COLLATE "default" := explain.external_id;
     home uuid := coalesce(explain.in_project, explain.project_id);
     asked pgmnemo.question;
@@ -59,17 +59,17 @@ BEGIN
     END IF;
     meant := pgmnemo._question_vector(tenant, meaning);
     s := pgmnemo._settings();
-    scope := pgmnemo._asked_scope(tenant, explain.project_id, s.gate_strict, from_role, explain.valid_at, moment,
+    scope := pgmnemo._filtered_scope(tenant, explain.project_id, s.gate_strict, from_role, explain.valid_at, moment,
                                   explain.known_at, explain.filter);
     wanted := pgmnemo._lesson_id(tenant, home, key);
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
-    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
+    asked := pgmnemo._parse_question(scope, words, meant.vector, moment, s, explain.windows);
     asked.generation := meant.generation;
     asked.collapse := explain.duplicates IS NOT DISTINCT FROM false;
-    asked := pgmnemo._against_background(scope, asked);
-    asked.graph := meant.graph;
+    asked := pgmnemo._with_background(scope, asked);
+    asked.hnsw_table := meant.hnsw_table;
     asked.repeated := pgmnemo._repeated(scope, asked, explain.query_text, explain.mode, explain.duplicates);
-    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
+    pool := pgmnemo._candidate_pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     IF pool.equal THEN
         SELECT e.leads, e.shown, e.others, e.left_out, e.first_of INTO leads, shown, others, left_out, first_of
           FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
@@ -108,7 +108,7 @@ BEGIN
              || coalesce((SELECT format('; one hit with %s equal lessons, shown as %L', e.others, o.external_id)
                             FROM unnest(leads, shown, others) AS e (lead, id, others)
                             JOIN pgmnemo.lesson o ON o.tenant_id = tenant AND o.id = e.id WHERE e.lead = first), '');
-    ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
+    ways := pgmnemo._candidate_legs(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
 
     RETURN QUERY VALUES
         ('answer', 'rank', CASE WHEN ways IS NOT NULL THEN found.rank::text END, NULL::float8, NULL::float8,
@@ -124,7 +124,7 @@ BEGIN
          coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
     RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
     RETURN QUERY SELECT * FROM pgmnemo._explain_score(
-        l, found.own, pgmnemo._context_seed(pool.candidates, found.own, s),
+        l, found.own, pgmnemo._context_source(pool.candidates, found.own, s),
         CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END,
         s, moment);
     RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);

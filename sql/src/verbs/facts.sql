@@ -29,37 +29,37 @@ AS $$
 DECLARE
     moment timestamptz := CASE WHEN history THEN '-infinity' ELSE coalesce(facts.at, now()) END;
     asked jsonb := (SELECT jsonb_object_agg('fact.' || f.key, f.value)
-                      FROM jsonb_each(pgmnemo._fact(facts.subject, facts.relation, facts.object)) f);
+                      FROM jsonb_each(pgmnemo._fact_metadata(facts.subject, facts.relation, facts.object)) f);
     read_most constant integer := 10000;
     scope pgmnemo.scope;
     hidden integer;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     IF most IS NULL OR most NOT BETWEEN 1 AND 10000 THEN
         RAISE EXCEPTION 'most is %, but must be from 1 to 10000', coalesce(most::text, 'NULL')
         USING ERRCODE = 'invalid_parameter_value';
     END IF;
     -- `history` asks as of a moment before everything, when nothing has ended yet, and does without valid_at
-    scope := pgmnemo._asked_scope(
+    scope := pgmnemo._filtered_scope(
         tenant, facts.project_id, (pgmnemo._settings()).gate_strict, NULL,
         CASE WHEN NOT history THEN moment END, moment, facts.known_at,
         jsonb_build_object('metadata', '{"fact.subject": {"exists": true}}' || coalesce(asked, '{}')));
-    hidden := pgmnemo._hidden(scope);
+    hidden := pgmnemo._hidden_count(scope);
     RETURN QUERY
     SELECT l.project_id, l.external_id, l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}',
            l.metadata #>> '{fact,object}', l.content, l.occurred_at, x.valid_from, x.reason, l.stored_at
       FROM (SELECT i.id FROM unnest(scope.ids) AS i (id)
              UNION ALL
-            SELECT pgmnemo._fill(scope, '{}', read_most) WHERE scope.ids IS NULL) i
+            SELECT pgmnemo._further_lessons(scope, '{}', read_most) WHERE scope.ids IS NULL) i
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = i.id OFFSET 0) l
       LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
                           WHERE x.tenant_id = tenant AND x.old_id = l.id
-                            AND pgmnemo._link_known(x, facts.known_at) OFFSET 0) x ON true
+                            AND pgmnemo._supersession_known(x, facts.known_at) OFFSET 0) x ON true
      ORDER BY l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}', l.occurred_at, l.external_id
      LIMIT most;
     IF NOT FOUND AND hidden > 0 THEN
-        PERFORM pgmnemo._all_hidden(scope, hidden);
+        PERFORM pgmnemo._check_all_hidden(scope, hidden);
     END IF;
     PERFORM pgmnemo._leave();
 END

@@ -7,13 +7,13 @@ DECLARE
     space pgmnemo.embedding_space;
     due bigint;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
-    space := pgmnemo._changed_space(tenant);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
+    space := pgmnemo._lock_changed_space(tenant);
     IF space.next_generation IS NULL THEN
         PERFORM pgmnemo._leave();
         RETURN false;
     END IF;
-    due := (SELECT count(*) FROM pgmnemo._due(space, 0, NULL));
+    due := (SELECT count(*) FROM pgmnemo._texts_to_reembed(space, 0, NULL));
     IF due > 0 THEN
         RAISE EXCEPTION '% texts of tenant % lack a vector of the new embedder', due, quote_literal(tenant)
         USING ERRCODE = 'object_not_in_prerequisite_state',

@@ -17,7 +17,7 @@ BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._write_tenant(tenant);
     key := pgmnemo._stored_key(tenant, forget.project_id, key);
-    PERFORM pgmnemo._bequeath(tenant, ARRAY(SELECT l.id FROM pgmnemo.lesson l
+    PERFORM pgmnemo._inherit_supersessions(tenant, ARRAY(SELECT l.id FROM pgmnemo.lesson l
                                              WHERE l.tenant_id = tenant AND l.project_id = forget.project_id
                                                AND l.external_id = key), revive);
     IF hard THEN

@@ -1,7 +1,7 @@
--- Forget all lessons. The postings are deleted at once where no piece holds lessons of the project: removal from single
--- blocks would cost far more. So is the HNSW index of a tenant without lessons, and its next vector may have another
--- dimension; the verb does not wait for sessions that write vectors, and then their dimension counts. An older snapshot
--- would not show their vectors, so it keeps the dimension.
+-- Forget all lessons. The postings are deleted at once where no segment holds lessons of the project: removal from
+-- single blocks would cost far more. So is the HNSW index of a tenant without lessons, and its next vector may have
+-- another dimension; the verb does not wait for sessions that write vectors, and then their dimension counts. An older
+-- snapshot would not show their vectors, so it keeps the dimension.
 CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
                                    caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
@@ -15,22 +15,23 @@ BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._write_tenant(tenant);
     IF project_id IS NULL THEN
-        PERFORM pgmnemo._drop_pieces(tenant, ARRAY(SELECT c.number FROM pgmnemo.piece c WHERE c.tenant_id = tenant));
+        PERFORM pgmnemo._drop_segments(tenant, ARRAY(
+            SELECT c.number FROM pgmnemo.segment c WHERE c.tenant_id = tenant));
     END IF;
-    IF NOT EXISTS (SELECT FROM pgmnemo.piece_project j
+    IF NOT EXISTS (SELECT FROM pgmnemo.segment_project j
                     WHERE j.tenant_id = tenant AND j.project_id = forget_all.project_id) THEN
         DELETE FROM pgmnemo.posting p
          WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
     END IF;
     IF project_id IS NULL THEN
         DELETE FROM pgmnemo.lesson_entry e WHERE e.tenant_id = tenant;
-        PERFORM pgmnemo._give_up_graphs(tenant);
+        PERFORM pgmnemo._hnsw_remove(tenant);
     END IF;
     DELETE FROM pgmnemo.lesson l
      WHERE l.tenant_id = tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project;
     GET DIAGNOSTICS gone = ROW_COUNT;
     IF project_id IS NULL AND current_setting('transaction_isolation') = 'read committed' THEN
-        PERFORM pgmnemo._give_up_space(tenant);
+        PERFORM pgmnemo._remove_empty_space(tenant);
     END IF;
     PERFORM pgmnemo._leave();
     RETURN gone;

@@ -20,7 +20,7 @@ DECLARE
     scope pgmnemo.scope;
     ids bigint[];
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_forgetting(filter);
     IF dry_run IS NOT TRUE THEN
         PERFORM pgmnemo._write_tenant(tenant);
@@ -31,9 +31,9 @@ BEGIN
                   UNION ALL
                  SELECT l.id FROM pgmnemo.lesson l
                   WHERE scope.ids IS NULL AND l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope)
-                    AND pgmnemo._listed(l, scope) AND (hard OR l.active));
+                    AND pgmnemo._is_listed(l, scope) AND (hard OR l.active));
     IF dry_run IS NOT TRUE THEN
-        PERFORM pgmnemo._bequeath(tenant, ids, revive);
+        PERFORM pgmnemo._inherit_supersessions(tenant, ids, revive);
     END IF;
     IF dry_run THEN
         NULL;

@@ -11,19 +11,19 @@ DECLARE
     one smallint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    IF NOT pgmnemo._graphs_sound() THEN
+    IF NOT pgmnemo._hnsw_is_safe() THEN
         RAISE NOTICE 'pgvector is older than 0.8.4, so every scope is read exactly'
         USING HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';
     ELSE
         FOR one IN SELECT g.generation
                      FROM pgmnemo.embedding_space s, unnest(ARRAY[s.generation, s.next_generation]) AS g (generation)
-                    WHERE s.tenant_id = tenant AND pgmnemo._large(tenant, g.generation)
-                    ORDER BY NOT pgmnemo._graph_anew(tenant, g.generation,
-                                                     pgmnemo._tail(tenant, g.generation, all_of_them)) LOOP
-            entered := pgmnemo._enter_graph(tenant, one, all_of_them);
+                    WHERE s.tenant_id = tenant AND pgmnemo._hnsw_ensure(tenant, g.generation)
+                    ORDER BY NOT pgmnemo._hnsw_rebuild_due(tenant, g.generation,
+                                                     pgmnemo._unindexed_count(tenant, g.generation, all_of_them)) LOOP
+            entered := pgmnemo._hnsw_insert_waiting(tenant, one, all_of_them);
             "all" := "all" + coalesce(entered, 0);
             IF entered IS NULL THEN
-                RAISE NOTICE 'another session brings vectors of this tenant into its graph just now'
+                RAISE NOTICE 'another session brings vectors of this tenant into its HNSW index just now'
                 USING HINT = 'Call again when it is done.';
             END IF;
         END LOOP;

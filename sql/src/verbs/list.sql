@@ -28,12 +28,12 @@ DECLARE
     hidden integer;
     page bigint[];
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);
     scope := pgmnemo._listed_scope(tenant, list.project_id, (pgmnemo._settings()).gate_strict, filter, valid_at,
                                    known_at, everything);
     IF after IS NULL AND everything IS NOT TRUE THEN
-        hidden := pgmnemo._hidden(scope);
+        hidden := pgmnemo._hidden_count(scope);
     END IF;
     scope.ids := coalesce(scope.ids, pgmnemo._small_project(scope));
     IF scope.ids IS NOT NULL THEN
@@ -46,17 +46,17 @@ BEGIN
         RETURN QUERY
         SELECT l.* FROM pgmnemo.lesson l
          WHERE l.tenant_id = tenant AND l.id < last
-           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope)
+           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._is_listed(l, scope)
          ORDER BY l.id DESC LIMIT most;
     ELSE
         RETURN QUERY
         SELECT l.* FROM pgmnemo.lesson l
          WHERE l.tenant_id = tenant AND l.id > first
-           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope)
+           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._is_listed(l, scope)
          ORDER BY l.id LIMIT most;
     END IF;
     IF NOT FOUND AND hidden > 0 THEN
-        PERFORM pgmnemo._all_hidden(scope, hidden);
+        PERFORM pgmnemo._check_all_hidden(scope, hidden);
     END IF;
     PERFORM pgmnemo._leave();
 END

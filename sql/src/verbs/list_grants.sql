@@ -5,7 +5,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    role name := pgmnemo._proved(caller);
+    role name := pgmnemo._verified_role(caller);
 BEGIN
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
         PERFORM pgmnemo._check_revoked(role, NULL);

@@ -58,9 +58,9 @@ DECLARE
     scope pgmnemo.scope;
     moment timestamptz := coalesce(recall.as_of, now());
     meaning @extschema:vector@.vector := CASE
-        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._checked_embedding(recall.embedding) END;
     words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
-    from_role text COLLATE "default" := pgmnemo._composed(recall.role);
+    from_role text COLLATE "default" := pgmnemo._nfc(recall.role);
     asked pgmnemo.question;
     pool record;
     leads bigint[] := '{}';
@@ -78,19 +78,19 @@ BEGIN
     scope := CASE WHEN recall.filter IS NULL
                   THEN pgmnemo._scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
                                       recall.known_at)
-                  ELSE pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
+                  ELSE pgmnemo._filtered_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
                                             moment, recall.known_at, recall.filter) END;
     IF recall.known_at IS NOT NULL THEN
-        scope.ended := pgmnemo._ended(tenant, scope.moment, recall.known_at);
+        scope.ended := pgmnemo._superseded_ids(tenant, scope.moment, recall.known_at);
     END IF;
-    hidden := pgmnemo._hidden(scope);
-    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
+    hidden := pgmnemo._hidden_count(scope);
+    asked := pgmnemo._parse_question(scope, words, meant.vector, moment, s, recall.windows);
     asked.generation := meant.generation;
     asked.collapse := recall.duplicates IS NOT DISTINCT FROM false;
-    asked := pgmnemo._against_background(scope, asked);
-    asked.graph := meant.graph;
+    asked := pgmnemo._with_background(scope, asked);
+    asked.hnsw_table := meant.hnsw_table;
     asked.repeated := pgmnemo._repeated(scope, asked, recall.query_text, recall.mode, recall.duplicates);
-    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
+    pool := pgmnemo._candidate_pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     IF pool.equal THEN
         SELECT e.leads, e.shown, e.others, e.left_out INTO leads, shown, others, left_out
           FROM pgmnemo._equal_lessons(scope, pool.candidates, pool.copies, pool.near, pool.nears, pool.linked,
@@ -120,7 +120,7 @@ BEGIN
               LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = tenant AND v.lesson_id = r.id AND v.number = p.number
                                         AND v.generation = asked.generation
              WHERE p.tenant_id = tenant AND p.lesson_id = r.id
-             ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
+             ORDER BY pgmnemo._passage_order(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
            r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
            r.neighbours, r.recency, r.importance, r.graph,
            CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats,
@@ -138,7 +138,7 @@ BEGIN
      CROSS JOIN LATERAL pgmnemo._contributions(r.own, s) a
      ORDER BY r.repeats, r.rank, r.happened DESC, r.turn;
     IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
-        PERFORM pgmnemo._all_hidden(scope, hidden);
+        PERFORM pgmnemo._check_all_hidden(scope, hidden);
     END IF;
     PERFORM pgmnemo._leave();
 END
@@ -157,7 +157,7 @@ neighbours: relevance of the candidates up to two positions before and after in 
 recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
-fit: the score, with the lesson''s own relevance in place of context, as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
+fit: the score, with the lesson''s own relevance in place of context, as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal_score); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
 duplicates: false: lessons that say the same (pgmnemo._text_key) are one row, the newest of them (occurred_at, else stored_at; rather a statement than a question) with the score of the best, and equal_lessons the number of the others; true: each is a row of its own; NULL: so, and ranked by score alone, as pgmnemo.recall_lessons does;
 a lesson that restates an older one that ranks up to three places before it (pgmnemo._restates: newer, at least 0.85 of its score, a quarter of the words) comes just before that, unless the question names a time or duplicates is NULL;
 repeats_question: the lesson is the question itself (pgmnemo._repeats_question): it ranks last, and its fit is 0; contributions: what each component from bm25 to graph in the order of the formula adds to the score (pgmnemo._contributions), together the score;

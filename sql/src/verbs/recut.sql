@@ -19,7 +19,7 @@ DECLARE
     due bigint[];
     configs text[] COLLATE "default";
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);
     PERFORM pgmnemo._checked_language(wanted) WHERE wanted IS NOT NULL;
     IF dry_run IS DISTINCT FROM true THEN
@@ -30,7 +30,7 @@ BEGIN
                   WHERE l.tenant_id = tenant AND l.id > coalesce(recut.after, 0) ORDER BY l.id LIMIT most);
     SELECT coalesce(array_agg(c.id), '{}'), array_agg(c.config) INTO due, configs
       FROM (SELECT l.id, l.text_config,
-                   pgmnemo._written_config(wanted, concat_ws(E'\n', l.topic, l.content), usual)::text AS config
+                   pgmnemo._config_of_text(wanted, concat_ws(E'\n', l.topic, l.content), usual)::text AS config
               FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ids) OFFSET 0) c
      WHERE c.text_config <> c.config;
     IF dry_run IS DISTINCT FROM true THEN

@@ -20,7 +20,7 @@ DECLARE
     space pgmnemo.embedding_space;
     written bigint;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     SELECT s.* INTO space
       FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant AND s.next_generation IS NOT NULL FOR KEY SHARE;
     IF space.next_embedder <> reembed.embedder COLLATE "default" THEN
@@ -33,7 +33,7 @@ BEGIN
     PERFORM FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (lesson_ids) ORDER BY l.id FOR SHARE;
     INSERT INTO pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number, embedding)
     SELECT tenant, space.next_generation, v.project_id, v.lesson_id, v.number,
-           pgmnemo._aligned(g.embedding, space.next_dimensions)
+           pgmnemo._stored_vector(g.embedding, space.next_dimensions)
       FROM unnest(lesson_ids, numbers, embeddings, marks) AS g (lesson_id, number, embedding, mark)
      CROSS JOIN LATERAL (
             SELECT v.lesson_id, v.number, v.project_id FROM pgmnemo.lesson_vector v
@@ -46,13 +46,13 @@ BEGIN
             SELECT p.content FROM pgmnemo.passage p
              WHERE v.number > 0 AND p.tenant_id = tenant AND p.lesson_id = v.lesson_id AND p.number = v.number
             OFFSET 0) t
-     WHERE pgmnemo._text_mark(t.content) = g.mark
+     WHERE pgmnemo._text_hash(t.content) = g.mark
         ON CONFLICT (tenant_id, lesson_id, generation, number) DO UPDATE
        SET project_id = EXCLUDED.project_id, indexed = false, embedding = EXCLUDED.embedding;
     GET DIAGNOSTICS written = ROW_COUNT;
-    IF EXISTS (SELECT FROM pgmnemo.vector_graph g
+    IF EXISTS (SELECT FROM pgmnemo.hnsw_index g
                 WHERE g.tenant_id = tenant AND g.generation = space.generation) THEN
-        PERFORM pgmnemo._begin_graph(tenant, space.next_generation);
+        PERFORM pgmnemo._hnsw_register(tenant, space.next_generation);
     END IF;
     PERFORM pgmnemo._leave();
     RETURN written;

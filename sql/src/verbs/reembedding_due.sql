@@ -16,18 +16,18 @@ DECLARE
     space pgmnemo.embedding_space;
     last bigint;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);
     IF hold THEN
-        space := pgmnemo._changed_space(tenant);
+        space := pgmnemo._lock_changed_space(tenant);
     ELSE
         SELECT s.* INTO space
           FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant AND s.next_generation IS NOT NULL;
     END IF;
-    last := (SELECT max(d.lesson_id) FROM pgmnemo._due(space, coalesce(after, 0), most) d);
+    last := (SELECT max(d.lesson_id) FROM pgmnemo._texts_to_reembed(space, coalesce(after, 0), most) d);
     RETURN QUERY
-    SELECT d.lesson_id, d.number, t.content, pgmnemo._text_mark(t.content)
-      FROM (SELECT * FROM pgmnemo._due(space, coalesce(after, 0), most + 1000)) d
+    SELECT d.lesson_id, d.number, t.content, pgmnemo._text_hash(t.content)
+      FROM (SELECT * FROM pgmnemo._texts_to_reembed(space, coalesce(after, 0), most + 1000)) d
      CROSS JOIN LATERAL (
             SELECT l.content FROM pgmnemo.lesson l
              WHERE d.number = 0 AND l.tenant_id = tenant AND l.id = d.lesson_id

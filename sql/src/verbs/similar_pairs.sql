@@ -23,9 +23,9 @@ DECLARE
     last bigint;
     serving smallint;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_most(most, 1000);
-    PERFORM pgmnemo._check_alike(least_cosine, least_words);
+    PERFORM pgmnemo._check_similarity(least_cosine, least_words);
     scope := pgmnemo._listed_scope(tenant, similar_pairs.project_id, (pgmnemo._settings()).gate_strict, NULL, NULL,
                                    NULL, false);
     ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
@@ -36,18 +36,18 @@ BEGIN
     serving := pgmnemo._generation(tenant);
     RETURN QUERY
     SELECT o.id, n.id, o.external_id, n.external_id, c.cosine, w.words, last
-      FROM (SELECT v.older, v.newer FROM pgmnemo._alike_vectors(scope, ids, least_cosine) v
+      FROM (SELECT v.older, v.newer FROM pgmnemo._similar_by_vectors(scope, ids, least_cosine) v
             UNION
-            SELECT w.older, w.newer FROM pgmnemo._alike_words(scope, ids, least_words) w) p
+            SELECT w.older, w.newer FROM pgmnemo._similar_by_words(scope, ids, least_words) w) p
      CROSS JOIN LATERAL (
             SELECT l.id, l.external_id, l.lexemes FROM pgmnemo.lesson l
              WHERE l.tenant_id = tenant AND l.id = p.older AND pgmnemo._recallable(l, scope) OFFSET 0) o
      CROSS JOIN LATERAL (
             SELECT l.id, l.external_id, l.lexemes FROM pgmnemo.lesson l
              WHERE l.tenant_id = tenant AND l.id = p.newer OFFSET 0) n
-     CROSS JOIN LATERAL (SELECT pgmnemo._words_shared(o.lexemes, n.lexemes)) AS w (words)
+     CROSS JOIN LATERAL (SELECT pgmnemo._word_overlap(o.lexemes, n.lexemes)) AS w (words)
      CROSS JOIN LATERAL (
-            SELECT max(pgmnemo._bounded(-(a.embedding OPERATOR(@extschema:vector@.<#>) b.embedding))) AS cosine
+            SELECT max(pgmnemo._clamped_cosine(-(a.embedding OPERATOR(@extschema:vector@.<#>) b.embedding))) AS cosine
               FROM pgmnemo.lesson_vector a
               JOIN pgmnemo.lesson_vector b ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.generation = serving
                                    AND b.number = 0

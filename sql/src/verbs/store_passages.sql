@@ -33,10 +33,10 @@ BEGIN
     IF bare THEN
         one.passages := passages;
         one.passage_embeddings := passage_embeddings;
-        space := pgmnemo._space(tenant, ARRAY[one]);
+        space := pgmnemo._lock_space(tenant, ARRAY[one]);
         PERFORM pgmnemo._write_passages(tenant, ARRAY[store_passages.lesson_id], ARRAY[one], space);
         IF space.generation IS NOT NULL THEN
-            PERFORM pgmnemo._share_merging(tenant, space.generation, 1, (pgmnemo._settings()).exact_scan_limit);
+            PERFORM pgmnemo._hnsw_share_inserts(tenant, space.generation, 1, (pgmnemo._settings()).exact_scan_limit);
         END IF;
     END IF;
     PERFORM pgmnemo._leave();

@@ -14,7 +14,7 @@ AS $$
 DECLARE
     ids bigint[];
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);
     IF before > clock_timestamp() THEN
         RAISE EXCEPTION 'before is %, but must not be in the future', before
@@ -24,7 +24,7 @@ BEGIN
     ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                   WHERE l.tenant_id = tenant AND l.expires_at <= coalesce(before, now())
                   ORDER BY l.expires_at LIMIT most);
-    PERFORM pgmnemo._bequeath(tenant, ids, false);
+    PERFORM pgmnemo._inherit_supersessions(tenant, ids, false);
     DELETE FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ids);
     PERFORM pgmnemo._leave();
     RETURN cardinality(ids);

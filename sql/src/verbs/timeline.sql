@@ -25,7 +25,7 @@ AS $$
 DECLARE
     middle bigint;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     middle := pgmnemo._lesson_id(tenant, project_id, timeline.external_id COLLATE "default");
     RETURN QUERY
     -- each step looks its links up by an index (OFFSET 0): a join could be planned by statistics that are not there
@@ -36,7 +36,7 @@ BEGIN
           FROM before b
          CROSS JOIN LATERAL (SELECT x.old_id FROM pgmnemo.supersession x
                               WHERE x.tenant_id = tenant AND x.new_id = b.id
-                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
+                                AND pgmnemo._supersession_known(x, timeline.known_at) OFFSET 0) x
     ), after (id, step) AS (
         SELECT middle, 0
          UNION ALL
@@ -44,7 +44,7 @@ BEGIN
           FROM after a
          CROSS JOIN LATERAL (SELECT x.new_id FROM pgmnemo.supersession x
                               WHERE x.tenant_id = tenant AND x.old_id = a.id AND x.new_id IS NOT NULL
-                                AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x
+                                AND pgmnemo._supersession_known(x, timeline.known_at) OFFSET 0) x
     )
     SELECT w.step, l.id, l.project_id, l.external_id, l.content, l.active, coalesce(l.occurred_at, l.stored_at),
            x.valid_from, x.reason, l.stored_at, x.recorded_at
@@ -52,7 +52,7 @@ BEGIN
      CROSS JOIN LATERAL (SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = w.id OFFSET 0) l
       LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
                           WHERE x.tenant_id = tenant AND x.old_id = l.id
-                            AND pgmnemo._link_known(x, timeline.known_at) OFFSET 0) x ON true
+                            AND pgmnemo._supersession_known(x, timeline.known_at) OFFSET 0) x ON true
      WHERE timeline.known_at IS NULL OR l.stored_at <= timeline.known_at
      ORDER BY w.step, l.external_id, l.project_id;
     PERFORM pgmnemo._leave();

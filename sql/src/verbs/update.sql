@@ -28,7 +28,7 @@ DECLARE
     wanted bigint;
     changed boolean;
 BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._check_clear(gone, '{role,topic,importance,metadata,occurred_at,expires_at,commit_sha,'
                                        'artifact_hash,verified_at,position}');
     PERFORM pgmnemo._check_patch(update.metadata, update.patch);
@@ -36,8 +36,8 @@ BEGIN
     wanted := pgmnemo._lesson_id(tenant, update.project_id, update.external_id COLLATE "default");
     SELECT l.project_id, l.external_id, l.content INTO one.project_id, one.external_id, one.content
       FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = wanted;
-    one.topic := pgmnemo._composed(update.topic);
-    one.role := pgmnemo._composed(update.role);
+    one.topic := pgmnemo._nfc(update.topic);
+    one.role := pgmnemo._nfc(update.role);
     one.importance := CASE WHEN update.importance BETWEEN 1 AND 5 THEN update.importance
                            WHEN update.importance IS NOT NULL THEN 0 END;
     one.metadata := update.metadata;
@@ -45,7 +45,7 @@ BEGIN
     one.expires_at := update.expires_at;
     one.verified_at := update.verified_at;
     one.position := update.position;
-    one := (SELECT m.given FROM pgmnemo._merged(tenant, ARRAY[one], gone) m);
+    one := (SELECT m.given FROM pgmnemo._merged_input(tenant, ARRAY[one], gone) m);
     IF update.patch IS NOT NULL THEN
         IF jsonb_typeof(one.metadata) <> 'object' THEN
             RAISE EXCEPTION 'the metadata of lesson % is no object', quote_literal(one.external_id)

@@ -9,7 +9,7 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    prepared text := pgmnemo._prepared(words);
+    prepared text := pgmnemo._parser_input(words);
     accents boolean;
     cut tsvector;
     rest tsvector;
@@ -24,7 +24,7 @@ BEGIN
     accents := octet_length(prepared) <> length(prepared);
     IF accents AND config IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig) THEN
         -- these know no accents
-        prepared := pgmnemo._folded(prepared);
+        prepared := pgmnemo._without_accents(prepared);
         accents := false;
     END IF;
     IF config <> 'pg_catalog.english'::regconfig OR current_setting('server_version_num')::integer < 180000 THEN
@@ -40,13 +40,13 @@ BEGIN
         END;
     END IF;
     IF words ~ '[a-z0-9,;] [A-Z][a-z]{1,4}\M|\m[A-Z]{2,5}\M' THEN
-        cut := cut || pgmnemo._stop_names(config, words);
+        cut := cut || pgmnemo._stop_word_names(config, words);
     END IF;
     IF cut = '' AND octet_length(prepared) <= 1000 THEN
         cut := to_tsvector('pg_catalog.simple', prepared);  -- a text of stop words has these
     END IF;
     IF accents THEN
-        cut := pgmnemo._folded(cut::text)::tsvector;
+        cut := pgmnemo._without_accents(cut::text)::tsvector;
     END IF;
     IF config <> 'pg_catalog.english'::regconfig THEN
         RETURN cut;
@@ -70,4 +70,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._lexemes(regconfig, text) IS 'to_tsvector(config, pgmnemo._prepared(words)) without accents of Latin letters, with stop words that are written as names; for pg_catalog.english, irregular forms and a few everyday words counted as their root (went as go, children as child, two as 2)';
+COMMENT ON FUNCTION pgmnemo._lexemes(regconfig, text) IS 'to_tsvector(config, pgmnemo._parser_input(words)) without accents of Latin letters, with stop words that are written as names; for pg_catalog.english, irregular forms and a few everyday words counted as their root (went as go, children as child, two as 2)';

@@ -9,7 +9,7 @@ DECLARE
     longest constant integer := 1000;
     blanks constant text := '[\u0009-\u000D\u001C-\u0020\u0085\u00A0\u1680\u2000-\u200A'
                             '\u2028\u2029\u202F\u205F\u3000]+';
-    stripped text := regexp_replace(pgmnemo._composed(name), format('^%s|%s$', blanks, blanks), '', 'g');
+    stripped text := regexp_replace(pgmnemo._nfc(name), format('^%s|%s$', blanks, blanks), '', 'g');
     digest bytea;
 BEGIN
     IF stripped IS NULL OR length(stripped) NOT BETWEEN 1 AND longest THEN

@@ -35,7 +35,7 @@ BEGIN
                                    '\uFE00-\uFE0F\uFEFF\u05B0-\u05BD\u0640\u064B-\u065F\u0670'
                                    '\u093C\u09BC\u0A3C\u0ABC\u0B3C]', '', 'g');
     words := regexp_replace(words, '[\u2010-\u2012\u2212]', '-', 'g');
-    words := pgmnemo._one_form(words);
+    words := pgmnemo._equivalent_characters(words);
     IF words ~ '[\u2600-\u27BF\U0001F000-\U0001FAFF]' THEN
         words := words || ' ' || pgmnemo._emoji_words(words);
     END IF;

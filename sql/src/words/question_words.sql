@@ -13,8 +13,8 @@ BEGIN
     IF cardinality(configs) = 1 THEN
         lexemes := tsvector_to_array(pgmnemo._lexemes(configs[1], words));
     ELSE
-        prepared := pgmnemo._prepared(words);
-        folded := pgmnemo._folded(prepared);
+        prepared := pgmnemo._parser_input(words);
+        folded := pgmnemo._without_accents(prepared);
         WITH form AS MATERIALIZED (
             SELECT u.config, v.lexeme, p.place
               FROM unnest(configs) AS u (config)
@@ -23,7 +23,7 @@ BEGIN
                          THEN folded ELSE prepared END))) v
              CROSS JOIN LATERAL unnest(v.positions) AS p (place)
         ), word AS (
-            SELECT pgmnemo._folded(CASE WHEN f.config = 'pg_catalog.english'::regconfig
+            SELECT pgmnemo._without_accents(CASE WHEN f.config = 'pg_catalog.english'::regconfig
                                         THEN coalesce(pgmnemo._form_roots() ->> f.lexeme, f.lexeme)
                                         ELSE f.lexeme END) AS lexeme, min(f.place) AS place
               FROM form f
@@ -35,15 +35,15 @@ BEGIN
                coalesce(array_agg(w.place ORDER BY w.lexeme COLLATE "C"), '{}') INTO lexemes, numbers
           FROM word w;
         names := ARRAY(SELECT DISTINCT n FROM unnest(configs) AS u (config)
-                        CROSS JOIN LATERAL unnest(tsvector_to_array(pgmnemo._stop_names(u.config, words))) n
+                        CROSS JOIN LATERAL unnest(tsvector_to_array(pgmnemo._stop_word_names(u.config, words))) n
                         WHERE n <> ALL (lexemes) ORDER BY n);
         lexemes := lexemes || names;
         numbers := numbers || ARRAY(SELECT -n FROM generate_series(1, cardinality(names)) n);
     END IF;
     IF lexemes = '{}' THEN
         numbers := NULL;
-        lexemes := tsvector_to_array(pgmnemo._folded(to_tsvector('pg_catalog.simple', pgmnemo._prepared(words))::text)
-                                     ::tsvector);
+        lexemes := tsvector_to_array(pgmnemo._without_accents(
+            to_tsvector('pg_catalog.simple', pgmnemo._parser_input(words))::text)::tsvector);
     END IF;
 END
 $$;

@@ -53,10 +53,10 @@ BEGIN
     IF getdatabaseencoding() <> 'UTF8' THEN
         configs := pgmnemo._readable_configs(configs);
     END IF;
-    tokens := pgmnemo._positions(cut);
-    most := greatest(most, tokens - pgmnemo._positions(to_tsvector(fallback, sample)));
+    tokens := pgmnemo._position_count(cut);
+    most := greatest(most, tokens - pgmnemo._position_count(to_tsvector(fallback, sample)));
     FOREACH config IN ARRAY array_remove(configs, fallback) LOOP
-        dropped := tokens - pgmnemo._positions(to_tsvector(config, sample));
+        dropped := tokens - pgmnemo._position_count(to_tsvector(config, sample));
         IF dropped > most THEN
             most := dropped;
             best := config;

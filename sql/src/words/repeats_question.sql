@@ -16,7 +16,7 @@ BEGIN
             RETURN false;
         END IF;
     END IF;
-    IF length(lexemes) = 0 OR length(content) > longest OR NOT pgmnemo._asks(content)
+    IF length(lexemes) = 0 OR length(content) > longest OR NOT pgmnemo._is_question(content)
        OR pgmnemo._config(config) IS NULL THEN
         RETURN false;
     ELSIF topic IS NOT NULL THEN

@@ -6,7 +6,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT pg_catalog.hashtextextended(
         pg_catalog.concat_ws(E'\n', CASE WHEN octet_length(content) <= 8000 AND length(content) <= 2000
-                                         THEN pgmnemo._text_form(CASE WHEN pgmnemo._bare_question(content)
+                                         THEN pgmnemo._text_form(CASE WHEN pgmnemo._is_bare_question(content)
                                                                       THEN pgmnemo._without_lead_in(content)
                                                                       ELSE content END)
                                          ELSE content END,

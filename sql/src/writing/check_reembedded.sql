@@ -22,7 +22,7 @@ BEGIN
                WHEN (g.lesson_id, g.number, g.embedding, g.mark) IS NULL OR g.lesson_id IS NULL OR g.number IS NULL
                     OR g.embedding IS NULL OR g.mark IS NULL THEN 'lacks a lesson, a number, a mark or the vector'
                WHEN g.place > 1 THEN format('is another one of text %s of lesson %s', g.number, g.lesson_id)
-               WHEN NOT pgmnemo._fits(g.embedding, space.next_dimensions)
+               WHEN NOT pgmnemo._fits_dimensions(g.embedding, space.next_dimensions)
                THEN format('has %s dimensions, and is to have %s', @extschema:vector@.vector_dims(g.embedding),
                            space.next_dimensions)
                WHEN @extschema:vector@.vector_norm(g.embedding) NOT BETWEEN 1e-15 AND 1e15
@@ -31,7 +31,7 @@ BEGIN
               FROM unnest(lesson_ids, numbers, embeddings, marks) WITH ORDINALITY
                    AS u (lesson_id, number, embedding, mark, ordinal)) g
      WHERE g.lesson_id IS NULL OR g.number IS NULL OR g.embedding IS NULL OR g.mark IS NULL OR g.place > 1
-        OR NOT pgmnemo._fits(g.embedding, space.next_dimensions)
+        OR NOT pgmnemo._fits_dimensions(g.embedding, space.next_dimensions)
         OR @extschema:vector@.vector_norm(g.embedding) NOT BETWEEN 1e-15 AND 1e15
      ORDER BY g.ordinal LIMIT 1;
     IF wrong IS NOT NULL THEN

@@ -11,11 +11,11 @@ BEGIN
         SELECT u.place
           FROM (SELECT generate_subscripts(lessons, 1) AS place, unnest(lessons) AS i OFFSET 0) u
          CROSS JOIN LATERAL concat_ws(' ', (u.i).external_id, (u.i).role, (u.i).topic) AS names
-         WHERE names <> pgmnemo._composed(names)
+         WHERE names <> pgmnemo._nfc(names)
     LOOP
-        lessons[place].external_id := pgmnemo._composed(lessons[place].external_id);
-        lessons[place].role := pgmnemo._composed(lessons[place].role);
-        lessons[place].topic := pgmnemo._composed(lessons[place].topic);
+        lessons[place].external_id := pgmnemo._nfc(lessons[place].external_id);
+        lessons[place].role := pgmnemo._nfc(lessons[place].role);
+        lessons[place].topic := pgmnemo._nfc(lessons[place].topic);
     END LOOP;
     RETURN lessons;
 END

@@ -10,12 +10,12 @@ BEGIN
        FROM gone g
       WHERE g.active AND (EXISTS (SELECT FROM pgmnemo.posting p
                                    WHERE p.tenant_id = g.tenant_id AND p.lexeme = '' AND p.project_id = g.project_id)
-                          OR EXISTS (SELECT FROM pgmnemo.piece_project j
+                          OR EXISTS (SELECT FROM pgmnemo.segment_project j
                                       WHERE j.tenant_id = g.tenant_id AND j.project_id = g.project_id))
       GROUP BY g.tenant_id, g.project_id;
     IF EXISTS (SELECT FROM pgmnemo.lesson_entry e WHERE e.tenant_id = (SELECT g.tenant_id FROM gone g LIMIT 1)) THEN
         DELETE FROM pgmnemo.lesson_entry e
-         USING gone g CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+         USING gone g CROSS JOIN LATERAL pgmnemo._metadata_entries(g.metadata) AS was (entry)
          WHERE g.metadata <> '{}' AND e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
     END IF;
     RETURN NULL;

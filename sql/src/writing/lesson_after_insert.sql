@@ -12,16 +12,18 @@ BEGIN
         SELECT w.tenant_id, array_agg(w.id) FILTER (WHERE w.active) AS ids, bool_or(w.metadata <> '{}') AS described
           FROM written w GROUP BY w.tenant_id
     LOOP
-        IF cardinality(one.ids) < pgmnemo._piece_size() / 4 THEN
+        IF cardinality(one.ids) < pgmnemo._segment_size() / 4 THEN
             PERFORM pgmnemo._add_postings(one.tenant_id, one.ids);
         ELSIF one.ids IS NOT NULL THEN
-            PERFORM pgmnemo._settle(one.tenant_id, one.ids, pgmnemo._piece_size(), pgmnemo._piece_size() / 4);
+            PERFORM pgmnemo._write_segments(one.tenant_id, one.ids, pgmnemo._segment_size(),
+                                            pgmnemo._segment_size() / 4);
         END IF;
         described := described OR one.described;
     END LOOP;
     IF described THEN
         INSERT INTO pgmnemo.lesson_entry
-        SELECT w.tenant_id, e.entry, w.id FROM written w CROSS JOIN LATERAL pgmnemo._entries(w.metadata) AS e (entry)
+        SELECT w.tenant_id, e.entry, w.id FROM written w
+         CROSS JOIN LATERAL pgmnemo._metadata_entries(w.metadata) AS e (entry)
          WHERE w.metadata <> '{}';
     END IF;
     RETURN NULL;

@@ -21,12 +21,12 @@ BEGIN
       GROUP BY w.tenant_id;
     DELETE FROM pgmnemo.lesson_entry e
      USING (SELECT tenant_id, id, metadata FROM gone EXCEPT SELECT tenant_id, id, metadata FROM written) g
-     CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+     CROSS JOIN LATERAL pgmnemo._metadata_entries(g.metadata) AS was (entry)
      WHERE e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
     INSERT INTO pgmnemo.lesson_entry
     SELECT w.tenant_id, e.entry, w.id
       FROM (SELECT tenant_id, id, metadata FROM written EXCEPT SELECT tenant_id, id, metadata FROM gone) w
-     CROSS JOIN LATERAL pgmnemo._entries(w.metadata) AS e (entry)
+     CROSS JOIN LATERAL pgmnemo._metadata_entries(w.metadata) AS e (entry)
      WHERE w.metadata <> '{}';
     WITH other AS MATERIALIZED (
         SELECT tenant_id, id, content FROM written EXCEPT SELECT tenant_id, id, content FROM gone

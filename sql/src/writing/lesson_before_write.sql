@@ -19,7 +19,7 @@ BEGIN
         NEW.text_config := config;
         BEGIN
             NEW.lexemes := pgmnemo._lexemes(config, words);
-            NEW.token_count := pgmnemo._positions(NEW.lexemes);
+            NEW.token_count := pgmnemo._position_count(NEW.lexemes);
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'lesson % keeps its lexemes, for text search configuration % refuses its text: %',
                   quote_literal(left(NEW.external_id, 100)), NEW.text_config, SQLERRM;
@@ -27,10 +27,10 @@ BEGIN
         RETURN NEW;
     END IF;
     config := coalesce(pgmnemo._config(NEW.text_config),
-                       pgmnemo._written_config(NULL, words, pgmnemo._tenant_language(NEW.tenant_id)));
+                       pgmnemo._config_of_text(NULL, words, pgmnemo._tenant_language(NEW.tenant_id)));
     NEW.text_config := config;
     NEW.lexemes := pgmnemo._lexemes(config, words);
-    NEW.token_count := pgmnemo._positions(NEW.lexemes);
+    NEW.token_count := pgmnemo._position_count(NEW.lexemes);
     RETURN NEW;
 END
 $$;

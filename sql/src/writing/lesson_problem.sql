@@ -16,7 +16,7 @@ BEGIN
     size := pgmnemo._size_problem(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata, i.passages);
     RETURN CASE
         WHEN size IS NOT NULL THEN size
-        WHEN pgmnemo._blank(i.content) THEN 'has no text in its content'
+        WHEN pgmnemo._is_blank(i.content) THEN 'has no text in its content'
         WHEN CASE WHEN i.metadata <> '{}' THEN pgmnemo._holds_unprintable(i.metadata) END
         THEN 'has a number in its metadata that is beyond 1e308 or has more than 400 decimals'
         WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'

@@ -23,14 +23,14 @@ BEGIN
         USING ERRCODE = 'program_limit_exceeded', HINT = 'Store that lesson at another position.';
     END IF;
     -- steps that double lead past keys that are taken, and halving ones back to the last of them: a log of their number
-    WHILE pgmnemo._key_taken(tenant, project, prefix || '/' || number) LOOP
+    WHILE pgmnemo._key_exists(tenant, project, prefix || '/' || number) LOOP
         taken := number;
         number := number + step;
         step := 2 * step;
     END LOOP;
     WHILE number - taken > 1 AND taken > 0 LOOP
         middle := (taken + number) / 2;
-        IF pgmnemo._key_taken(tenant, project, prefix || '/' || middle) THEN
+        IF pgmnemo._key_exists(tenant, project, prefix || '/' || middle) THEN
             taken := middle;
         ELSE
             number := middle;

@@ -10,7 +10,7 @@ AS $$
             AND ARRAY(SELECT v.embedding FROM pgmnemo.lesson_vector v
                        WHERE v.tenant_id = tenant AND v.lesson_id = lesson AND v.generation = (space).generation
                          AND v.number = 0)
-                <> ARRAY[pgmnemo._aligned(given, (space).dimensions)])
+                <> ARRAY[pgmnemo._stored_vector(given, (space).dimensions)])
         OR (passages IS NOT NULL
             AND (ARRAY(SELECT p.content FROM pgmnemo.passage p
                         WHERE p.tenant_id = tenant AND p.lesson_id = lesson ORDER BY p.number),
@@ -21,7 +21,7 @@ AS $$
                           AND v.number = p.number
                         WHERE p.tenant_id = tenant AND p.lesson_id = lesson ORDER BY p.number))
                 IS DISTINCT FROM
-                (passages, ARRAY(SELECT pgmnemo._aligned(vectors[n], (space).dimensions)
+                (passages, ARRAY(SELECT pgmnemo._stored_vector(vectors[n], (space).dimensions)
                                    FROM generate_series(1, cardinality(passages)) n ORDER BY n)))
         OR ('embedding' = ANY (clear)
             AND EXISTS (SELECT FROM pgmnemo.lesson_vector v

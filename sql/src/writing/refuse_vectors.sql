@@ -8,10 +8,10 @@ DECLARE
     wrong record;
 BEGIN
     SELECT g.ordinal, g.external_id, @extschema:vector@.vector_dims(g.vector) AS dims INTO wrong
-      FROM pgmnemo._given_vectors(lessons) g WHERE NOT pgmnemo._fits(g.vector, space.dimensions) LIMIT 1;
+      FROM pgmnemo._given_vectors(lessons) g WHERE NOT pgmnemo._fits_dimensions(g.vector, space.dimensions) LIMIT 1;
     IF FOUND AND EXISTS (SELECT FROM pgmnemo._given_vectors(lessons) g
-                          WHERE NOT pgmnemo._fits(g.vector, space.dimensions)
-                            AND pgmnemo._fits(g.vector, space.next_dimensions)) THEN
+                          WHERE NOT pgmnemo._fits_dimensions(g.vector, space.dimensions)
+                            AND pgmnemo._fits_dimensions(g.vector, space.next_dimensions)) THEN
         RAISE EXCEPTION 'lesson % of the set, %, has a vector of the % dimensions to which tenant % is being changed',
               wrong.ordinal, quote_literal(left(coalesce(wrong.external_id, ''), 100)), space.next_dimensions,
               quote_literal(tenant)

@@ -1,8 +1,8 @@
 -- Store lessons: the only write path. New keys are inserted first and in order, then the lock is taken, then rows are
 -- changed: writers in this sequence wait for one another but never in a circle. Only an existing key is skipped: a
 -- duplicate id, from a sequence that was set back, is an error. Fields that the set leaves out of an existing lesson
--- stay (pgmnemo._merged), read again under the lock. A superseded lesson that gets another text is in force again: its
--- writer wants it found.
+-- stay (pgmnemo._merged_input), read again under the lock. A superseded lesson that gets another text is in force
+-- again: its writer wants it found.
 CREATE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[], clear text[] DEFAULT NULL,
                                only_new boolean DEFAULT false)
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
@@ -30,7 +30,7 @@ BEGIN
     IF s.gate_strict <> 'off' THEN
         PERFORM pgmnemo._check_provenance(tenant, lessons, gone, s.gate_strict);
     END IF;
-    space := pgmnemo._space(tenant, lessons);
+    space := pgmnemo._lock_space(tenant, lessons);
 
     WITH given AS MATERIALIZED (  -- ids follow the set, by which list and newest order, and inserts follow the keys
         SELECT nextval('pgmnemo.lesson_id_seq') AS new_id, i.* FROM unnest((SELECT lessons)) i  -- a plan for any set
@@ -43,7 +43,7 @@ BEGIN
                coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position,
-               pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text
+               pgmnemo._config_of_text(i.language, concat_ws(E'\n', i.topic, i.content), usual)::text
           FROM given i
          ORDER BY i.project_id, i.external_id COLLATE "C"
             ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
@@ -52,7 +52,7 @@ BEGIN
     SELECT coalesce(array_agg(f.id), '{}') INTO inserted FROM fresh f;
     IF cardinality(inserted) > 0 THEN
         PERFORM pgmnemo._write_passages(tenant, inserted, lessons, space,
-                                        pgmnemo._awaits_graph(tenant, space.generation, cardinality(inserted)));
+                                        pgmnemo._hnsw_build_pending(tenant, space.generation, cardinality(inserted)));
     END IF;
 
     IF cardinality(inserted) < cardinality(lessons) THEN
@@ -62,7 +62,7 @@ BEGIN
         END IF;
         SELECT array_agg(m.id), array_agg(CASE WHEN (m.was).active THEN 'updated' ELSE 'restored' END)
           INTO changed, outcomes
-          FROM pgmnemo._merged(tenant, lessons, gone) m
+          FROM pgmnemo._merged_input(tenant, lessons, gone) m
          WHERE m.id <> ALL (inserted)
            AND (((m.was).role, (m.was).topic, (m.was).content, (m.was).importance, (m.was).metadata,
                  (m.was).occurred_at, (m.was).expires_at, (m.was).commit_sha, (m.was).artifact_hash,
@@ -72,19 +72,19 @@ BEGIN
                  (m.given).occurred_at, (m.given).expires_at, (m.given).commit_sha, (m.given).artifact_hash,
                  (m.given).verified_at, (m.given).position, true)
                 OR (m.given).language IS NOT NULL
-                   AND (m.was).text_config <> pgmnemo._written_config(
+                   AND (m.was).text_config <> pgmnemo._config_of_text(
                         (m.given).language, concat_ws(E'\n', (m.given).topic, (m.given).content), usual)::text
                 OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
                                             (m.given).passage_embeddings, gone, space));
     END IF;
     IF changed IS NOT NULL THEN
         PERFORM pgmnemo._lock_tenant(tenant);
-        embedded := pgmnemo._embedded(tenant, changed);
+        embedded := pgmnemo._ids_with_vectors(tenant, changed);
         SELECT array_agg(m.given),
                coalesce(array_agg(m.id) FILTER (WHERE (m.was).superseded_at IS NOT NULL
                                                       AND (m.given).content <> (m.was).content), '{}')
           INTO final, revived
-          FROM pgmnemo._merged(tenant, lessons, gone) m WHERE m.id = ANY (changed);
+          FROM pgmnemo._merged_input(tenant, lessons, gone) m WHERE m.id = ANY (changed);
         IF cardinality(final) IS DISTINCT FROM cardinality(changed) THEN  -- another session has deleted one: begin anew
             RETURN QUERY
             SELECT a.project_id, a.external_id, a.lesson_id,
@@ -98,7 +98,7 @@ BEGIN
                occurred_at = i.occurred_at, expires_at = i.expires_at, commit_sha = i.commit_sha,
                artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true,
                text_config = CASE WHEN i.language IS NULL AND l.content = i.content THEN l.text_config
-                                  ELSE pgmnemo._written_config(
+                                  ELSE pgmnemo._config_of_text(
                                        i.language, concat_ws(E'\n', i.topic, i.content), usual)::text END
           FROM unnest(final) i
          WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
@@ -110,14 +110,14 @@ BEGIN
                                ORDER BY place);
         END IF;
         IF 'embedding' <> ALL (gone) AND cardinality(embedded) > 0 THEN
-            embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._embedded(tenant, changed)));
+            embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._ids_with_vectors(tenant, changed)));
             outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (embedded) THEN 'unembedded' ELSE u.outcome END
                                 FROM unnest(changed, outcomes) WITH ORDINALITY AS u (id, outcome, place)
                                ORDER BY place);
         END IF;
     END IF;
     IF space.generation IS NOT NULL AND cardinality(inserted) + coalesce(cardinality(changed), 0) > 0 THEN
-        PERFORM pgmnemo._share_merging(tenant, space.generation, cardinality(lessons), s.exact_scan_limit);
+        PERFORM pgmnemo._hnsw_share_inserts(tenant, space.generation, cardinality(lessons), s.exact_scan_limit);
     END IF;
 
     IF cardinality(lessons) = 1 AND cardinality(inserted) = 1 THEN

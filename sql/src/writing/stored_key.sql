@@ -6,7 +6,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    composed constant text := pgmnemo._composed(given);
+    composed constant text := pgmnemo._nfc(given);
 BEGIN
     IF composed = given OR EXISTS (
         SELECT FROM pgmnemo.lesson l

@@ -1,6 +1,6 @@
 -- Write the passages and vectors of these lessons of a tenant, as the set gives them. A lesson without passages in the
--- set keeps its own. Vectors stay out of the HNSW index until pgmnemo._merge inserts them; or they are `marked` as
--- indexed in an index that is not built yet.
+-- set keeps its own. Vectors stay out of the HNSW index until pgmnemo._hnsw_insert inserts them; or they are `marked`
+-- as indexed in an index that is not built yet.
 CREATE FUNCTION pgmnemo._write_passages(tenant uuid, ids bigint[], lessons pgmnemo.lesson_input[],
                                         space pgmnemo.embedding_space, marked boolean DEFAULT false)
 RETURNS void
@@ -12,10 +12,10 @@ BEGIN
         IF (lessons[1]).embedding IS NOT NULL AND space.dimensions IS NOT NULL THEN
             INSERT INTO pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number, indexed, embedding)
             VALUES (tenant, space.generation, (lessons[1]).project_id, ids[1], 0, marked,
-                    pgmnemo._aligned((lessons[1]).embedding, space.dimensions));
+                    pgmnemo._stored_vector((lessons[1]).embedding, space.dimensions));
         END IF;
         IF (lessons[1]).passages IS NOT NULL THEN
-            PERFORM pgmnemo._write_parts(tenant, ids[1], lessons[1], space);
+            PERFORM pgmnemo._write_lesson_passages(tenant, ids[1], lessons[1], space);
         END IF;
         RETURN;
     END IF;
@@ -28,7 +28,7 @@ BEGIN
      WHERE l.id = ANY (ids);
     INSERT INTO pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number, indexed, embedding)
     SELECT tenant, space.generation, l.project_id, l.id, v.number, marked,
-           pgmnemo._aligned(v.vector, space.dimensions)
+           pgmnemo._stored_vector(v.vector, space.dimensions)
       FROM unnest(lessons) i
       JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
      CROSS JOIN LATERAL (

@@ -142,7 +142,7 @@ def unchanged(battery: Battery, role: str) -> Iterator[None]:
 def test_the_battery_finds_nothing_through_the_router(
     routed: Routed, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    battery = Battery(routed, graphs=())
+    battery = Battery(routed, hnsw_tables=())
     for role in REACHES:
         with unchanged(battery, role):
             for kind, statements, held in attempts(role):
@@ -160,7 +160,7 @@ def test_the_battery_finds_nothing_through_the_router(
 
 def test_the_battery_would_see_a_leak_and_a_change_through_the_router(routed: Routed) -> None:
     """With grants that nobody should give."""
-    root, battery = routed.connect(), Battery(routed, graphs=())
+    root, battery = routed.connect(), Battery(routed, hnsw_tables=())
     for tenant in (A, B):
         root.execute("SELECT pgmnemo.grant_tenant(%s, 'mallory')", (tenant,))
         recall = f"SELECT * FROM pgmnemo.recall('{tenant}', query_text => 'river')"

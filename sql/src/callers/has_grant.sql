@@ -1,0 +1,11 @@
+-- Return whether a grant of a tenant reaches a role, directly or by an inherited membership.
+CREATE FUNCTION pgmnemo._has_grant(role name, tenant uuid)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM pgmnemo.tenant_grant g
+                    WHERE g.tenant_id = tenant AND pg_has_role(role, g.grantee::oid, 'USAGE'));
+END
+$$;

@@ -1,5 +1,0 @@
--- Return how many lessons a whole piece holds: its bitmaps take 2 kB, so that several fit into a page.
-CREATE FUNCTION pgmnemo._piece_size()
-RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT 16384 $$;

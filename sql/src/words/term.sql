@@ -1,5 +1,0 @@
--- Return a query for a lexeme unchanged, with any characters.
-CREATE FUNCTION pgmnemo._term(lexeme text)
-RETURNS tsquery
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''')::tsquery $$;

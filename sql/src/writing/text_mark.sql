@@ -1,5 +1,0 @@
--- Return a hash that recognizes a text.
-CREATE FUNCTION pgmnemo._text_mark(content text)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT pg_catalog.hashtextextended(content, 0) $$;
