@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-MARK = "> **Not run here**: "
+MARK = "<!-- not run here: "
 BLOCK = re.compile(
     rf"^(?P<mark>{re.escape(MARK)}[^\n]+\n\n)?```(?P<language>\w+)\n(?P<text>.+?)^```", re.M | re.S
 )
