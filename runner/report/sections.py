@@ -8,7 +8,7 @@ from typing import Any
 from pgmnemo.escaping import escape_markdown
 from pgmnemo.records import EmbedderIdentity
 from runner.markdown import table
-from runner.records import ALL, GateResult, Status
+from runner.records import ALL, GateResult, Status, Verdict
 from runner.report.formats import (
     CITED,
     MISSING,
@@ -77,7 +77,8 @@ def summary(metrics: Facts, run: Run) -> str:
     """
     figures = Figures(metrics, run.headline_view)
     of = "" if figures.view == ALL else f", {questions_of(figures.view)}"
-    parts = [f"# {run.corpus.title}{of}, {run.title}: {run.verdict}"]
+    plain = not run.corpus.citable and run.verdict == Verdict.DEVIATION  # which matters to a figure alone
+    parts = [f"# {run.corpus.title}{of}, {run.title}{'' if plain else f': {run.verdict}'}"]
     for scope in run.scopes:
         parts += [f"## {scope.name}", counted(figures, run.headline, scope.name)]
     parts.append("Recalls in percent, MRR from 0 to 1, each with its 95 % interval; n questions.")

@@ -302,8 +302,8 @@ def test_a_system_that_never_finds_anything_is_known() -> None:
 def test_a_setting_is_that_of_the_system_under_test_alone(bench: Callable[..., Any], tmp_path: Path) -> None:
     ended = bench("--set", "bm25_b=0.5", "--systems", "pgmnemo@0.6.1,pgmnemo:bm25_k1=2")
     assert (ended.code, ended.err) == (0, "")
-    assert "deviation: scope: bm25_b = 0.5 (--set)" in ended.out.splitlines()
     results = made(tmp_path / "results")
+    assert "scope: bm25_b = 0.5 (--set)" in results.run.deviations
     assert results.folder.name.endswith("_hash_bm25-b-0.5_side-by-side")
     assert results.run.choice.settings == {"bm25_b": "0.5"}
     assert results.run.guc_state["pgmnemo.bm25_b"] == "0.5"
