@@ -25,11 +25,11 @@ from uuid import UUID, uuid4
 
 from floor import FLOOR, K, opened, recall, shares, vectors_of
 
-from runner.bench.material import CorpusLessons
+from runner.bench.workload import CorpusLessons
 from runner.markdown import table
-from runner.protocol.suites import SUITES
-from runner.protocol.suites.longmemeval import is_abstention
-from runner.protocol.texts.embedding import make_embedder
+from runner.protocol.datasets import SUITES
+from runner.protocol.datasets.longmemeval import is_abstention
+from runner.protocol.templates.embedding import make_embedder
 from runner.records import Corpus, Question, Segment
 
 TYPES = ("knowledge-update", "knowledge_update")

@@ -35,14 +35,14 @@ import numpy as np
 from pgmnemo import calls
 from pgmnemo.embedders import default_cache_dir
 from pgmnemo.server.releases import default_version
-from runner.bench.material import CorpusLessons
+from runner.bench.workload import CorpusLessons
 from runner.markdown import table
+from runner.protocol.datasets import SUITES
+from runner.protocol.datasets.longmemeval import is_abstention
 from runner.protocol.statistics.single import mean_interval
-from runner.protocol.suites import SUITES
-from runner.protocol.suites.longmemeval import is_abstention
-from runner.protocol.texts.embedding import embed_corpus, make_embedder
-from runner.records import Corpus, Question, Vectors
-from runner.systems import MODES, Place, open_system
+from runner.protocol.templates.embedding import embed_corpus, make_embedder
+from runner.records import Corpus, CorpusVectors, Question
+from runner.systems import MODES, SystemContext, open_system
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.pgmnemo.session import Connection
 
@@ -68,7 +68,7 @@ class Told:
     evidence: float | None
 
 
-def vectors_of(corpus: Corpus, embedder: str) -> Vectors:
+def vectors_of(corpus: Corpus, embedder: str) -> CorpusVectors:
     """Of lessons, passages and questions, from the cache where they lie there."""
     return embed_corpus(corpus, make_embedder(embedder), default_cache_dir(os.environ), passages=True)
 
@@ -77,7 +77,7 @@ def vectors_of(corpus: Corpus, embedder: str) -> Vectors:
 def opened(lessons: CorpusLessons | None = None) -> Iterator[tuple[Pgmnemo, Connection]]:
     """The extension with these lessons, and a connection of an ordinary role that may use it."""
     with TemporaryDirectory(prefix="pgmnemo-") as made:
-        place = Place(Path(made), label="floor", settings={"gate_strict": "off"}, environ={})
+        place = SystemContext(Path(made), label="floor", settings={"gate_strict": "off"}, environ={})
         with open_system(f"pgmnemo@{default_version()}", place) as system:
             assert isinstance(system, Pgmnemo), "only pgmnemo has a fit"
             if lessons:
@@ -156,7 +156,7 @@ def strangers(corpus: Corpus, path: Path) -> Mapping[str, str]:
 
 
 def told(
-    corpus: Corpus, vectors: Vectors, foreign: Mapping[str, str], floor: float
+    corpus: Corpus, vectors: CorpusVectors, foreign: Mapping[str, str], floor: float
 ) -> Mapping[str, Sequence[Told]]:
     """Return what each mode answers to every question."""
     lessons, found = CorpusLessons(corpus, vectors, "floor"), {mode: list[Told]() for mode in MODES}

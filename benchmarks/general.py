@@ -33,12 +33,12 @@ from pgmnemo.errors import UsageError
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.releases import default_version, scripts
 from runner.markdown import table
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.protocol.editions import current
 from runner.protocol.metrics.score import score
-from runner.records import Hit, Retrieval, Score
+from runner.records import RankedSegment, Retrieval, Score
 from runner.runs.raw import RAW, read_raw
-from runner.systems.fusing import by_rank
+from runner.systems.fusion import by_rank
 from runner.systems.system import Match
 
 VARIABLE, PEER, DEPTH = "GENERAL_DATA_DIR", "pg-textsearch", 50
@@ -126,7 +126,7 @@ def fuse(keyword: Retrieval, vector: Retrieval) -> Retrieval:
     ids = list(dict.fromkeys(hit.id for answer in (keyword, vector) for hit in answer.ranking))
     numbers = {name: number for number, name in enumerate(ids)}
     rankings = [[Match(numbers[hit.id], 0.0) for hit in one.ranking] for one in (keyword, vector)]
-    fused = tuple(Hit(ids[match.number], match.score) for match in by_rank(rankings, DEPTH))
+    fused = tuple(RankedSegment(ids[match.number], match.score) for match in by_rank(rankings, DEPTH))
     return replace(keyword, arm=FUSED, ranking=fused)
 
 

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from pgmnemo.embedders import BATCH, default_cache_dir
 from pgmnemo.records import Matrix
 from runner.markdown import table
-from runner.protocol.suites import SUITES
-from runner.protocol.texts.embedding import embed_corpus, make_embedder
+from runner.protocol.datasets import SUITES
+from runner.protocol.templates.embedding import embed_corpus, make_embedder
 from runner.records import Corpus
 
 Seconds = NDArray[np.float64]

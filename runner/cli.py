@@ -20,8 +20,8 @@ from pgmnemo.server.releases import default_version
 from pgmnemo.terminal import SafeConsole
 from runner.bench.command import suite_command
 from runner.options import SHARED
+from runner.protocol.datasets import SUITES
 from runner.protocol.editions import current
-from runner.protocol.suites import SUITES
 from runner.runs.manifest import USUAL
 
 PROGRAM, DISTRIBUTION = "python -m runner", "pgmnemo-bench"
@@ -43,13 +43,13 @@ COMMANDS = {
     "sign": (FINISHED, "runner.verification.sign:sign_command"),
     "export": (FINISHED, "runner.commands.export:export_command"),
     "score": (FINISHED, "runner.commands.score.command:score_command"),
-    "report": (FINISHED, "runner.commands.page:report_command"),
+    "report": (FINISHED, "runner.commands.report_page:report_command"),
     "compare": (FINISHED, "runner.commands.compare.command:compare_command"),
     "gate": (FINISHED, "runner.commands.compare.command:gate_command"),
     "cite": (FINISHED, "runner.commands.cite.command:cite_command"),
     "leaderboard": (FINISHED, "runner.commands.leaderboard.command:leaderboard_command"),
     "history": (FINISHED, "runner.commands.history:history"),
-    "answer": (FINISHED, "runner.stages.answers.answering:answer_command"),
+    "answer": (FINISHED, "runner.stages.answers.answer_run:answer_command"),
     "fetch": (OTHERS, "runner.commands.fetch:fetch_command"),
     "check-system": (OTHERS, "runner.systems.command:check_system_command"),
     "peers": (OTHERS, "runner.systems.command:peers"),

@@ -19,7 +19,7 @@ class GateError(PgmnemoError):
     kind = "blocked"
 
 
-class RefusedError(GateError):
+class UnusableRunError(GateError):
     """A finished run may not be used as asked: it is blocked, unverified or was changed."""
 
     kind = "refused"

@@ -7,7 +7,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-OUTSIDE, INSIDE = "../benchmarks/sample/sample.json", "protocol/suites/sample.json"
+OUTSIDE, INSIDE = "../benchmarks/sample/sample.json", "protocol/datasets/sample.json"
 
 
 class Sample(BuildHookInterface[Any]):

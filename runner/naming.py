@@ -18,7 +18,7 @@ SHAPE = "NAME@VERSION:setting=value,setting=value+wrapper"
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class SystemName:
     """A name in its parts; `version` is empty where none was given, `wrappers` are applied from the left."""
 
     system: str
@@ -27,7 +27,7 @@ class Name:
     wrappers: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, text: str) -> Name:
+    def of(cls, text: str) -> SystemName:
         """Return the parts of a name; UsageError where it is of another form."""
         found = FORM.fullmatch(text.strip())
         if found is None:
@@ -48,11 +48,11 @@ class Name:
         ))  # fmt: skip
 
     @property
-    def bare(self) -> Name:
+    def bare(self) -> SystemName:
         """The same without wrappers."""
         return replace(self, wrappers=())
 
-    def with_settings(self, settings: Mapping[str, str]) -> Name:
+    def with_settings(self, settings: Mapping[str, str]) -> SystemName:
         """Return the same with more settings, which go before its own."""
         return replace(self, settings=tuple({**dict(self.settings), **settings}.items()))
 

@@ -45,7 +45,7 @@ class Segment:
         return opaque(self.id)
 
 
-class Shelved(Sequence[Segment], ABC):
+class StoredSegments(Sequence[Segment], ABC):
     """Segments that do not lie in memory: each is made whole when it is asked for."""
 
     @abstractmethod
@@ -149,7 +149,7 @@ class Corpus:
     @property
     def heads(self) -> Iterable[Segment]:
         """The segments, perhaps without their texts and passages."""
-        return self.segments.heads() if isinstance(self.segments, Shelved) else self.segments
+        return self.segments.heads() if isinstance(self.segments, StoredSegments) else self.segments
 
     def project_sizes(self) -> dict[str, int]:
         """Return the number of segments in each project, in corpus order."""
@@ -194,7 +194,7 @@ class RewriterIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
+class CorpusVectors:
     """Unit-length rows at native width, aligned with `Corpus.segments` and `Corpus.questions`.
 
     `passages` has one row for each distinct text; `places` gives the row of one by the key of its text in the
@@ -211,7 +211,7 @@ class Vectors:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class RankedSegment:
     """A ranked segment. `components` in the order in which run.json names them, or empty."""
 
     id: str
@@ -230,7 +230,7 @@ class Retrieval:
     project: str
     size: int
     gold: tuple[str, ...]
-    ranking: tuple[Hit, ...]
+    ranking: tuple[RankedSegment, ...]
     seconds: float | None = None
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from pgmnemo.server import discovery
-from runner.protocol.suites import SUITES
+from runner.protocol.datasets import SUITES
 from runner.records import Corpus
 
 pytest_plugins = ("tests.doors", "tests.finished", "tests.pooling", "tests.records", "tests.watching")

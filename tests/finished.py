@@ -15,12 +15,12 @@ import pytest
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import DatabaseFacts
 from runner.bench import pipeline
-from runner.bench.material import NAMESPACE
 from runner.bench.request import Request
-from runner.places import ROOT
+from runner.bench.workload import NAMESPACE
+from runner.paths import ROOT
 from runner.protocol.editions import current
 from runner.runs.environment import Code, git
-from runner.systems import SYSTEMS, Kind, Lesson, Lessons, Match, Place, Query
+from runner.systems import SYSTEMS, Lesson, Lessons, Match, Query, SystemContext, SystemSpec
 from runner.systems.pgmnemo import Pgmnemo
 from runner.verification.checks.arms import LEG_WORDS
 
@@ -47,7 +47,7 @@ class CommonWords(Pgmnemo):
 
     recognised = True
 
-    def __init__(self, place: Place, minimum: int, modes: Mapping[str, int]) -> None:
+    def __init__(self, place: SystemContext, minimum: int, modes: Mapping[str, int]) -> None:
         facts = DatabaseFacts("--dsn", "bench", "18.4", "0.8.5", "0.2.1", FINGERPRINT, "pgmnemo_runner")
         self.database, self.width = SimpleNamespace(facts=facts, exists=False), 1024
         self.place, self.settings = place, dict(place.settings)
@@ -139,7 +139,7 @@ def finish(tmp_path_factory: pytest.TempPathFactory, sample_path: Path) -> Calla
     ) -> Finished:
         base = base or tmp_path_factory.mktemp("results")
         asked = {"version": VERSION, "embedder": "hash", "data": corpus, "output": base, "cache": home}
-        kind = Kind("pgmnemo", "words", lambda place: CommonWords(place, minimum, modes), versions=True)
+        kind = SystemSpec("pgmnemo", "words", lambda place: CommonWords(place, minimum, modes), versions=True)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONHASHSEED", "42")
             patch.setitem(SYSTEMS._members, "pgmnemo", kind)

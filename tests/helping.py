@@ -24,13 +24,13 @@ import pytest
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.releases import default_version
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.protocol.editions import known
 from runner.systems import Lessons, Query
-from runner.systems.asking import Judge, answers
-from runner.verification import Answer
+from runner.systems.query_runner import AnswerValidator, answers
+from runner.verification import CheckResult
 from runner.verification.checks import CHECKS
-from runner.verification.evidence import Evidence
+from runner.verification.context import RunContext
 from runner.verification.verification import signers_list
 
 CURRENT = default_version()  # the release in force, which no test names by its number
@@ -126,12 +126,14 @@ def registering(cases: dict[str, Case]) -> Callable[[str], Callable[[Case], Case
     return named
 
 
-def answered(check: str, folder: Path, history: Path | None = None, signers: Path | None = None) -> Answer:
+def answered(
+    check: str, folder: Path, history: Path | None = None, signers: Path | None = None
+) -> CheckResult:
     """Run a single check of `verify` on a results folder, and return its answer."""
-    return CHECKS[check](Evidence(folder, None, history, SQL_FOLDER, None, QUIET, signers_list(signers)))
+    return CHECKS[check](RunContext(folder, None, history, SQL_FOLDER, None, QUIET, signers_list(signers)))
 
 
 def ranked(name: str, system: Any, lessons: Lessons, queries: Sequence[Query], k: int) -> list[list[int]]:
     """Return the lesson numbers of a system's answer to each question, best first, checked as in a run."""
-    found = answers(system, name, queries, k, Judge(name, lessons))
+    found = answers(system, name, queries, k, AnswerValidator(name, lessons))
     return [[match.number for match in one.matches] for one in found]

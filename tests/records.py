@@ -26,12 +26,12 @@ from runner.records import (
     View,
 )
 from runner.runs.canonical import compact
-from runner.runs.choice import Choice
-from runner.runs.costs import Latency
+from runner.runs.config import RunConfig
 from runner.runs.environment import Code, Machine
 from runner.runs.manifest import write_manifest
 from runner.runs.raw import RAW
 from runner.runs.run import Arm, CorpusPins, ProtocolPins, Resources, Run, write_metrics, write_run
+from runner.runs.timings import Latency
 
 ANY = (Score("pgmnemo", "conversation", "all", "all", "recall_any@10", 0.9, 0.88, 0.92, 1982),)
 MINILM = EmbedderIdentity("minilm", "sentence-transformers/all-MiniLM-L6-v2", "53aa51", 384, 256, 8)
@@ -44,7 +44,7 @@ def base_record() -> Run:
         verdict=Verdict.DEVIATION,
         deviations=("embedder: minilm",),
         protocol=ProtocolPins(edition.version, edition.sha256, edition.pins_sha256),
-        choice=Choice(suite="locomo", level="session", embedder="minilm", version="0.2.1"),
+        choice=RunConfig(suite="locomo", level="session", embedder="minilm", version="0.2.1"),
         seed=42,
         python_hash_seed="42",
         corpus=CorpusPins(

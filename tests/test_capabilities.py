@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from runner.places import ROOT
+from runner.paths import ROOT
 
 TEXT = (ROOT / "CAPABILITIES.md").read_text(encoding="utf-8")
 LAST = 157

@@ -18,7 +18,7 @@ import pytest
 from pgmnemo.errors import OutputError, UsageError
 from runner.cli import main
 from runner.runs.output import write_output
-from runner.stages.answers.material import read_errors
+from runner.stages.answers.source_run import read_errors
 from tests.helping import kept_run
 
 Damage = Callable[[Path], None]

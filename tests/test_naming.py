@@ -5,20 +5,23 @@ from __future__ import annotations
 import pytest
 
 from pgmnemo.errors import UsageError
-from runner.naming import Name, assigned, split_names
+from runner.naming import SystemName, assigned, split_names
 
 NAMES = [
-    ("pgmnemo", Name("pgmnemo")),
-    ("pgmnemo@0.3.1", Name("pgmnemo", "0.3.1")),
-    ("sqlite-hybrid+passages", Name("sqlite-hybrid", wrappers=("passages",))),
-    ("convex:weight=0.5,candidates=union", Name("convex", "", (("weight", "0.5"), ("candidates", "union")))),
+    ("pgmnemo", SystemName("pgmnemo")),
+    ("pgmnemo@0.3.1", SystemName("pgmnemo", "0.3.1")),
+    ("sqlite-hybrid+passages", SystemName("sqlite-hybrid", wrappers=("passages",))),
+    (
+        "convex:weight=0.5,candidates=union",
+        SystemName("convex", "", (("weight", "0.5"), ("candidates", "union"))),
+    ),
     (
         "pgmnemo@0.3.1:bm25_b=0.5,text_config=public.english+keyword+names",
-        Name(
+        SystemName(
             "pgmnemo", "0.3.1", (("bm25_b", "0.5"), ("text_config", "public.english")), ("keyword", "names")
         ),
     ),
-    ("rrf:over=pgmnemo@0.3.1,k=5", Name("rrf", "", (("over", "pgmnemo@0.3.1"), ("k", "5")))),
+    ("rrf:over=pgmnemo@0.3.1,k=5", SystemName("rrf", "", (("over", "pgmnemo@0.3.1"), ("k", "5")))),
 ]
 WRONG = [
     ("=5", "'=5' is no name of a system; write it as NAME@VERSION:setting=value,setting=value+wrapper"),
@@ -32,21 +35,21 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "name"), NAMES)
-def test_a_name_has_these_parts_and_is_written_as_it_was_read(text: str, name: Name) -> None:
-    assert Name.of(text) == name
+def test_a_name_has_these_parts_and_is_written_as_it_was_read(text: str, name: SystemName) -> None:
+    assert SystemName.of(text) == name
     assert str(name) == text
 
 
 @pytest.mark.parametrize(("text", "sentence"), WRONG)
 def test_a_name_of_another_form_is_one_sentence(text: str, sentence: str) -> None:
     with pytest.raises(UsageError) as raised:
-        Name.of(text)
+        SystemName.of(text)
     assert str(raised.value) == sentence
 
 
 def test_settings_that_are_added_go_before_those_of_the_name() -> None:
     assert (
-        str(Name.of("rrf:k=5+keyword").with_settings({"k": "60", "floor": "80"}))
+        str(SystemName.of("rrf:k=5+keyword").with_settings({"k": "60", "floor": "80"}))
         == "rrf:k=60,floor=80+keyword"
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.places import ROOT
+from runner.paths import ROOT
 from tests.helping import free_port
 
 RUN = """import sys, pytest

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.places import ROOT
+from runner.paths import ROOT
 from tests.helping import CURRENT, runner
 
 PLACES = {"pgmnemo_memory": ROOT, "pgmnemo_bench": ROOT / "runner", "pgmnemo_shards": ROOT / "shards"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runner.commands.cite import cite
-from runner.errors import RefusedError
+from runner.errors import UnusableRunError
 from tests.helping import free_port
 from tests.reader import path
 
@@ -40,7 +40,7 @@ def test_every_step_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
     [before] = (tmp_path / "before").glob("http*")
     run = json.loads((before / "run.json").read_bytes())
     assert (run["verdict"], run["corpus"]["title"]) == ("unverified", "own data: mine")
-    with pytest.raises(RefusedError, match="Not to be cited: the run is unverified"):
+    with pytest.raises(UnusableRunError, match="Not to be cited: the run is unverified"):
         cite(before)
     assert [arm["name"] for arm in run["arms"] if arm["role"] == "system"][:2] == ["http", "sqlite-fts5"]
 

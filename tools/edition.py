@@ -21,19 +21,19 @@ import msgspec
 
 from pgmnemo.embedders import EMBEDDERS
 from pgmnemo.errors import PgmnemoError, UsageError
+from runner.protocol.datasets import SUITES
 from runner.protocol.editions import Edition, current, known
 from runner.protocol.editions.edition import MetricPins
 from runner.protocol.editions.load import DOCUMENT, FOLDER, PINS, TEXT, added, tables_of, words
 from runner.protocol.gates import gate_named, gates_of
 from runner.protocol.metrics.metric import Family, family_named, metrics_for
-from runner.protocol.suites import SUITES
 from runner.runs.history import append_entry
 from runner.systems.controls import CONTROLS
 
 NEXT = "next.toml"
 EMPTY = "# What the next edition adds, as an edition.toml has it: a list goes on behind the one before.\n"
 NUMBER = re.compile(r"\d+\.\d+\.\d+")
-ARMS = ("bm25", "keyword", "vector", *CONTROLS)  # what runner/bench/arms.py can set beside a system
+ARMS = ("bm25", "keyword", "vector", *CONTROLS)  # what runner/bench/measurement.py can set beside a system
 APPENDIX = re.compile(r"^SHA-256 of `edition\.toml`: `\w*`\.$", re.MULTILINE)
 
 

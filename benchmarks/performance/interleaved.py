@@ -32,31 +32,31 @@ from numpy.typing import NDArray
 from lab.perf.generating import generate, read_source
 from lab.perf.request import PerfRequest, subject
 from lab.perf.timing import client_of, writing
-from lab.perf.workload import Loaded, Tenant, Workload, name_of
+from lab.perf.workload import Loaded, TenantSize, Workload, name_of
 from pgmnemo.progress import Progress
-from runner.systems import Place
+from runner.systems import SystemContext
 from runner.systems.pgmnemo.session import PgmnemoClient
-from runner.systems.system import Asking, Query, System
+from runner.systems.system import Query, SupportsAsk, System
 
 K, WARM_UP, QUESTIONS, SEED = 10, 50, 400, 42
 SAMPLES, LEVEL = 2_000, 95.0
 CELLS = {
-    "whole": (Tenant.WHOLE, False),
-    "a share": (Tenant.SHARE, False),
-    "a tenant of 1,000": (Tenant.FIXED, False),
-    "whole, under writes": (Tenant.WHOLE, True),
+    "whole": (TenantSize.WHOLE, False),
+    "a share": (TenantSize.SHARE, False),
+    "a tenant of 1,000": (TenantSize.FIXED, False),
+    "whole, under writes": (TenantSize.WHOLE, True),
 }
 Seconds = NDArray[np.float64]  # (questions, versions, 2): what a client waits, and what the server computes
 
 
-def computed(client: Asking) -> float:
+def computed(client: SupportsAsk) -> float:
     """Return seconds that the server's process of a client has computed so far, as Linux counts them."""
     assert isinstance(client, PgmnemoClient), "only versions of our own are compared"
     told = Path(f"/proc/{client.connection.info.backend_pid}/schedstat").read_text(encoding="ascii")
     return int(told.split()[0]) / 1e9
 
 
-def asked(client: Asking, query: Query) -> tuple[float, float]:
+def asked(client: SupportsAsk, query: Query) -> tuple[float, float]:
     """Return seconds of one call: waited for, and computed by the server."""
     before, began = computed(client), time.perf_counter()
     client.ask(query, K)
@@ -114,7 +114,7 @@ def compare(versions: Sequence[str], given: argparse.Namespace, folder: Path) ->
     workload = generate(read_source(request, progress=progress), folder, request, progress)
     with ExitStack() as stack:
         systems = [
-            stack.enter_context(subject(f"pgmnemo@{version}").open(Place(folder), version))
+            stack.enter_context(subject(f"pgmnemo@{version}").open(SystemContext(folder), version))
             for version in versions
         ]
         for version, system in zip(versions, systems, strict=True):

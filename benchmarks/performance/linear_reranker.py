@@ -20,10 +20,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as `python benchmarks/…` is called
 
-from runner.bench.material import CorpusLessons
+from runner.bench.workload import CorpusLessons
+from runner.protocol.datasets import SUITES
 from runner.protocol.editions import current
-from runner.protocol.suites import SUITES
-from runner.stages.rerankers import Candidate, Pool, Reranker, RerankOptions, Shelf
+from runner.stages.rerankers import Candidate, LessonIndex, Pool, Reranker, RerankOptions
 from runner.stages.rerankers.linear import Linear
 from runner.systems.system import Query
 
@@ -52,7 +52,7 @@ def drawn(candidates: int, questions: int) -> Sequence[Pool]:
     parts, generator = SUITES["locomo"], random.Random(current().seed)
     corpus = parts.load(parts.locate(None, os.environ), "turn")
     lessons = CorpusLessons(corpus, None)
-    shelf = Shelf(lessons)
+    shelf = LessonIndex(lessons)
     by_project: dict[str, list[int]] = {}
     for lesson in lessons:
         by_project.setdefault(lesson.project, []).append(lesson.number)

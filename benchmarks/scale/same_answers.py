@@ -34,9 +34,9 @@ from pgmnemo_shards import local
 from pgmnemo_shards.installing import open_operator
 from pgmnemo_shards.local import Local
 from pgmnemo_shards.temporary_folder import temporary_folder
-from runner.protocol.suites import SUITES
-from runner.protocol.texts.embedding import embed_corpus, rows_of
-from runner.records import Corpus, Segment, Vectors, opaque
+from runner.protocol.datasets import SUITES
+from runner.protocol.templates.embedding import embed_corpus, rows_of
+from runner.records import Corpus, CorpusVectors, Segment, opaque
 
 NAMESPACE = UUID("5f1c3c08-07a8-4e0f-9c0f-2b6a40a5b8a1")
 LOGIN, ALONE, DEPTH = "asker", "alone", 50
@@ -58,7 +58,7 @@ class Compared:
     differing: tuple[int, ...]
 
 
-def same(site: Local, corpus: Corpus, vectors: Vectors, progress: Progress) -> Compared:
+def same(site: Local, corpus: Corpus, vectors: CorpusVectors, progress: Progress) -> Compared:
     """Load `corpus` into one node and through the router of `site`, and ask both every question."""
     with open_operator(site.conninfo("shard1")) as shard:
         version = str(value(shard, "SELECT pgmnemo.version()"))
@@ -121,7 +121,7 @@ def _granted(site: Local, tenants: Sequence[UUID]) -> tuple[int, ...]:
         return tuple(count for (count,) in rows.fetchall())
 
 
-def _row(tenant: UUID, segment: Segment, vector: Matrix, vectors: Vectors) -> Call[str]:
+def _row(tenant: UUID, segment: Segment, vector: Matrix, vectors: CorpusVectors) -> Call[str]:
     texts = [passage.text for passage in segment.passages] or None
     found = rows_of(vectors, segment.passages)
     rows = None if found is None else "{" + ",".join(f'"{_text(row)}"' for row in found) + "}"

@@ -15,7 +15,7 @@ from lab.perf.workload import PASSAGES, Workload, sizes
 from pgmnemo.errors import OutputError, UsageError
 from pgmnemo.server.server_process import durable_settings
 from runner.markdown import aligned
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.records import Json
 from runner.report.render import template
 from runner.runs.canonical import pretty

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.perf.request import NATIVE, PerfRequest
-from lab.perf.workload import PASSAGES, SPARE, Source, Tenant, Workload, interleaved
+from lab.perf.workload import PASSAGES, SPARE, PassageSource, TenantSize, Workload, interleaved
 from pgmnemo.embedders import EmbedderOptions, default_cache_dir
 from pgmnemo.errors import os_errors
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 from runner.errors import CorpusError
-from runner.protocol.suites import SUITES
-from runner.protocol.texts.embedding import embed_corpus, make_embedder
+from runner.protocol.datasets import SUITES
+from runner.protocol.templates.embedding import embed_corpus, make_embedder
 from runner.records import Corpus, Question, Segment
 from runner.systems import Query
 
@@ -45,7 +45,7 @@ VOWELS = "aeiou"
 
 def read_source(
     request: PerfRequest, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET
-) -> Source:
+) -> PassageSource:
     """Passages and questions of a suite, at most MOST_PASSAGES and as many as asked for, chosen by the seed.
 
     Raises UsageError for an unknown suite or embedder, CorpusError and EmbedderError as their stages do.
@@ -66,7 +66,7 @@ def read_source(
     )  # fmt: skip
     vectors = embed_corpus(made, model, request.cache or default_cache_dir(environ), progress)
     identity = f"{model.identity.model} {model.identity.revision}"
-    return Source(
+    return PassageSource(
         request.corpus, corpus.sha256, identity, passages, asked, vectors.segments, vectors.questions
     )
 
@@ -85,11 +85,13 @@ def _some(texts: list[str], most: int, chance: np.random.Generator) -> tuple[str
     return tuple(texts[place] for place in chance.permutation(len(texts))[:most])
 
 
-def generate(source: Source, folder: Path, request: PerfRequest, progress: Progress = QUIET) -> Workload:
+def generate(
+    source: PassageSource, folder: Path, request: PerfRequest, progress: Progress = QUIET
+) -> Workload:
     """Write the corpus into `folder` and open it; OutputError where the disk does not take it."""
     counts, width = request.sizes(), request.dimensions
-    later = np.full(SPARE, Tenant.WHOLE, dtype=np.int32)
-    later[::SELDOM] = Tenant.SHARE  # seldom to the small tenant: it stays small
+    later = np.full(SPARE, TenantSize.WHOLE, dtype=np.int32)
+    later[::SELDOM] = TenantSize.SHARE  # seldom to the small tenant: it stays small
     owners = np.concatenate([interleaved(list(counts.values())), later])
     turn = projection(source.passage_vectors.shape[1], width, request.seed)
     starts, cuts = np.zeros(len(owners) + 1, np.int64), np.zeros(len(owners), np.int32)

@@ -8,19 +8,27 @@ from itertools import cycle
 
 from lab.perf.request import PerfRequest, Subject
 from lab.perf.timing import SOME, WARM_UP, Reads, add_some, client_of, read, writing
-from lab.perf.workload import Loaded, Tenant, Truth, Workload, name_of
+from lab.perf.workload import Loaded, TenantSize, Truth, Workload, name_of
 from pgmnemo.progress import Progress
 from runner.records import Json
-from runner.systems.system import Concurrent, Exact, Lesson, Planned, System, VectorLeg, Writable
+from runner.systems.system import (
+    Lesson,
+    SupportsAdd,
+    SupportsExactSearch,
+    SupportsNearest,
+    SupportsPlans,
+    SupportsThreads,
+    System,
+)
 
 ADDS = 200
 SWEEP = (10, 20, 40, 80, 200, 400)  # ef_search, for recall over latency
 JUDGED = 200  # questions that recall is counted over
 PLANNED = 41  # questions among which the one of median time is looked for
 OWN_JUDGED = 40  # where the truth is an exact scan by the system itself, which is slow
-MEASURED = (Tenant.WHOLE, Tenant.SHARE)  # by one client and by several, with and without writes
+MEASURED = (TenantSize.WHOLE, TenantSize.SHARE)  # by one client and by several, with and without writes
 
-Truths = Callable[[Tenant | None], Truth]
+Truths = Callable[[TenantSize | None], Truth]
 Judge = Callable[[int, Sequence[int]], float | None]  # place of the question and answer to a share
 
 
@@ -37,10 +45,10 @@ def measure_system(
     sizes, catalogue = system.sizes(), system.catalogue()
     progress.say(f"{subject.title}: {workload.count:,} lessons loaded in {sum(loaded.values()):,.0f} s")
     walls = subject.kind.walls
-    reads = Reads(Tenant.WHOLE, request.k, walls, seconds=request.seconds, most=request.questions)
-    clients = request.clients if isinstance(system, Concurrent) else 1
+    reads = Reads(TenantSize.WHOLE, request.k, walls, seconds=request.seconds, most=request.questions)
+    clients = request.clients if isinstance(system, SupportsThreads) else 1
     with client_of(system) as client:
-        vectors, writes = isinstance(client, VectorLeg), isinstance(client, Writable)
+        vectors, writes = isinstance(client, SupportsNearest), isinstance(client, SupportsAdd)
     cells = list(_recalls(subject, system, workload, truths, reads)) if vectors else []
     cells += _alone(system, workload, reads, clients)
     memory = _held(system, workload, reads)
@@ -81,10 +89,10 @@ def _recalls(
     """
     most = min(reads.most, JUDGED, len(workload.questions))
     vector = replace(reads, leg="vector", least=SOME, most=most)
-    for tenant in (*MEASURED, Tenant.FIXED):
+    for tenant in (*MEASURED, TenantSize.FIXED):
         shares = _judge(system, workload, truths, replace(reads, tenant=tenant))
         yield _judged(system, workload, shares, replace(vector, tenant=tenant))
-        if tenant is Tenant.WHOLE and subject.kind.approximate:
+        if tenant is TenantSize.WHOLE and subject.kind.approximate:
             swept = (replace(vector, ef_search=ef_search) for ef_search in SWEEP)
             yield from (_judged(system, workload, shares, reads) for reads in swept)
 
@@ -100,12 +108,12 @@ def _judge(system: System, workload: Workload, truths: Truths, reads: Reads) -> 
     """Return how an answer is judged: by the nearest cosines, or by the system's own exact scan where it has
     one.
     """
-    exact = system.exact if isinstance(system, Exact) else None
+    exact = system.exact if isinstance(system, SupportsExactSearch) else None
     if exact is None:
         truth = truths(None if reads.project is None else reads.tenant)
         return lambda place, found: truth.recall(place, found, workload)
     with client_of(system, exact) as client:
-        assert isinstance(client, VectorLeg), "an exact scan is one of the vector leg"
+        assert isinstance(client, SupportsNearest), "an exact scan is one of the vector leg"
         asked = reads.queries(workload)[:OWN_JUDGED]
         answers = [frozenset(match.number for match in client.nearest(query, reads.k)) for query in asked]
 
@@ -116,7 +124,7 @@ def _judge(system: System, workload: Workload, truths: Truths, reads: Reads) -> 
 
 
 def _alone(system: System, workload: Workload, reads: Reads, clients: int) -> Iterator[Json]:
-    for one in (*(replace(reads, tenant=tenant) for tenant in Tenant), *_by_several(reads, clients)):
+    for one in (*(replace(reads, tenant=tenant) for tenant in TenantSize), *_by_several(reads, clients)):
         yield read(system, workload, one)[0]
 
 
@@ -145,7 +153,7 @@ def _held(system: System, workload: Workload, reads: Reads) -> int | None:
 
 
 def _plans(system: System, workload: Workload, reads: Reads) -> str:
-    if not isinstance(system, Planned):
+    if not isinstance(system, SupportsPlans):
         return ""
-    asked = [replace(query, project=name_of(Tenant.WHOLE)) for query in workload.questions[:PLANNED]]
+    asked = [replace(query, project=name_of(TenantSize.WHOLE)) for query in workload.questions[:PLANNED]]
     return system.plans(asked, reads.k)

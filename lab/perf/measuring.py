@@ -16,16 +16,16 @@ from lab.perf.generating import generate, read_source
 from lab.perf.measurement import JUDGED, measure_system
 from lab.perf.plots import REMEDY, recall_over_latency
 from lab.perf.request import USUAL, PerfRequest, Subject, check, estimate, scratch_folder, subject
-from lab.perf.workload import Tenant, Workload, nearest
+from lab.perf.workload import TenantSize, Workload, nearest
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.server_files import check_release
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.records import Json
-from runner.systems import Place
-from runner.systems.asking import faults
+from runner.systems import SystemContext
 from runner.systems.pgmnemo.plans import NAME as PLANS
+from runner.systems.query_runner import faults
 
 CUT_SHORT = "not measured: the run ended before it was done; measure it with --systems"
 RESULTS = ROOT / "benchmarks" / "performance"
@@ -116,10 +116,10 @@ def _measured(
     """Yield each system's measurement in turn; only one system is on the machine at a time."""
     judged = min(JUDGED, request.questions, len(workload.questions))
     truths = cache(lambda tenant: nearest(workload, judged, tenant, request.k))
-    for tenant in (None, *Tenant):
+    for tenant in (None, *TenantSize):
         truths(tenant)
     for one in chosen:
-        with faults(one.name), one.open(Place(scratch, sql=sql), request.number) as system:
+        with faults(one.name), one.open(SystemContext(scratch, sql=sql), request.number) as system:
             result = measure_system(one, system, workload, truths, request, progress)
         yield result
 

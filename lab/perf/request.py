@@ -16,14 +16,14 @@ from typing import Annotated, NamedTuple
 
 import psutil
 
-from lab.perf.workload import LEAST, PASSAGES, SPARE, Tenant, sizes
+from lab.perf.workload import LEAST, PASSAGES, SPARE, TenantSize, sizes
 from pgmnemo.errors import OutputError, UsageError
 from pgmnemo.paths import release_numbers
 from pgmnemo.server.folders import candidates
 from pgmnemo.server.releases import version_number
-from runner.naming import Name
+from runner.naming import SystemName
 from runner.options import NAMES
-from runner.systems import Kind, Place, System, absent, kind_of, open_system
+from runner.systems import System, SystemContext, SystemSpec, absent, kind_of, open_system
 from runner.systems.wrappers import PASSAGES as PARTED
 
 NATIVE = 384  # MiniLM's own width; other widths are reached by an orthonormal projection
@@ -104,7 +104,7 @@ class PerfRequest:
         if self.name is not None and (not self.name.strip("._-") or set(self.name) & set("/\\\0")):
             raise UsageError(f"--name takes the name of a folder, not {self.name!r}")
 
-    def sizes(self) -> dict[Tenant, int]:
+    def sizes(self) -> dict[TenantSize, int]:
         """Return the number of memories of each tenant, with the small tenants as one sum."""
         return sizes(self.memories, self.tenants, self.small_tenants)
 
@@ -119,35 +119,35 @@ class Subject:
     """A system as it is measured here. `name` is that of the command line."""
 
     name: str
-    kind: Kind
+    kind: SystemSpec
     passages: bool
 
     @property
     def title(self) -> str:
         """Its name in tables."""
-        version = Name.of(self.name).version
+        version = SystemName.of(self.name).version
         named = f"{self.kind.title} {version}".strip()
         return f"{named}, two passages a lesson" if self.passages else named
 
     def missing(self, version: str) -> str:
         """Return why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
-        number = Name.of(self.name).version or version
+        number = SystemName.of(self.name).version or version
         if self.passages and self.kind.versions and release_numbers(number) < SINCE:
             return f"pgmnemo {number} takes no passages; measure --version v0.6.1 or later"
         return absent(self.kind)
 
-    def open(self, place: Place, version: str) -> AbstractContextManager[System]:
+    def open(self, place: SystemContext, version: str) -> AbstractContextManager[System]:
         """Open the system, on a server or in files of its own that persist."""
         settings = {"gate_strict": "off"} if self.kind.versions else {}
         own = replace(place, version=version, label="perf", settings=settings, durable=True, walled=True)
-        return open_system(str(Name.of(self.name).bare), replace(own, explained=False))
+        return open_system(str(SystemName.of(self.name).bare), replace(own, explained=False))
 
 
 def subject(name: str) -> Subject:
     """Return the subject of that name; UsageError for an unknown system, and for one that takes no
     passages.
     """
-    parts = Name.of(name)
+    parts = SystemName.of(name)
     kind, passages = kind_of(str(parts.bare)), parts.wrappers == (PARTED,)
     if passages and not kind.versions:
         raise UsageError(f"only pgmnemo is measured with passages here, not {parts.bare}")

@@ -12,9 +12,18 @@ from itertools import chain, count
 
 import numpy as np
 
-from lab.perf.workload import LEAST, Tenant, Workload, name_of
+from lab.perf.workload import LEAST, TenantSize, Workload, name_of
 from runner.records import Json
-from runner.systems.system import Asking, Concurrent, Lesson, Match, Query, System, VectorLeg, Writable
+from runner.systems.system import (
+    Lesson,
+    Match,
+    Query,
+    SupportsAdd,
+    SupportsAsk,
+    SupportsNearest,
+    SupportsThreads,
+    System,
+)
 
 SOME = 30  # as many where no 95th percentile is wanted
 WARM_UP_SECONDS = 3.0
@@ -29,7 +38,7 @@ class Reads:
     A system without `walls` between tenants, which filters by a column, is asked for everything unfiltered.
     """
 
-    tenant: Tenant
+    tenant: TenantSize
     k: int
     walls: bool
     clients: int = 1
@@ -42,14 +51,14 @@ class Reads:
     @property
     def project(self) -> str | None:
         """Return the project that is searched; None for all rows."""
-        return None if self.tenant is Tenant.WHOLE and not self.walls else name_of(self.tenant)
+        return None if self.tenant is TenantSize.WHOLE and not self.walls else name_of(self.tenant)
 
     def queries(self, workload: Workload) -> list[Query]:
         """Return the questions, each where it is asked: in the small tenants one in each of a sample of
         them.
         """
         asked = workload.questions
-        small = self.tenant is Tenant.SMALL
+        small = self.tenant is TenantSize.SMALL
         projects = workload.sample(len(asked)) if small else [self.project] * len(asked)
         return [replace(query, project=project) for query, project in zip(asked, projects, strict=True)]
 
@@ -84,23 +93,23 @@ def read(system: System, workload: Workload, reads: Reads) -> tuple[Json, dict[i
 
 
 @contextmanager
-def client_of(system: System, settings: Mapping[str, str] | None = None) -> Iterator[Asking]:
+def client_of(system: System, settings: Mapping[str, str] | None = None) -> Iterator[SupportsAsk]:
     """Return a client with these settings; a system without clients is its own client, for one thread."""
-    if isinstance(system, Concurrent):
+    if isinstance(system, SupportsThreads):
         with closing(system.client(settings)) as client:
             yield client
     else:
         yield system
 
 
-def _ask(client: Asking, query: Query, reads: Reads) -> Sequence[Match]:
+def _ask(client: SupportsAsk, query: Query, reads: Reads) -> Sequence[Match]:
     if reads.leg == "all":
         return client.ask(query, reads.k)
-    assert isinstance(client, VectorLeg), "the vector leg is asked only where there is one"
+    assert isinstance(client, SupportsNearest), "the vector leg is asked only where there is one"
     return client.nearest(query, reads.k)
 
 
-def _warm_up(clients: Sequence[Asking], questions: Sequence[Query], reads: Reads) -> None:
+def _warm_up(clients: Sequence[SupportsAsk], questions: Sequence[Query], reads: Reads) -> None:
     """Every connection plans its statements and has seen some of the data; the first asks the most."""
     for number, client in enumerate(clients):
         began = time.perf_counter()
@@ -111,14 +120,14 @@ def _warm_up(clients: Sequence[Asking], questions: Sequence[Query], reads: Reads
 
 
 def _asked(
-    clients: Sequence[Asking], questions: Sequence[Query], reads: Reads, began: float
+    clients: Sequence[SupportsAsk], questions: Sequence[Query], reads: Reads, began: float
 ) -> Iterator[tuple[int, float, list[int]]]:
     """Return the turn, the seconds and the answer of each question; each client takes one as soon as it is
     free.
     """
     turns, lock = count(), threading.Lock()
 
-    def work(client: Asking) -> list[tuple[int, float, list[int]]]:
+    def work(client: SupportsAsk) -> list[tuple[int, float, list[int]]]:
         taken = []
         for turn in _turns(turns, lock, began, reads):
             started = time.perf_counter()
@@ -148,7 +157,7 @@ def add_some(system: System, spare: Iterator[Lesson], most: int, seconds: float)
     """
     taken: list[float] = []
     with client_of(system) as client:
-        assert isinstance(client, Writable), "only what can be written to is"
+        assert isinstance(client, SupportsAdd), "only what can be written to is"
         for _ in range(WARM_UP):
             client.add(next(spare))
         until = time.perf_counter() + seconds
@@ -162,7 +171,7 @@ def add_some(system: System, spare: Iterator[Lesson], most: int, seconds: float)
 
 
 @dataclass(slots=True)
-class Writer:
+class TimedWriter:
     """The progress of the writer: lessons stored, and seconds."""
 
     stored: int = 0
@@ -175,9 +184,9 @@ class Writer:
 
 
 @contextmanager
-def writing(system: System, spare: Iterator[Lesson]) -> Iterator[Writer]:
+def writing(system: System, spare: Iterator[Lesson]) -> Iterator[TimedWriter]:
     """Inside the block another thread stores RATE lessons a second; its error is raised at the end."""
-    writer, stop = Writer(), threading.Event()
+    writer, stop = TimedWriter(), threading.Event()
     with ThreadPoolExecutor(1) as pool:
         ended = pool.submit(_write, system, spare, writer, stop)
         try:
@@ -187,9 +196,9 @@ def writing(system: System, spare: Iterator[Lesson]) -> Iterator[Writer]:
     ended.result()
 
 
-def _write(system: System, spare: Iterator[Lesson], writer: Writer, stop: threading.Event) -> None:
+def _write(system: System, spare: Iterator[Lesson], writer: TimedWriter, stop: threading.Event) -> None:
     with client_of(system) as client:
-        assert isinstance(client, Writable), "only what can be written to is"
+        assert isinstance(client, SupportsAdd), "only what can be written to is"
         began = time.perf_counter()
         for number, lesson in enumerate(spare, start=1):
             client.add(lesson)

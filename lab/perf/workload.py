@@ -31,7 +31,7 @@ TIE = 1e-6  # a neighbour this near to the k-th counts, because the order of sum
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PassageSource:
     """Passages and questions with unit vectors (rows, float32, the embedder's width).
 
     `sha256` is of the suite's file; `embedder` names model and revision.
@@ -46,7 +46,7 @@ class Source:
     question_vectors: Matrix
 
 
-class Tenant(IntEnum):
+class TenantSize(IntEnum):
     """The tenant of a memory, and of a question's search; SMALL is the first of the small tenants."""
 
     WHOLE = 0
@@ -70,7 +70,7 @@ class Loaded(Lessons):
 
     @property
     def projects(self) -> list[str]:
-        return list(map(name_of, range(Tenant.SMALL + self._workload.small_tenants)))
+        return list(map(name_of, range(TenantSize.SMALL + self._workload.small_tenants)))
 
     def number(self, project: str, external_id: str) -> int:
         return int(external_id)
@@ -81,14 +81,14 @@ class Loaded(Lessons):
 
 def name_of(tenant: int) -> str:
     """Return the tenant's name in the results, and as a project."""
-    more = tenant - Tenant.SMALL
-    return f"small {more}" if more > 0 else Tenant(tenant).name.lower()
+    more = tenant - TenantSize.SMALL
+    return f"small {more}" if more > 0 else TenantSize(tenant).name.lower()
 
 
-def sizes(memories: int, tenants: int, small: int = 1) -> dict[Tenant, int]:
+def sizes(memories: int, tenants: int, small: int = 1) -> dict[TenantSize, int]:
     """Memories of each tenant, of SMALL those of `small` tenants."""
     share = max(1, memories // tenants)
-    return dict(zip(Tenant, (memories, share, FIXED_SIZE, SMALL_SIZE * small), strict=True))
+    return dict(zip(TenantSize, (memories, share, FIXED_SIZE, SMALL_SIZE * small), strict=True))
 
 
 def interleaved(counts: Sequence[int]) -> NDArray[np.int32]:
@@ -98,7 +98,7 @@ def interleaved(counts: Sequence[int]) -> NDArray[np.int32]:
     """
     places = np.concatenate([(np.arange(count) + 0.5) / count for count in counts])
     owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)[np.argsort(places, kind="stable")]
-    small = np.flatnonzero(owners == Tenant.SMALL)
+    small = np.flatnonzero(owners == TenantSize.SMALL)
     owners[small] += np.arange(len(small), dtype=np.int32) // SMALL_SIZE
     return owners
 
@@ -112,7 +112,7 @@ class Workload:
     """
 
     folder: Path
-    source: Source
+    source: PassageSource
     tenants: NDArray[np.int32]
     starts: NDArray[np.int64]
     cuts: NDArray[np.int32]
@@ -134,13 +134,13 @@ class Workload:
     @cached_property
     def small_tenants(self) -> int:
         """How many there are."""
-        return int(self.tenants.max()) - Tenant.SMALL + 1
+        return int(self.tenants.max()) - TenantSize.SMALL + 1
 
     def sample(self, count: int) -> list[str]:
         """Return names of as many small tenants, from all over them, some twice where there are fewer."""
-        return [name_of(Tenant.SMALL + place * self.small_tenants // count) for place in range(count)]
+        return [name_of(TenantSize.SMALL + place * self.small_tenants // count) for place in range(count)]
 
-    def size(self, tenant: Tenant) -> int:
+    def size(self, tenant: TenantSize) -> int:
         """Return the number of loaded rows of `tenant`."""
         return int(np.count_nonzero(self.tenants[: self.count] == tenant))
 
@@ -162,7 +162,7 @@ class Workload:
             row = self.count + (number - self.count) % SPARE
             yield replace(self.lesson(row, passages), number=number, external_id=str(number))
 
-    def rows(self, tenant: Tenant | None) -> NDArray[np.intp]:
+    def rows(self, tenant: TenantSize | None) -> NDArray[np.intp]:
         """Return numbers of the loaded rows of `tenant`; None: of all."""
         owners = self.tenants[: self.count]
         return np.arange(len(owners)) if tenant is None else np.flatnonzero(owners == tenant)
@@ -189,7 +189,7 @@ class Truth:
         return float(np.count_nonzero(near >= self.cosines[question, -1] - TIE)) / k
 
 
-def nearest(workload: Workload, questions: int, tenant: Tenant | None, k: int) -> Truth:
+def nearest(workload: Workload, questions: int, tenant: TenantSize | None, k: int) -> Truth:
     """Return the truth for the first `questions` questions over the loaded rows of `tenant` (None: of
     all).
     """

@@ -49,7 +49,7 @@ from lab.reliability.bed import (
     fresh_server,
     own,
 )  # fmt: skip
-from lab.reliability.known import Known, Verdict, judge, opened, spoken
+from lab.reliability.known import Acknowledged, Losses, judge, opened, spoken
 from lab.reliability.texts import PROJECT
 from lab.reliability.work import STAGES
 from pgmnemo.errors import DatabaseError
@@ -72,17 +72,17 @@ Cells = list[tuple[str, str, int]]  # a kind, a stage, and how many faults
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FaultOutcome:
     """One fault: whether the work was cut short by it, and what it did."""
 
     kind: str
     stage: str
     cut: bool
-    verdict: Verdict
+    verdict: Losses
     seconds: float
 
 
-class Worker:
+class FaultWorker:
     """A process of work.py, and what it says; it has begun."""
 
     def __init__(self, folder: Path, *given: str, rounds: int = 1) -> None:
@@ -117,12 +117,12 @@ class Worker:
 
 
 @dataclass
-class Case:
+class FaultCase:
     """A tenant in a database, and what was acknowledged of it."""
 
     tenant: str
     name: str = MEMORY
-    known: Known = field(default_factory=Known)
+    known: Acknowledged = field(default_factory=Acknowledged)
 
 
 @dataclass
@@ -131,8 +131,8 @@ class Scene:
 
     bed: Bed
     chance: random.Random
-    worker: Worker
-    beside: Worker | None = None
+    worker: FaultWorker
+    beside: FaultWorker | None = None
     door: Door | None = None
     mounts: Path | None = None
     clock: Path | None = None
@@ -227,20 +227,20 @@ class Site:
     took: dict[str, float] = field(default_factory=dict)
     runs: int = 0
 
-    def work(self, stage: str, case: Case, host: Path | None = None, rounds: int = 1) -> Worker:
+    def work(self, stage: str, case: FaultCase, host: Path | None = None, rounds: int = 1) -> FaultWorker:
         self.runs += 1
         more = {"application_name": "work", **({"host": str(host)} if host else {})}
         agent, keeper = (self.bed.databases.dsn(user, case.name, **more) for user in (AGENT, KEEPER))
         given = [agent, keeper, case.tenant, f"r{self.runs}"]
         if stage == "backup":
             given[0], given[2] = self.bed.databases.dsn(name=case.name, **more), str(self.target())
-        return Worker(self.folder, stage, *given, rounds=rounds)
+        return FaultWorker(self.folder, stage, *given, rounds=rounds)
 
     def target(self) -> Path:
         """Return where this run's backup goes: a folder, or every other time a dump."""
         return self.folder / f"backup{self.runs}{'.dump' if self.runs % 2 else ''}"
 
-    def whole(self, stage: str, case: Case) -> float:
+    def whole(self, stage: str, case: FaultCase) -> float:
         """Return seconds of a stage that nothing happens to."""
         worker = self.work(stage, case)
         began = time.monotonic()
@@ -249,18 +249,18 @@ class Site:
         case.known.hear(spoken(worker.said))
         return time.monotonic() - began
 
-    def case(self, stage: str, number: int) -> Case:
+    def case(self, stage: str, number: int) -> FaultCase:
         """Return a tenant that the stage has worked on once."""
         if stage == "upgrade":
-            return Case("old", UPGRADED)
-        made = Case(f"{stage} {number}")
+            return FaultCase("old", UPGRADED)
+        made = FaultCase(f"{stage} {number}")
         self.bed.databases.grant(made.tenant)
         self.whole("base", made)
         return made
 
-    def older(self) -> Known:
+    def older(self) -> Acknowledged:
         """Return a database of an older release, made once, to copy."""
-        case = Case("old", OLDER)
+        case = FaultCase("old", OLDER)
         self.bed.databases.install(OLDER, FROM)
         self.bed.databases.grant(case.tenant, OLDER)
         for stage in ("load", "supersede", "store"):
@@ -275,11 +275,13 @@ class Site:
                 time.sleep(0.02)
 
 
-def fault(site: Site, kind: str, stage: str, case: Case, before: Known | None) -> Outcome | None:
+def fault(
+    site: Site, kind: str, stage: str, case: FaultCase, before: Acknowledged | None
+) -> FaultOutcome | None:
     """One fault and what it did; None where the work was over before."""
     if stage == "upgrade":
         site.bed.databases.copy(OLDER, UPGRADED)
-        case.known = deepcopy(before or Known())
+        case.known = deepcopy(before or Acknowledged())
     if stage not in site.took:
         site.took[stage] = site.whole(stage, case)
         return None
@@ -297,7 +299,7 @@ def fault(site: Site, kind: str, stage: str, case: Case, before: Known | None) -
         if scene.beside is not None:
             scene.beside.end(0)
     site.quiet()
-    verdict = Verdict()
+    verdict = Losses()
     if code not in (0, -signal.SIGKILL) and stage != "backup":
         verdict.wrong.append(f"the client failed: {worker.errors}")
     said = spoken(worker.said)
@@ -310,16 +312,18 @@ def fault(site: Site, kind: str, stage: str, case: Case, before: Known | None) -
     verdict.wrong += found.wrong
     if stage == "backup":
         verdict.wrong += backups.wrong(site.bed, site.fresh, site.target(), code, case)
-    return Outcome(kind, stage, cut, verdict, seconds) if struck else None
+    return FaultOutcome(kind, stage, cut, verdict, seconds) if struck else None
 
 
-def started(site: Site, kind: str, stage: str, case: Case, stack: ExitStack) -> tuple[Worker, Scene]:
+def started(
+    site: Site, kind: str, stage: str, case: FaultCase, stack: ExitStack
+) -> tuple[FaultWorker, Scene]:
     """Return the work as it goes on, with what a kind of fault needs beside it."""
     beside = door = host = None
     if kind == "upkeep":
         folder = Path(stack.enter_context(TemporaryDirectory()))
         keeper = site.bed.databases.dsn(KEEPER, case.name, application_name="upkeep")
-        beside = Worker(folder, "upkeep", "", keeper, "", "")
+        beside = FaultWorker(folder, "upkeep", "", keeper, "", "")
     if kind == "link":
         host = Path(stack.enter_context(TemporaryDirectory(prefix="pgmnemo-l", dir="/tmp")))
         door = Door(host, f"{site.bed.folder}/s/.s.PGSQL.5432")
@@ -329,7 +333,7 @@ def started(site: Site, kind: str, stage: str, case: Case, stack: ExitStack) -> 
     return worker, Scene(site.bed, site.chance, worker, beside, door, **site.more)
 
 
-def recovered(site: Site, case: Case, began: float) -> float:
+def recovered(site: Site, case: FaultCase, began: float) -> float:
     """Return seconds until a new client's recall is answered, the server started where it is down.
 
     Where an upgrade was cut, the database may still be of the former release, whose lessons are counted.
@@ -350,16 +354,16 @@ def recovered(site: Site, case: Case, began: float) -> float:
             time.sleep(0.01)
 
 
-def finish_upgrade(site: Site, case: Case) -> None:
+def finish_upgrade(site: Site, case: FaultCase) -> None:
     with site.bed.databases.connect(KEEPER, case.name) as keeper:
         keeper.execute("ALTER EXTENSION pgmnemo UPDATE")
 
 
-def faults(site: Site, cells: Cells) -> Iterator[Outcome]:
+def faults(site: Site, cells: Cells) -> Iterator[FaultOutcome]:
     """Yield every cell's faults in turns; at the end every tenant is looked at once more."""
     before = site.older() if any(stage == "upgrade" for _, stage, _ in cells) else None
-    cases: list[Case] = []
-    at_work: dict[str, Case] = {}
+    cases: list[FaultCase] = []
+    at_work: dict[str, FaultCase] = {}
     for turn in range(max(count for *_, count in cells)):
         for kind, stage, count in cells:
             outcome = None
@@ -373,10 +377,10 @@ def faults(site: Site, cells: Cells) -> Iterator[Outcome]:
     for case in cases:
         if case.name == MEMORY:
             late = judge(site.bed.databases, MEMORY, case.tenant, case.known)
-            yield Outcome(LATE, case.tenant, False, late, 0.0)
+            yield FaultOutcome(LATE, case.tenant, False, late, 0.0)
 
 
-def tell(outcome: Outcome) -> None:
+def tell(outcome: FaultOutcome) -> None:
     told = "; ".join([*outcome.verdict.lost, *outcome.verdict.wrong][:3]) or "nothing"
     cut = "cut" if outcome.cut else "went on"
     print(
@@ -444,9 +448,9 @@ def possible(kinds: Sequence[str]) -> list[str]:
     return [kind for kind in kinds if not missing.get(family_of(kind))]
 
 
-def run(cells: Cells, seed: int, place: str | None = None) -> list[Outcome]:
+def run(cells: Cells, seed: int, place: str | None = None) -> list[FaultOutcome]:
     """Return all faults, each family on a server of its own; Ctrl-C ends them."""
-    found: list[Outcome] = []
+    found: list[FaultOutcome] = []
     with suppress(KeyboardInterrupt), fresh_server() as fresh:
         for family in dict.fromkeys(family_of(kind) for kind, _, _ in cells):
             with TemporaryDirectory(prefix="pgmnemo-faults-", dir=place) as name:
@@ -460,7 +464,7 @@ def run(cells: Cells, seed: int, place: str | None = None) -> list[Outcome]:
     return found
 
 
-def table(found: Sequence[Outcome]) -> Iterator[str]:
+def table(found: Sequence[FaultOutcome]) -> Iterator[str]:
     """Markdown: a row a stage, a column a kind."""
     kinds = [kind for kind in CELLS if any(one.kind == kind for one in found)]
     stages = [stage for stage in (*STAGES, "upgrade", "backup") if any(one.stage == stage for one in found)]
@@ -476,7 +480,7 @@ def table(found: Sequence[Outcome]) -> Iterator[str]:
     ) + " | | | | | |"  # fmt: skip
 
 
-def figures(some: Sequence[Outcome]) -> list[str]:
+def figures(some: Sequence[FaultOutcome]) -> list[str]:
     seconds = [one.seconds for one in some if one.kind != LATE]
     return [
         str(sum(one.cut for one in some)), str(sum(len(one.verdict.lost) for one in some)),

@@ -35,7 +35,7 @@ import psutil
 
 from lab import cli as lab
 from lab.reliability.damage import KINDS
-from lab.reliability.readers import Reader, readers
+from lab.reliability.readers import FileCommand, readers
 from pgmnemo import Memory
 from pgmnemo.cli import commands as mnemo
 from runner import cli as runner
@@ -72,10 +72,10 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class InputCase:
     """A reader, a kind of damage, and which of those it is."""
 
-    reader: Reader
+    reader: FileCommand
     kind: str
     number: int
 
@@ -86,15 +86,15 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InputOutcome:
     """What became of a case; `fault` is empty where all was well."""
 
-    case: Case
+    case: InputCase
     ended: Ended
     fault: str
 
 
-class Bench:
+class CaseBench:
     """Where cases run: good files by reader, laid out once, and a memory whose server is up."""
 
     def __init__(self, base: Path, seed: int) -> None:
@@ -102,7 +102,7 @@ class Bench:
         self.memory = base / "memory"
         self._laid: dict[object, Path] = {}
 
-    def run(self, case: Case) -> Outcome:
+    def run(self, case: InputCase) -> InputOutcome:
         """Lay out, damage, run, look."""
         reader, place = case.reader, Path(tempfile.mkdtemp(prefix="case-", dir=self.base))
         place.chmod(0o755)
@@ -121,9 +121,9 @@ class Bench:
         fault = fault_of(reader, ended) or _left(reader, ended, inside, before, out, place / "tmp")
         if not fault:
             shutil.rmtree(place)
-        return Outcome(case, ended, fault and f"{case.name}: {fault} ({place})")
+        return InputOutcome(case, ended, fault and f"{case.name}: {fault} ({place})")
 
-    def _good(self, reader: Reader) -> Path:
+    def _good(self, reader: FileCommand) -> Path:
         """Return the folder with what the reader is given; of a memory's folder a copy of the one that is
         closed.
         """
@@ -145,11 +145,11 @@ class Bench:
 
 
 @contextmanager
-def bench(seed: int) -> Iterator[Bench]:
+def bench(seed: int) -> Iterator[CaseBench]:
     """A bench in a folder of its own, with a memory in use and a copy of one that is not."""
     base = Path(tempfile.mkdtemp(prefix="inputs-", dir="/tmp"))
     base.chmod(0o755)  # as root a server runs as another user
-    made = Bench(base, seed)
+    made = CaseBench(base, seed)
     with Memory.open(base / "closed" / "memory", embedder=None) as memory:
         memory.tenant("me").project("home").add("It rains in Porto.")
     held = subprocess.Popen(
@@ -213,7 +213,7 @@ def _in_fork(run: Callable[[], int], place: Path, stdin: Path | None) -> NoRetur
     os._exit(code)
 
 
-def fault_of(reader: Reader, ended: Ended) -> str:
+def fault_of(reader: FileCommand, ended: Ended) -> str:
     """What is wrong with an end; empty where nothing is."""
     lines = ended.err.strip().splitlines()
     if "Traceback (most recent call last)" in ended.err + ended.out:
@@ -234,7 +234,7 @@ def fault_of(reader: Reader, ended: Ended) -> str:
     return ""
 
 
-def _left(reader: Reader, ended: Ended, inside: Path, before: object, out: Path, tmp: Path) -> str:
+def _left(reader: FileCommand, ended: Ended, inside: Path, before: object, out: Path, tmp: Path) -> str:
     """Return what a command left that ended with an error, or in the folder of temporary files."""
     if left := [path.name for path in tmp.iterdir() if not path.name.startswith(COMPILED)]:
         return f"left {', '.join(left)} among temporary files"
@@ -259,13 +259,13 @@ def snapshot(folder: Path) -> dict[str, str]:
     return found
 
 
-def cases(each: int, only: str = "") -> list[Case]:
+def cases(each: int, only: str = "") -> list[InputCase]:
     """Return every reader with every kind of damage, `each` times."""
-    made = [Case(one, kind, at) for one in readers() for kind in KINDS for at in range(each)]
+    made = [InputCase(one, kind, at) for one in readers() for kind in KINDS for at in range(each)]
     return [case for case in made if only in case.name]
 
 
-def report(outcomes: Sequence[Outcome]) -> str:
+def report(outcomes: Sequence[InputOutcome]) -> str:
     """Return a row a command: cases by kind, how many were read all the same, seconds and memory at the
     most.
     """
@@ -274,14 +274,14 @@ def report(outcomes: Sequence[Outcome]) -> str:
     return table(("command", *KINDS, "read", "faults", "s", "MB"), rows, "l" + "r" * (len(KINDS) + 4))
 
 
-def _by_command(outcomes: Sequence[Outcome]) -> dict[tuple[str, str], list[Outcome]]:
-    found: dict[tuple[str, str], list[Outcome]] = {}
+def _by_command(outcomes: Sequence[InputOutcome]) -> dict[tuple[str, str], list[InputOutcome]]:
+    found: dict[tuple[str, str], list[InputOutcome]] = {}
     for one in sorted(outcomes, key=lambda one: (one.case.reader.program, one.case.reader.command)):
         found.setdefault((one.case.reader.program, one.case.reader.command), []).append(one)
     return found
 
 
-def _row(name: str, some: Sequence[Outcome]) -> tuple[str, ...]:
+def _row(name: str, some: Sequence[InputOutcome]) -> tuple[str, ...]:
     kinds = Counter(one.case.kind for one in some)
     return (
         name,

@@ -47,7 +47,7 @@ SELECT lexeme, c.lessons, k.lessons, c.tokens, k.tokens FROM counted c FULL JOIN
 
 
 @dataclass(frozen=True)
-class Asked:
+class PendingCall:
     """A call: the state of each key after it, and a text that gets a key of its own."""
 
     after: Mapping[str, State | None]
@@ -55,20 +55,20 @@ class Asked:
 
 
 @dataclass
-class Known:
+class Acknowledged:
     """Every key of a tenant's project with what was acknowledged of it; `unsure` are unanswered calls."""
 
     states: dict[str, State] = field(default_factory=dict)
-    unsure: list[Asked] = field(default_factory=list)
+    unsure: list[PendingCall] = field(default_factory=list)
     refused: int = 0
 
     def hear(self, lines: Iterable[Mapping[str, Any]]) -> None:
         """Take in what a process said; the last call may lack its answer."""
-        asked: Asked | None = None
+        asked: PendingCall | None = None
         for line in lines:
             if "asks" in line:
                 after = {key: tuple(state) if state else None for key, state in line["asks"].items()}
-                asked = Asked(after, line["new"])
+                asked = PendingCall(after, line["new"])
             elif asked is not None and line.keys() & {"answers", "unanswered", "refused"}:
                 if "answers" in line:
                     self._did(asked, line["answers"])
@@ -80,7 +80,7 @@ class Known:
         if asked is not None:
             self.unsure.append(asked)
 
-    def _did(self, asked: Asked, key: str | None) -> None:
+    def _did(self, asked: PendingCall, key: str | None) -> None:
         for one, state in asked.after.items():
             if state is None:
                 self.states.pop(one, None)
@@ -102,7 +102,7 @@ class Known:
 
 
 @dataclass
-class Verdict:
+class Losses:
     """Sentences, of which there should be none."""
 
     lost: list[str] = field(default_factory=list)
@@ -138,12 +138,12 @@ def answers(scope: Any, mode: str | None = None, k: int = 50) -> list[list[Any]]
 
 
 def judge(
-    databases: Databases, name: str, tenant: str, known: Known, fresh: Databases | None = None
-) -> Verdict:
+    databases: Databases, name: str, tenant: str, known: Acknowledged, fresh: Databases | None = None
+) -> Losses:
     """Return whether a tenant is as it was acknowledged, sound, counted right, and answers as a fresh
     database.
     """
-    verdict = Verdict()
+    verdict = Losses()
     with opened(databases, name) as memory:
         scope = memory.tenant(tenant).project(PROJECT)
         compare(known, held(scope), verdict)
@@ -163,7 +163,7 @@ def judge(
     return verdict
 
 
-def compare(known: Known, found: Mapping[str, State], verdict: Verdict) -> None:
+def compare(known: Acknowledged, found: Mapping[str, State], verdict: Losses) -> None:
     known.settle(found)
     for key in known.states.keys() - found.keys():
         verdict.lost.append(f"{key} was acknowledged and is gone")

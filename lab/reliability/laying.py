@@ -23,7 +23,7 @@ from runner.runs.canonical import pretty
 from runner.runs.history import HEADER, entry_text
 from runner.runs.manifest import MANIFEST
 from runner.runs.raw import RAW
-from runner.runs.reading import Results
+from runner.runs.results import Results
 
 Lay = Callable[[Path], object]
 """Lays something out in a folder."""

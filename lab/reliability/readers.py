@@ -21,7 +21,7 @@ from lab.reliability.laying import (
     sealed,
     text,
 )  # fmt: skip
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.runs.manifest import MANIFEST
 from runner.stages.rerankers.linear import SHIPPED
 
@@ -38,7 +38,7 @@ IMPORT = "import {file} --memory {memory} --tenant {name} --embedder none --quie
 
 
 @dataclass(frozen=True)
-class Reader:
+class FileCommand:
     """A command that reads a file: `words` is how it is called, `file` what goes wrong of what is laid out.
 
     `after` puts the rest in order, so that no hash tells of the damage. `stdin`: the file of standard
@@ -56,10 +56,10 @@ class Reader:
     own: bool = False
 
 
-def corpora() -> Iterator[Reader]:
+def corpora() -> Iterator[FileCommand]:
     """Yield the suites, each with a file of its corpus damaged, as a run is given it."""
     sample = text("sample.json", (ROOT / "benchmarks" / "sample" / "sample.json").read_bytes())
-    yield Reader("sample", "sample.json", sample, f"sample --data {{file}} {RUN}")
+    yield FileCommand("sample", "sample.json", sample, f"sample --data {{file}} {RUN}")
     for suite, data in (
         ("locomo", "locomo.json"), ("longmemeval", "longmemeval.json"), ("longmemeval-m", "longmemeval.json"),
         ("realtalk", "realtalk/Chat_1_Ana_Bo.json"), ("beam", "beam/1/chat.json"),
@@ -71,9 +71,9 @@ def corpora() -> Iterator[Reader]:
         ("file", "beir/queries.jsonl"), ("file", "beir/qrels/test.tsv"),
     ):  # fmt: skip
         name = data.partition("/")[0]
-        yield Reader(suite, data, good(name), f"{suite} --data {{in}}/{name} {RUN}")
+        yield FileCommand(suite, data, good(name), f"{suite} --data {{in}}/{name} {RUN}")
     for to in ("locomo.json.gz", "locomo.json.xz"):
-        yield Reader("locomo", to, laying.packed_as("locomo.json", to), f"locomo --data {{file}} {RUN}")
+        yield FileCommand("locomo", to, laying.packed_as("locomo.json", to), f"locomo --data {{file}} {RUN}")
     for words in (
         "train --output {out}/weights.json",
         "tune --output {out}/new",
@@ -81,14 +81,14 @@ def corpora() -> Iterator[Reader]:
     ):
         command = words.partition(" --")[0]
         more = f"--suite locomo --data {{file}} --embedder hash --quiet --dsn {NOBODY}"
-        yield Reader(command, "locomo.json", good("locomo.json"), f"{words} {more}", program="lab")
+        yield FileCommand(command, "locomo.json", good("locomo.json"), f"{words} {more}", program="lab")
 
 
-def finished() -> Iterator[Reader]:
+def finished() -> Iterator[FileCommand]:
     """Commands over a finished run, each with a file of the run damaged."""
     run = f"{{in}}/{PLACE}"
     for name in ARTEFACTS:
-        of = partial(Reader, file=f"{PLACE}/{name}", lay=kept, after=str if name == MANIFEST else sealed)
+        of = partial(FileCommand, file=f"{PLACE}/{name}", lay=kept, after=str if name == MANIFEST else sealed)
         yield of("verify", words=f"verify {run} --rerun 0", told=True)
         yield of("rescore", words=f"rescore {run} --output {{out}}/new")
         yield of("export", words=f"export {run} --output {{out}}/new")
@@ -99,29 +99,31 @@ def finished() -> Iterator[Reader]:
         yield of("history add", words=f"history add {run}")
         yield of("cite", words=f"cite {run}")
         signing = every(kept, text("key", "no key"))
-        yield Reader("sign", f"{PLACE}/{name}", signing, f"sign {run} --key {{in}}/key")
+        yield FileCommand("sign", f"{PLACE}/{name}", signing, f"sign {run} --key {{in}}/key")
 
 
-def beside() -> Iterator[Reader]:
+def beside() -> Iterator[FileCommand]:
     """Yield the same commands with another file damaged: HISTORY.md, signers, a packed file."""
     run = f"{{in}}/{PLACE}"
     xz = f"{PLACE}/raw_retrievals.jsonl.xz"
-    yield Reader("verify", xz, laying.packed, f"verify {run} --rerun 0", sealed, told=True)
-    yield Reader("rescore", xz, laying.packed, f"rescore {run} --output {{out}}/new", sealed)
-    yield Reader("verify", "HISTORY.md", kept, f"verify {run} --rerun 0 --history {{file}}", told=True)
-    yield Reader("history deviation", "HISTORY.md", kept, f"history deviation {run} late")
+    yield FileCommand("verify", xz, laying.packed, f"verify {run} --rerun 0", sealed, told=True)
+    yield FileCommand("rescore", xz, laying.packed, f"rescore {run} --output {{out}}/new", sealed)
+    yield FileCommand("verify", "HISTORY.md", kept, f"verify {run} --rerun 0 --history {{file}}", told=True)
+    yield FileCommand("history deviation", "HISTORY.md", kept, f"history deviation {run} late")
     signers = every(kept, text("signers", "ann@x ssh-ed25519 AAAA\n"))
     words = f"verify {run} --rerun 0 --allowed-signers {{file}}"
-    yield Reader("verify", "signers", signers, words, told=True)
-    yield Reader("sign", "key", every(kept, text("key", "no key")), f"sign {run} --key {{file}}")
-    yield Reader("report", f"{PLACE}/timings.jsonl", kept, f"report {run} --output {{out}}/page.html", sealed)
+    yield FileCommand("verify", "signers", signers, words, told=True)
+    yield FileCommand("sign", "key", every(kept, text("key", "no key")), f"sign {run} --key {{file}}")
+    yield FileCommand(
+        "report", f"{PLACE}/timings.jsonl", kept, f"report {run} --output {{out}}/page.html", sealed
+    )
     mark = f"<!-- cite: recall_any@10 {laying.NAME} -->97.6 %<!-- /cite -->"
     page = every(kept, text("page.md", f"# Recall\n\nIt is {mark} of\n\n- the `first`,\n- the rest.\n"))
     for way in ("--check", "--write"):
-        yield Reader(f"cite {way}", "page.md", page, f"cite {way} {{file}} --root {{in}}", told=True)
+        yield FileCommand(f"cite {way}", "page.md", page, f"cite {way} {{file}} --root {{in}}", told=True)
 
 
-def others() -> Iterator[Reader]:
+def others() -> Iterator[FileCommand]:
     """Yield the other files that commands of the runner and of the laboratory are given."""
     rankings = [
         {"question": f"conv-1/q{at}", "ranking": [["conv-1/D1", 2.0], "conv-1/D2"]} for at in range(4)
@@ -137,42 +139,44 @@ def others() -> Iterator[Reader]:
         ("raw.jsonl.gz", gzip.compress(raw.encode())),
     ):
         lay = every(good("locomo.json"), text(name, content))
-        yield Reader("score", name, lay, f"{score} --rankings {{file}}")
-    yield Reader("score --ids", "locomo.json", good("locomo.json"), f"{score} --ids {{out}}/new")
-    yield Reader("answer", "locomo.json", laying.asked, ANSWER, laying.of_corpus)
+        yield FileCommand("score", name, lay, f"{score} --rankings {{file}}")
+    yield FileCommand("score --ids", "locomo.json", good("locomo.json"), f"{score} --ids {{out}}/new")
+    yield FileCommand("answer", "locomo.json", laying.asked, ANSWER, laying.of_corpus)
     for option, content in (
         ("judge-prompts", '{"temporal": "{question} {key}"}'),
         ("key-errors", "# x\nconv-1/q0\n"),
     ):
         lay = every(laying.asked, text(option, content))
-        yield Reader(f"answer --{option}", option, lay, f"{ANSWER} --{option} {{file}}")
+        yield FileCommand(f"answer --{option}", option, lay, f"{ANSWER} --{option} {{file}}")
     for name in ("plan.json", "raw_retrievals.jsonl", "reranks.jsonl", "rewrites.jsonl"):
         words = f"sample --rerank linear --rewrite words {RUN} --resume {{in}}/.run.partial"
-        yield Reader("sample --resume", f".run.partial/{name}", laying.cut_short, words, own=True)
+        yield FileCommand("sample --resume", f".run.partial/{name}", laying.cut_short, words, own=True)
     weights = text("weights.json", SHIPPED.read_bytes())
     words = f"sample --rerank linear --rerank-model {{file}} {RUN}"
-    yield Reader("sample --rerank-model", "weights.json", weights, words)
+    yield FileCommand("sample --rerank-model", "weights.json", weights, words)
     words = f"{laying.CACHED} --output {{out}}/new"
-    yield Reader("sample --cache", "cache/*.sqlite", laying.cached, words, own=True)
+    yield FileCommand("sample --cache", "cache/*.sqlite", laying.cached, words, own=True)
     config = text("model/config.json", '{"hidden_size": 384, "max_position_embeddings": 512}')
     model = every(config, text("model/model.safetensors", b"\x02\0\0\0\0\0\0\0{}"))
     words = "sample --embedder bge-m3 --model {in}/model --system sqlite-hybrid --quiet --output {out}/new"
-    yield Reader("sample --model", "model/config.json", model, words)
+    yield FileCommand("sample --model", "model/config.json", model, words)
     words = (
         "sample --embedder minilm-onnx --model {in}/model --system sqlite-hybrid --quiet --output {out}/new"
     )
     tokenizer = document("model/tokenizer.json", TOKENIZER)
-    yield Reader("sample --model", "model/tokenizer.json", every(tokenizer, laying.graph), words)
+    yield FileCommand("sample --model", "model/tokenizer.json", every(tokenizer, laying.graph), words)
     classifier = document("model/config.json", CLASSIFIER)
     words = f"sample --rerank onnx --rerank-model {{in}}/model {RUN}"
-    yield Reader("sample --rerank-model", "model/config.json", every(classifier, laying.graph), words)
+    yield FileCommand("sample --rerank-model", "model/config.json", every(classifier, laying.graph), words)
     figures = ROOT / "benchmarks" / "performance" / "v0.6.0_20261127_100000_384d" / "performance.json"
     made = text("run/performance.json", figures.read_bytes())
-    yield Reader(
+    yield FileCommand(
         "perf plot", "run/performance.json", made, "perf plot {in}/run --output {out}/new", program="lab"
     )
     for name in ("locomo10.json", "locomo10.json.part"):
-        yield Reader("fetch", name, text(name, "[]" * 99), "fetch locomo --output {in} --quiet", own=True)
+        yield FileCommand(
+            "fetch", name, text(name, "[]" * 99), "fetch locomo --output {in} --quiet", own=True
+        )
 
 
 MEM0 = """
@@ -210,9 +214,9 @@ def said(folder: Path) -> None:
     document("event.json", {"transcript_path": f"{folder}/claude-code.jsonl", "cwd": "/boats"})(folder)
 
 
-def memories() -> Iterator[Reader]:
+def memories() -> Iterator[FileCommand]:
     """Commands of `mnemo`."""
-    of = partial(Reader, program="mnemo")
+    of = partial(FileCommand, program="mnemo")
     for name, form in FORMATS.items():
         yield of(f"import --from {form}", name, good(name), f"{IMPORT} --from {form}")
         yield of("import", name, good(name), IMPORT)
@@ -248,6 +252,6 @@ def memories() -> Iterator[Reader]:
         yield of("stats", f"memory/{name}", str, "stats --memory {in}/memory --quiet", own=True)
 
 
-def readers() -> list[Reader]:
+def readers() -> list[FileCommand]:
     """Return all of them."""
     return [*corpora(), *finished(), *beside(), *others(), *memories()]

@@ -30,8 +30,8 @@ from typing import Any
 import psutil
 
 from runner.markdown import table
-from runner.runs.costs import RERANKS, REWRITES, TIMINGS
 from runner.runs.raw import RAW
+from runner.runs.timings import RERANKS, REWRITES, TIMINGS
 from runner.verification import verify
 
 SEED, KILLS, PATIENCE = 42, 50, 60.0  # seconds in which a watchdog puts in order what a kill has left

@@ -60,7 +60,7 @@ SELECT CASE WHEN relname ~ '^hnsw_[0-9]' THEN 'graph' ELSE 'relations' END,
 
 
 @dataclass
-class Tenant:
+class SoakTenant:
     """What was acknowledged: the text of each key, None while a call about it is under way."""
 
     name: str
@@ -76,7 +76,7 @@ class Tenant:
 
 
 @dataclass
-class Tally:
+class SoakTally:
     """Sentences, of which there should be none, and each call's verb, moment and seconds."""
 
     began: float = field(default_factory=time.monotonic)
@@ -97,7 +97,7 @@ class Person:
     """A thread that calls until the end."""
 
     def __init__(
-        self, number: int, tenants: Sequence[Tenant], tally: Tally, end: Event, pause: float
+        self, number: int, tenants: Sequence[SoakTenant], tally: SoakTally, end: Event, pause: float
     ) -> None:
         self.number, self.tenants, self.tally, self.end, self.pause = number, tenants, tally, end, pause
         self.chance = random.Random(f"{type(self).__name__} {number}")
@@ -112,19 +112,19 @@ class Person:
             except PgmnemoError as error:
                 self.tally.wrong.append(f"a call failed: {error}")
 
-    def one(self, tenant: Tenant) -> None:
+    def one(self, tenant: SoakTenant) -> None:
         raise NotImplementedError
 
-    def text(self, tenant: Tenant, key: str) -> str:
+    def text(self, tenant: SoakTenant, key: str) -> str:
         self.made += 1
         words = self.chance.choices(WORDS, weights=range(1, len(WORDS) + 1), k=20)
         return " ".join([*words, tenant.tag, f"{key}x{self.made}"])
 
 
-class Writer(Person):
+class SoakWriter(Person):
     """Keeps as many lessons as there were."""
 
-    def one(self, tenant: Tenant) -> None:
+    def one(self, tenant: SoakTenant) -> None:
         own = [key for key in list(tenant.texts) if key.startswith(f"w{self.number}k")]
         key, draw = self.chance.choice(own), self.chance.random()
         if draw < 0.5:
@@ -145,26 +145,26 @@ class Writer(Person):
         self.made += 1
         return f"w{self.number}k+{self.made}"
 
-    def call(self, tenant: Tenant, key: str, verb: str, do: Callable[[], Any]) -> None:
+    def call(self, tenant: SoakTenant, key: str, verb: str, do: Callable[[], Any]) -> None:
         tenant.texts[key] = None
         self.tally.timed(verb, do)
 
-    def store(self, tenant: Tenant, key: str) -> None:
+    def store(self, tenant: SoakTenant, key: str) -> None:
         text = self.text(tenant, key)
         self.call(tenant, key, "add", lambda: tenant.scope.add(text, key=key))
         tenant.texts[key] = text
 
-    def forget(self, tenant: Tenant, key: str, *, hard: bool) -> None:
+    def forget(self, tenant: SoakTenant, key: str, *, hard: bool) -> None:
         self.call(tenant, key, "forget", lambda: tenant.scope.forget(key, hard=hard))
         if hard:
             del tenant.texts[key]
             tenant.gone.add(key)
 
 
-class Reader(Person):
+class SoakReader(Person):
     """Asks for what is there."""
 
-    def one(self, tenant: Tenant) -> None:
+    def one(self, tenant: SoakTenant) -> None:
         key = self.chance.choice(list(tenant.texts))
         text, gone = tenant.texts.get(key), set(tenant.gone)
         if text is None:
@@ -184,15 +184,15 @@ class Reader(Person):
                 self.tally.wrong.append(f"{tenant.name}: {key} is {found[key]!r} and not {text!r}")
 
 
-def filled(databases: Databases, memories: Sequence[Memory], given: argparse.Namespace) -> list[Tenant]:
+def filled(databases: Databases, memories: Sequence[Memory], given: argparse.Namespace) -> list[SoakTenant]:
     """Return the tenants with their first lessons, indexed and vacuumed."""
-    tenants: list[Tenant] = []
+    tenants: list[SoakTenant] = []
     for number in range(given.tenants):
         name = f"t{number}"
         databases.grant(name)
         scope, asked = (memory.tenant(name).project("p") for memory in memories)
-        tenant = Tenant(name, scope, asked)
-        person = Person(number, tenants, Tally(), Event(), 0)
+        tenant = SoakTenant(name, scope, asked)
+        person = Person(number, tenants, SoakTally(), Event(), 0)
         count = given.large if number == 0 else given.small
         keys = [f"w{n % given.writers}k{n}" for n in range(count)]
         tenant.texts = {key: person.text(tenant, key) for key in keys}
@@ -211,7 +211,7 @@ def sizes(databases: Databases) -> dict[str, int]:
         return dict(root.execute(SIZES).fetchall())
 
 
-def keeping(databases: Databases, end: Event, limit: int, tally: Tally) -> None:
+def keeping(databases: Databases, end: Event, limit: int, tally: SoakTally) -> None:
     """The scheduler; the sizes after each of its calls go into the tally."""
     with databases.connect(KEEPER, options=f"-c pgmnemo.exact_scan_limit={limit}") as keeper:
         while not end.wait(EVERY):
@@ -219,7 +219,7 @@ def keeping(databases: Databases, end: Event, limit: int, tally: Tally) -> None:
             tally.sizes.append((time.monotonic() - tally.began, sizes(databases)))
 
 
-def last_look(tenants: Sequence[Tenant], tally: Tally) -> None:
+def last_look(tenants: Sequence[SoakTenant], tally: SoakTally) -> None:
     """Every lesson as it is kept, against what was acknowledged."""
     for tenant in tenants:
         found = {one.key: one.text for one in tenant.asked.list()}
@@ -234,7 +234,7 @@ def last_look(tenants: Sequence[Tenant], tally: Tally) -> None:
         ]
 
 
-def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[dict[str, int]]]:
+def soak(databases: Databases, given: argparse.Namespace) -> tuple[SoakTally, list[dict[str, int]]]:
     dsn, settings = databases.dsn(AGENT), {"exact_scan_limit": given.limit}
     vectors = partial(signs, dimensions=DIMENSIONS)
     with (
@@ -243,8 +243,8 @@ def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[d
         ThreadPoolExecutor(given.writers + given.readers + 1) as pool,
     ):
         tenants = filled(databases, (written, read), given)
-        measured, end, tally = [sizes(databases)], Event(), Tally()
-        kinds = [Writer] * given.writers + [Reader] * given.readers
+        measured, end, tally = [sizes(databases)], Event(), SoakTally()
+        kinds = [SoakWriter] * given.writers + [SoakReader] * given.readers
         numbers = [*range(given.writers), *range(given.readers)]
         people = [kind(n, tenants, tally, end, given.pause) for kind, n in zip(kinds, numbers, strict=True)]
         running = [pool.submit(one.run) for one in people]
@@ -262,7 +262,7 @@ def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[d
         return tally, measured
 
 
-def report(tally: Tally, measured: Sequence[Mapping[str, int]], seconds: float) -> Iterator[str]:
+def report(tally: SoakTally, measured: Sequence[Mapping[str, int]], seconds: float) -> Iterator[str]:
     """Markdown."""
     by_verb = defaultdict(list)
     for verb, moment, took in tally.calls:
@@ -291,7 +291,7 @@ def report(tally: Tally, measured: Sequence[Mapping[str, int]], seconds: float) 
         yield f"| {name} | {' | '.join(cells)} | {three[2] / max(three[1], 1):.2f} |"
 
 
-def plot(path: Path, tally: Tally) -> None:
+def plot(path: Path, tally: SoakTally) -> None:
     """What calls took within each whole minute, and what was on disk after it."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure

@@ -43,7 +43,7 @@ def say(**line: object) -> None:
     os.write(1, (json.dumps(line) + "\n").encode())
 
 
-class Refused(Exception):
+class RefusedCall(Exception):
     """The memory refuses a call: the work ends."""
 
 
@@ -56,12 +56,12 @@ def ask(after: Mapping[str, State | None], do: Callable[[], Any], new: str | Non
         say(unanswered=str(error))
     except PgmnemoError as error:
         say(refused=str(error))
-        raise Refused from None
+        raise RefusedCall from None
     else:
         say(answers=getattr(answer, "key", None))
 
 
-class Work:
+class TenantWork:
     """A memory's scope, the owner's DSN, and names for what a run stores."""
 
     def __init__(self, agent: str, keeper: str, tenant: str, limit: int) -> None:
@@ -98,13 +98,13 @@ class Work:
         return psycopg.connect(self.keeper, autocommit=True, options=f"-c pgmnemo.exact_scan_limit={LIMIT}")
 
 
-def load(work: Work) -> None:
+def load(work: TenantWork) -> None:
     began()
     for _ in range(4):
         work.add_many(work.new(25))
 
 
-def store(work: Work) -> None:
+def store(work: TenantWork) -> None:
     began()
     for key in work.new(12):
         work.add(key)
@@ -112,7 +112,7 @@ def store(work: Work) -> None:
         work.add(key, 2)
 
 
-def supersede(work: Work) -> None:
+def supersede(work: TenantWork) -> None:
     keys = work.new(30)
     work.add_many(keys)
     began()
@@ -122,7 +122,7 @@ def supersede(work: Work) -> None:
         ask({old: (text_of(old), HOLDS)}, partial(work.scope.undo_supersede, old))
 
 
-def forget(work: Work) -> None:
+def forget(work: TenantWork) -> None:
     keys = work.new(40)
     work.add_many(keys)
     began()
@@ -136,7 +136,7 @@ def forget(work: Work) -> None:
     ask(rest, lambda: work.scope.forget(filter={"topic": work.run}, hard=True))
 
 
-def merge(work: Work) -> None:
+def merge(work: TenantWork) -> None:
     """What the scheduler does: a tail, which its writers leave, is brought into the graph."""
     for _ in range(4):
         work.add_many(work.new(35))
@@ -146,14 +146,14 @@ def merge(work: Work) -> None:
             ask({}, lambda: owner.execute("SELECT pgmnemo.upkeep(50)").fetchall())
 
 
-def compact(work: Work) -> None:
+def compact(work: TenantWork) -> None:
     for _ in range(6):
         work.add_many(work.new(8))
     began()
     work.send(calls.tenant_call("compact", work.tenant))
 
 
-def graph(work: Work) -> None:
+def graph(work: TenantWork) -> None:
     """The graph is given up as `repair` would, and built again."""
     work.add_many(work.new(100))
 
@@ -168,13 +168,13 @@ def graph(work: Work) -> None:
     work.send(calls.index(work.tenant))
 
 
-def base(work: Work) -> None:
+def base(work: TenantWork) -> None:
     """What a tenant has before anything happens to it."""
     graph(work)
     compact(work)
 
 
-STAGES: Mapping[str, Callable[[Work], None]] = {
+STAGES: Mapping[str, Callable[[TenantWork], None]] = {
     one.__name__: one for one in (load, store, supersede, forget, merge, compact, graph)
 }
 CLOCK = [0.0]  # when the work began
@@ -227,8 +227,8 @@ def main(said: str, stage: str, agent: str, keeper: str, tenant: str, run: str, 
         backup(agent, tenant)
     else:
         stages = {**STAGES, base.__name__: base}
-        work = Work(agent, keeper, tenant, EXACT if stage == "merge" else LIMIT)
-        with suppress(Refused):
+        work = TenantWork(agent, keeper, tenant, EXACT if stage == "merge" else LIMIT)
+        with suppress(RefusedCall):
             for number in range(rounds):
                 work.run = f"{run}r{number}"
                 stages[stage](work)

@@ -13,7 +13,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from lab.train.logit import PENALTY, fit
-from lab.tune.asking import Session, Setup
+from lab.tune.loaded_task import LoadedTask, Setup
 from lab.tune.request import REPEATED, TuneOptions
 from lab.tune.tasks import HEADLINE, Task, load_tasks
 from pgmnemo.errors import OutputError, os_errors
@@ -26,9 +26,9 @@ from runner.protocol.statistics.paired_score import score_interval
 from runner.protocol.statistics.single import mean_interval
 from runner.records import Json
 from runner.runs.canonical import pretty
-from runner.stages.rerankers import Candidate, Pool, Shelf, by_score
+from runner.stages.rerankers import Candidate, LessonIndex, Pool, by_score
 from runner.stages.rerankers.linear import SCHEMA
-from runner.stages.rerankers.linear.features import FEATURES, Floats, Reader
+from runner.stages.rerankers.linear.features import FEATURES, FeatureReader, Floats
 from runner.systems import open_system
 
 OURS = "pgmnemo"
@@ -79,7 +79,7 @@ def lines(one: Json) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
+class PooledTask:
     """The candidates of pgmnemo for every question of a task, as the reranker gets them in a run.
 
     For each question: `features` (candidates, FEATURES), `marks`, 1 for gold, and the `columns` of its
@@ -132,13 +132,13 @@ def train(
     return document
 
 
-def _pooled(setup: Setup, task: Task) -> Pooled:
+def _pooled(setup: Setup, task: Task) -> PooledTask:
     """Load the task's corpus into pgmnemo and ask every question, at the depth of a run."""
     place = setup.place(f"train {task.corpus.sha256} {task.name}")
-    vectors, made = setup.vectors(task.corpus), Pooled(task, [], [], [])
+    vectors, made = setup.vectors(task.corpus), PooledTask(task, [], [], [])
     with open_system(OURS, place) as system:
-        session = Session(OURS, system, task, vectors, place)
-        shelf, reader = Shelf(session.lessons), Reader()
+        session = LoadedTask(OURS, system, task, vectors, place)
+        shelf, reader = LessonIndex(session.lessons), FeatureReader()
         for row, columns, answer in session.answers("pools", current().retrieval.depth):
             candidates = tuple(
                 Candidate(shelf.lesson(match.number), rank, match.score, match.components)
@@ -152,7 +152,7 @@ def _pooled(setup: Setup, task: Task) -> Pooled:
     return made
 
 
-def _left_out(tasks: Sequence[Pooled]) -> list[Json]:
+def _left_out(tasks: Sequence[PooledTask]) -> list[Json]:
     """Return each task judged with every question under the weights of the fold that left it out."""
     folds = [_folds(one.task) for one in tasks]
     orders: list[list[Sequence[int]]] = [[()] * len(one.features) for one in tasks]
@@ -178,14 +178,14 @@ def _folds(task: Task) -> list[int]:
     return [int(sha256(question.key.encode()).hexdigest(), 16) % FOLDS for _, question in task.questions]
 
 
-def _weights(tasks: Sequence[Pooled], places: Sequence[Sequence[int]]) -> list[float]:
+def _weights(tasks: Sequence[PooledTask], places: Sequence[Sequence[int]]) -> list[float]:
     """Fitted to those questions of each task."""
     chosen = [(one, at) for one, some in zip(tasks, places, strict=True) for at in some]
     found = fit([one.features[at] for one, at in chosen], [one.marks[at] for one, at in chosen])
     return [round(float(weight), DECIMALS) + 0.0 for weight in found]
 
 
-def _judged(pooled: Pooled, orders: Sequence[Sequence[int]]) -> Json:
+def _judged(pooled: PooledTask, orders: Sequence[Sequence[int]]) -> Json:
     """Mean and 95 % interval of HEADLINE: the system's order, the reranked one, and their difference."""
     task, rows = pooled.task, pooled.task.counted
     clusters = task.clusters(rows)
@@ -200,7 +200,7 @@ def _judged(pooled: Pooled, orders: Sequence[Sequence[int]]) -> Json:
     }
 
 
-def _figures(pooled: Pooled, orders: Iterable[Sequence[int]]) -> Floats:
+def _figures(pooled: PooledTask, orders: Iterable[Sequence[int]]) -> Floats:
     """(questions, HEADLINE) of the candidates in the orders given."""
     layout = pooled.task.layout
     scores = np.full(layout.shape, -np.inf)

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from lab.tune.request import SweepOptions, TuneOptions
 from lab.tune.sweep import sweep
-from lab.tune.swept import markdown as sweep_page
+from lab.tune.sweep_report import markdown as sweep_page
 from lab.tune.tuning import markdown as tuning_page
 from lab.tune.tuning import tune
 from pgmnemo.progress import Progress

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.tune.scoring import Judge
+from lab.tune.scoring import TaskScorer
 from lab.tune.tasks import Floats, Rows, Task
 from lab.tune.weights import GRID, Weights
 
@@ -33,7 +33,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FoldResult:
     """`figures` (questions, figures) by task, each question under the weights of the fold without it."""
 
     protocol: str
@@ -42,7 +42,7 @@ class Outcome:
     figures: Mapping[str, Floats]
 
 
-def climb(judges: Sequence[Judge], rows: Mapping[str, Rows], start: Weights) -> dict[str, float]:
+def climb(judges: Sequence[TaskScorer], rows: Mapping[str, Rows], start: Weights) -> dict[str, float]:
     """Return the weights that `start` is led to by the questions in `rows` (by task name), and by no others.
 
     Coordinate ascent: one weight after the other is set to the value of its grid that serves best. Of equal
@@ -93,7 +93,9 @@ def confirming(task: Task) -> list[Fold]:
     return _leave_out([[name] for name in _clusters([task])], [task], [])
 
 
-def held_out(judges: Sequence[Judge], name: str, folds: list[Fold], start: str, weights: Weights) -> Outcome:
+def held_out(
+    judges: Sequence[TaskScorer], name: str, folds: list[Fold], start: str, weights: Weights
+) -> FoldResult:
     """Climb once a fold from `weights`, and judge each held question by what its fold chose."""
     judged = [judge for judge in judges if judge.task.name in folds[0].held]
     figures = {judge.task.name: np.full(judge.figures(weights).shape, np.nan) for judge in judged}
@@ -103,7 +105,7 @@ def held_out(judges: Sequence[Judge], name: str, folds: list[Fold], start: str, 
         for judge in judged:
             held = fold.held[judge.task.name]
             figures[judge.task.name][held] = judge.figures(chosen[fold.name])[held]
-    return Outcome(name, start, chosen, figures)
+    return FoldResult(name, start, chosen, figures)
 
 
 def _clusters(tasks: Sequence[Task]) -> list[str]:

@@ -14,13 +14,13 @@ from cyclopts import Parameter
 from pgmnemo.errors import UsageError
 from pgmnemo.paths import release_numbers
 from pgmnemo.server.releases import version_number
-from runner.naming import Name
-from runner.protocol.suites import SUITES
-from runner.protocol.texts import TEXTS
-from runner.runs.choice import FULL
+from runner.naming import SystemName
+from runner.protocol.datasets import SUITES
+from runner.protocol.templates import TEMPLATES
+from runner.runs.config import FULL
 from runner.runs.folder import KEPT, LOCAL
 from runner.systems import kind_of
-from runner.systems.fusing import CONVEX, RRF, Fusion
+from runner.systems.fusion import CONVEX, RRF, Fusion
 from runner.systems.strategy import settings_of
 
 SUITES_TUNED = ("locomo", "longmemeval", "beam")  # unless others are asked for
@@ -34,7 +34,7 @@ REPEATED = Parameter(consume_multiple=False)
 
 
 @dataclass(frozen=True)
-class Options:
+class LabOptions:
     """The options that `tune`, `tune sweep` and `train` share.
 
     Args:
@@ -56,7 +56,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class TuneOptions(Options):
+class TuneOptions(LabOptions):
     """The options of `python -m lab tune`.
 
     Args:
@@ -113,7 +113,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class SweepOptions(Options):
+class SweepOptions(LabOptions):
     """The options of `python -m lab tune sweep`.
 
     Args:
@@ -138,7 +138,7 @@ class SweepOptions(Options):
         """UsageError for what cannot be."""
         if self.k < 1:
             raise UsageError(f"--k takes a positive number of ranks, not {self.k}")
-        name = Name.of(self.strategy)
+        name = SystemName.of(self.strategy)
         if name.system not in (CONVEX, RRF) or name.wrappers or name.version:
             raise UsageError(f"--strategy takes {CONVEX} or {RRF}, not {self.strategy!r}")
         kind_of(self.strategy)
@@ -157,7 +157,7 @@ class SweepOptions(Options):
     @property
     def method(self) -> str:
         """`convex` or `rrf`."""
-        return Name.of(self.strategy).system
+        return SystemName.of(self.strategy).system
 
     @cached_property
     def axes(self) -> Mapping[str, tuple[str, ...]]:
@@ -196,7 +196,7 @@ def axes(method: str, grids: Sequence[str]) -> dict[str, tuple[str, ...]]:
             )
         for value in values:
             if name == TEXT:
-                TEXTS[value]
+                TEMPLATES[value]
             elif wrong := known[name].wrong(value):
                 raise UsageError(f"--grid {name}: {value!r}, but it {wrong}")
         if len(set(values)) < len(values):

@@ -26,7 +26,7 @@ CLOSE = 1e-9  # of the largest score, which lies near 100: rounding, and no more
 
 
 @dataclass(frozen=True)
-class Company:
+class Neighbours:
     """The neighbours of lessons: by project, (projects, columns), or after `of` by question, (questions,
     columns).
 
@@ -43,20 +43,20 @@ class Company:
     factor: Floats
 
     @classmethod
-    def alone(cls, rows: int, columns: int, most: int = 1) -> Company:
+    def alone(cls, rows: int, columns: int, most: int = 1) -> Neighbours:
         """Return lessons without neighbours, and without an assistant among them."""
         places = np.broadcast_to(np.arange(columns), (rows, columns)).copy()
         source = np.repeat(places[:, :, None], most, 2)
         return cls(np.ones((rows, columns)), np.ones((rows, columns)), places, source, np.zeros(source.shape))
 
     @classmethod
-    def kept(cls, arrays: Mapping[str, Any]) -> Company:
+    def kept(cls, arrays: Mapping[str, Any]) -> Neighbours:
         """From the arrays `company share` and so on."""
         return cls(*(arrays[f"company {one.name}"] for one in fields(cls)))
 
-    def of(self, projects: Places) -> Company:
+    def of(self, projects: Places) -> Neighbours:
         """Return the same for questions, each of the project at a place."""
-        return Company(*(getattr(self, one.name)[projects] for one in fields(self)))
+        return Neighbours(*(getattr(self, one.name)[projects] for one in fields(self)))
 
     @cached_property
     def _groups(self) -> tuple[Places, Places, Places]:
@@ -101,7 +101,7 @@ class Company:
 
 
 @dataclass(slots=True)
-class Judge:
+class TaskScorer:
     """Scores one task under any weights; figures once computed are kept.
 
     `words` names another reading of the question's words, such as `plain`; empty: that of the weights.
@@ -109,9 +109,9 @@ class Judge:
 
     task: Task
     values: Mapping[str, Floats]
-    company: Company
+    company: Neighbours
     known: dict[tuple[object, ...], Floats] = field(default_factory=dict)
-    blocks: list[tuple[slice, Layout, Company]] = field(init=False)
+    blocks: list[tuple[slice, Layout, Neighbours]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.blocks = [(rows, one, self.company.of(one.places)) for rows, one in self.task.layout.blocks()]
@@ -119,7 +119,7 @@ class Judge:
     @classmethod
     def of(cls, task: Task, arrays: Mapping[str, Any]) -> Self:
         """Build from the collected arrays."""
-        return cls(task, arrays, Company.kept(arrays))
+        return cls(task, arrays, Neighbours.kept(arrays))
 
     def scores(self, weights: Weights, *, words: str = "") -> Floats:
         """Return the score of each lesson, (questions, columns); -inf for an empty column."""
@@ -138,7 +138,9 @@ class Judge:
         """Return what the ascent makes as large as it can: the sum of the task's aims over some questions."""
         return float(self.figures(weights)[rows][:, self.task.aims].mean(axis=0).sum())
 
-    def _scores(self, rows: slice, block: Layout, company: Company, weights: Weights, words: str) -> Floats:
+    def _scores(
+        self, rows: slice, block: Layout, company: Neighbours, weights: Weights, words: str
+    ) -> Floats:
         relevance = self._words(rows, weights, words)
         for name in RELEVANCE[len(WORDS) :]:
             relevance += weights[f"{name}_weight"] * self._added(name, weights, words)[rows]
@@ -170,7 +172,7 @@ class Judge:
         return self.values[f"{words} {name}" if other else shaped(name, weights)]
 
 
-def check_agreement(judge: Judge, default: Weights) -> Json:
+def check_agreement(judge: TaskScorer, default: Weights) -> Json:
     """Compare every score and rank at the default with the extension's own, and those at drawn weights.
 
     How many scores were compared, how far the farthest two lie apart, how many lessons rank elsewhere.
@@ -186,7 +188,7 @@ def check_agreement(judge: Judge, default: Weights) -> Json:
     }
 
 
-def _agreed(judge: Judge, weights: Weights, name: str) -> tuple[int, float, int]:
+def _agreed(judge: TaskScorer, weights: Weights, name: str) -> tuple[int, float, int]:
     there = judge.values[name]
     asked = np.isfinite(there).any(axis=1)
     valid = judge.task.layout.valid[asked]

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.tune.asking import Arrays, Session, Setup, load, save
 from lab.tune.folds import confirming
+from lab.tune.loaded_task import Arrays, LoadedTask, Setup, load, save
 from lab.tune.request import Point, SweepOptions
-from lab.tune.swept import (
+from lab.tune.sweep_report import (
     DOCUMENT,
     MARKDOWN,
     NO_RESULT,
@@ -38,10 +38,10 @@ from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.runs.output import check_folder
 from runner.runs.storage import replace_file
-from runner.systems import Place, beneath, kind_of, open_system
+from runner.systems import SystemContext, beneath, kind_of, open_system
 from runner.systems.anchors import fits
 from runner.systems.controls import ExactCosine
-from runner.systems.fusing import ages, pooled
+from runner.systems.fusion import ages, pooled
 from runner.systems.strategy import DAY, Strategy
 
 FORMAT = 3
@@ -110,10 +110,10 @@ def _legs(request: SweepOptions, setup: Setup, task: Task) -> Legs:
 
 
 def collect_legs(
-    setup: Setup, task: Task, name: str, system: Strategy, place: Place, depth: int, *, passages: bool
+    setup: Setup, task: Task, name: str, system: Strategy, place: SystemContext, depth: int, *, passages: bool
 ) -> tuple[Arrays, dict[str, str]]:
     """Ask each leg of the strategy every question, `depth` ranks deep; what Legs holds."""
-    session = Session(name, system, task, setup.vectors(task.corpus, passages), place)
+    session = LoadedTask(name, system, task, setup.vectors(task.corpus, passages), place)
     found: Arrays = {leg: np.full(task.layout.shape, -np.inf) for leg in LEGS}
     for leg in LEGS:
         for row, columns, answer in session.answers(leg, depth, {"leg": leg}):
@@ -141,7 +141,7 @@ def _moments(task: Task) -> Floats:
     return moments
 
 
-def _nearest(session: Session) -> Floats:
+def _nearest(session: LoadedTask) -> Floats:
     """Return the best exact cosine in each question's own scope, and in the next scope of the corpus's
     order.
     """

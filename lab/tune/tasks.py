@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgmnemo.errors import UsageError
+from runner.protocol.datasets import SUITES
 from runner.protocol.editions import current
 from runner.protocol.metrics import Metric, metrics_for
-from runner.protocol.metrics.metric import NOWHERE, Found
+from runner.protocol.metrics.metric import NOWHERE, GoldRanks
 from runner.protocol.statistics import Interval
-from runner.protocol.suites import SUITES
 from runner.records import Corpus, Json, Question, Segment, View
 from runner.runs.canonical import significant
-from runner.runs.choice import FULL
+from runner.runs.config import FULL
 
 FIGURES = ("recall_any@5", "recall_any@10", "MRR@50", "recall_frac@10", "recall_all@5")
 HEADLINE = FIGURES[:3]
@@ -174,7 +174,7 @@ class Layout:
         within = np.arange(len(ranks)) - np.searchsorted(self.gold_rows, self.gold_rows)
         table[self.gold_rows, within] = ranks
         table.sort(axis=1)
-        found = Found(table, self.gold_counts)
+        found = GoldRanks(table, self.gold_counts)
         return np.column_stack([metric.formula(found) for metric in _metrics(tuple(names))])
 
 

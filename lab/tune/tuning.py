@@ -9,22 +9,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.tune.asking import Setup
-from lab.tune.collecting import DEPENDS, OURS, components
-from lab.tune.folds import Outcome, climb, held_out, protocols
+from lab.tune.components import DEPENDS, OURS, components
+from lab.tune.folds import FoldResult, climb, held_out, protocols
+from lab.tune.loaded_task import Setup
 from lab.tune.request import TuneOptions
-from lab.tune.scoring import Judge, check_agreement
+from lab.tune.scoring import TaskScorer, check_agreement
 from lab.tune.tasks import FIGURES, HEADLINE, Floats, Rows, Task, load_tasks, number, told
 from lab.tune.weights import GRID, NEUTRAL, OFF, READ, Weights
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from runner.markdown import aligned
-from runner.places import ROOT
+from runner.paths import ROOT
+from runner.protocol.datasets import SUITES
 from runner.protocol.editions import current
 from runner.protocol.metrics import DIFFERENCES, interval_methods
 from runner.protocol.statistics import mean_interval
-from runner.protocol.suites import SUITES
 from runner.records import Json
 from runner.report.render import template
 from runner.runs.canonical import pretty
@@ -94,7 +94,7 @@ def tune(
     return Tuned(made, folder / JSON, folder / MARKDOWN)
 
 
-def _collected(setup: Setup, task: Task) -> tuple[Judge, dict[str, float], str]:
+def _collected(setup: Setup, task: Task) -> tuple[TaskScorer, dict[str, float], str]:
     """Return the task with its components, from the file that holds them or from the extension; its
     fingerprint.
     """
@@ -105,10 +105,10 @@ def _collected(setup: Setup, task: Task) -> tuple[Judge, dict[str, float], str]:
         arrays, weights = setup.kept(
             task, (DEPENDS, fingerprint), lambda: components(setup, task, system, place)
         )
-    return Judge.of(task, arrays), weights, fingerprint
+    return TaskScorer.of(task, arrays), weights, fingerprint
 
 
-def _found(judges: Sequence[Judge], default: Weights, progress: Progress) -> Json:
+def _found(judges: Sequence[TaskScorer], default: Weights, progress: Progress) -> Json:
     agreement = [check_agreement(judge, default) for judge in judges]
     starts = {DEFAULT: default, "neutral": {**default, **NEUTRAL}}
     rows = {judge.task.name: judge.task.counted for judge in judges}
@@ -152,7 +152,10 @@ def _described(task: Task) -> Json:
 
 
 def _figures(
-    judges: Sequence[Judge], default: Weights, optima: Mapping[str, Weights], outcomes: Iterable[Outcome]
+    judges: Sequence[TaskScorer],
+    default: Weights,
+    optima: Mapping[str, Weights],
+    outcomes: Iterable[FoldResult],
 ) -> Iterator[Json]:
     """Values with intervals: of the default, of an ascent over everything, of what was held out."""
     for judge in judges:
@@ -174,7 +177,7 @@ def _valued(task: Task, weights: str, sample: str, depth: str, values: Floats, r
     return {**words, **told(FIGURES, mean_interval(values[rows], task.clusters(rows)))}
 
 
-def _types(judge: Judge, default: Weights) -> Iterator[Json]:
+def _types(judge: TaskScorer, default: Weights) -> Iterator[Json]:
     """Yield the default's values by type of question."""
     task = judge.task
     for kind in sorted(set(task.types.tolist())):
@@ -183,7 +186,7 @@ def _types(judge: Judge, default: Weights) -> Iterator[Json]:
         yield {"task": task.name, "type": kind, "n": int(rows.sum()), **told(FIGURES, interval)}
 
 
-def _chosen(optima: Mapping[str, Weights], outcomes: Iterable[Outcome]) -> Iterator[Json]:
+def _chosen(optima: Mapping[str, Weights], outcomes: Iterable[FoldResult]) -> Iterator[Json]:
     """Yield the weights of every ascent."""
     ascents = [(IN_SAMPLE, start, "", weights) for start, weights in optima.items()]
     ascents += [(one.protocol, one.start, *chosen) for one in outcomes for chosen in one.weights.items()]
@@ -191,7 +194,7 @@ def _chosen(optima: Mapping[str, Weights], outcomes: Iterable[Outcome]) -> Itera
         yield {"protocol": protocol, "start": start, "held out": fold, "weights": _tuned(weights)}
 
 
-def _slopes(judge: Judge, default: Weights) -> Iterator[Json]:
+def _slopes(judge: TaskScorer, default: Weights) -> Iterator[Json]:
     """Yield the default with one weight moved along its grid, in-sample: how flat it lies."""
     for name, values in GRID.items():
         for value in values:
@@ -202,7 +205,7 @@ def _slopes(judge: Judge, default: Weights) -> Iterator[Json]:
             }  # fmt: skip
 
 
-def ablations(judge: Judge, default: Weights) -> Iterator[tuple[str, Floats]]:
+def ablations(judge: TaskScorer, default: Weights) -> Iterator[tuple[str, Floats]]:
     """Yield the disabled part, and the differences to the default, (questions, figures), in [-1, 1]."""
     whole = judge.figures(default)
     for name, changed in OFF.items():
@@ -211,7 +214,7 @@ def ablations(judge: Judge, default: Weights) -> Iterator[tuple[str, Floats]]:
         yield name, judge.figures(default, words=words) - whole
 
 
-def _ablation(judge: Judge, default: Weights) -> Iterator[Json]:
+def _ablation(judge: TaskScorer, default: Weights) -> Iterator[Json]:
     """Paired differences to the default with their intervals."""
     method, task, rows = DIFFERENCES[current().metrics.code], judge.task, judge.task.counted
     for name, apart in ablations(judge, default):

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pgmnemo.paths import SQL_FOLDER
-from runner.bench.options import RUN, Options
+from runner.bench.options import RUN, RunOptions
 from runner.bench.request import Request
 from runner.errors import EmptyAnswersError, SystemFault
 from runner.options import Quiet
@@ -21,7 +21,7 @@ def suite_command(suite: str, sql: Path = SQL_FOLDER) -> Callable[..., int]:
 
     def command(
         *,
-        options: Annotated[Options, Parameter(name="*")] = Options(),  # noqa: B008
+        options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),  # noqa: B008
         dry_run: Annotated[bool, RUN] = False,
         repeat: Annotated[int, RUN] = 1,
         quiet: Annotated[Quiet, RUN] = False,
@@ -68,7 +68,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     from runner.markdown import show
     from runner.report import against_legs, legs_beside, summary
     from runner.runs.folder import is_local
-    from runner.runs.reading import REPORT
+    from runner.runs.results import REPORT
 
     progress = Progress(quiet=quiet)
     repeated = repeat(request, times, progress=progress, sql=sql)

@@ -10,12 +10,12 @@ from cyclopts import Parameter
 
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
 from runner.options import NAMES, SYSTEM_NAMES, Numbers
-from runner.protocol.texts import TEXTS
-from runner.runs.choice import ALL_SCOPES, BY_TURNS, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
+from runner.protocol.templates import TEMPLATES
+from runner.runs.config import ALL_SCOPES, BY_TURNS, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
 from runner.stages.rerankers import RERANKERS, RerankOptions
 from runner.stages.rewriters import REWRITERS, RewriteOptions
 from runner.systems import MODES, SYSTEMS
-from runner.systems.asking import LIMIT
+from runner.systems.query_runner import LIMIT
 from runner.systems.system import WORKERS
 
 UNDER, WORK, EMBEDDER, REWRITE, RERANK, RUN = (
@@ -33,7 +33,7 @@ RERANKING = f"measure every system behind a reranker, too: {', '.join(RERANKERS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class RunOptions:
     """What a run takes besides its suite: the options of the command line, by their names.
 
     Args:
@@ -74,7 +74,7 @@ class Options:
     jobs: Annotated[int, UNDER] = WORKERS
     data: Annotated[Path | None, WORK] = None
     granularity: Annotated[str | None, WORK] = None
-    text: Annotated[str, WORK, Parameter(help=f"how a lesson is written: {', '.join(TEXTS)}")] = FULL
+    text: Annotated[str, WORK, Parameter(help=f"how a lesson is written: {', '.join(TEMPLATES)}")] = FULL
     passages: Annotated[str, WORK] = BY_TURNS
     max_chars: Annotated[int | None, WORK] = None
     k: Annotated[Numbers, WORK] = ()

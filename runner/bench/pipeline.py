@@ -19,27 +19,27 @@ from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.releases import changed, release_fingerprint
 from pgmnemo.server.server_files import check_release
-from runner.bench.arms import answers_in_all, measure_beside, measure_under_test, remarked, silent
-from runner.bench.conclusion import Outcome, log, publish, refuse
-from runner.bench.heading import arm_of, heading
-from runner.bench.material import CorpusLessons, Material
+from runner.bench.finish import RunResult, log, publish, refuse
+from runner.bench.measurement import answers_in_all, measure_beside, measure_under_test, remarked, silent
 from runner.bench.request import Request, selected
+from runner.bench.run_record import arm_of, heading
+from runner.bench.run_state import RunState, Stopwatch, former_duration
 from runner.bench.stages import immovable, reranking, rewrite, told
-from runner.bench.work import Stopwatch, Work, former_duration
-from runner.places import ROOT
+from runner.bench.workload import CorpusLessons, Workload
+from runner.paths import ROOT
 from runner.protocol.gates import check_after, check_before
 from runner.protocol.metrics.document import metrics_of
-from runner.protocol.texts.embedding import embed_corpus, rehearse
+from runner.protocol.templates.embedding import embed_corpus, rehearse
 from runner.records import GateResult
-from runner.runs.costs import RERANKS, REWRITES, TIMINGS, Timing
 from runner.runs.environment import code
 from runner.runs.folder import PLAN, RunFolder, both, interrupted, partial_folder, pin_plan, results_base
-from runner.runs.lines import Lines
 from runner.runs.raw import RAW, RawWriter, read_raw
+from runner.runs.record_files import RecordFile
 from runner.runs.run import EMPTY
+from runner.runs.timings import RERANKS, REWRITES, TIMINGS, Timing
 from runner.systems import System, absent, kind_of, open_system
-from runner.systems.asking import faults
 from runner.systems.pgmnemo import Pgmnemo
+from runner.systems.query_runner import faults
 
 WRITTEN = ("run.json", "metrics.json", "report.md", "manifest.json")  # by `publish`, after the last gate
 
@@ -50,7 +50,7 @@ def run(
     environ: Mapping[str, str] = os.environ,
     progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
-) -> Outcome:
+) -> RunResult:
     """Make the run that is asked for, with the extension's files in `sql`, and write its artefacts.
 
     Raises GateError when a gate fails, after BLOCKED.md is written; UsageError, CorpusError, DatabaseError,
@@ -69,10 +69,10 @@ def run(
             _embed(work)
             with (
                 RawWriter(folder.path / RAW) as raw,
-                Lines(folder.path / TIMINGS, Timing) as timings,
+                RecordFile(folder.path / TIMINGS, Timing) as timings,
                 reranking(work, folder.path) as reranks,
             ):
-                material = Material(
+                material = Workload(
                     work.corpus,
                     work.vectors,
                     work.asked,
@@ -124,7 +124,7 @@ def dry_run(
     return work.run.gates
 
 
-def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql: Path) -> Work:
+def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql: Path) -> RunState:
     """Return what can be known without a database: the corpus, the embedder's identity, the code's commit."""
     watch, started = Stopwatch(), datetime.now(UTC)
     hash_seed = _hash_seed(request, environ)
@@ -145,12 +145,12 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
     record = heading(request, corpus, identity, code(ROOT), hash_seed, started)
     record = replace(record, rewriter=rewriter.identity if rewriter else None)
     asked = selected(request.choice, corpus, request.edition)
-    return Work(
+    return RunState(
         request, record, corpus, embedder, asked, base, sql, environ, progress, watch, rewriter, reranker
     )
 
 
-def _load_reranker(work: Work) -> None:
+def _load_reranker(work: RunState) -> None:
     """Load the model, or ask its service once; say which figures its depth cannot change."""
     if work.reranker is None:
         return
@@ -172,7 +172,7 @@ def _hash_seed(request: Request, environ: Mapping[str, str]) -> str:
     return seed
 
 
-def _check(work: Work, system: System) -> None:
+def _check(work: RunState, system: System) -> None:
     """Judge the gates before the run, with what the system under test says of itself."""
     with work.watch.stage("check"), faults(work.request.system):
         work.note(arms=(arm_of(work.request.system, work.request, work.sql, system),))
@@ -186,7 +186,7 @@ def _check(work: Work, system: System) -> None:
 
 
 @contextmanager
-def _folder(work: Work) -> Iterator[RunFolder]:
+def _folder(work: RunState) -> Iterator[RunFolder]:
     """Yield the partial folder of this run, or of the run to resume.
 
     It stays when the run is interrupted or has retrieved something; the error then notes how to go on.
@@ -213,7 +213,7 @@ def _retrieved(folder: RunFolder) -> bool:
     return raw.exists() and raw.stat().st_size > 0
 
 
-def _embed(work: Work) -> None:
+def _embed(work: RunState) -> None:
     if work.embedder is None:
         return
     with work.watch.stage("embed"), _another_named(work.request):
@@ -235,7 +235,7 @@ def _another_named(request: Request) -> Iterator[None]:
         raise
 
 
-def _check_again(work: Work, counts: Mapping[tuple[str, str], int], folder: RunFolder) -> None:
+def _check_again(work: RunState, counts: Mapping[tuple[str, str], int], folder: RunFolder) -> None:
     """Check the gates after the run, with the retrieved counts and the files that the folder has or will
     have.
     """

@@ -10,11 +10,11 @@ from pathlib import Path
 from pgmnemo.errors import UsageError
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
-from runner.bench.conclusion import Outcome
+from runner.bench.finish import RunResult
 from runner.bench.pipeline import run
 from runner.bench.request import Request
 from runner.runs.raw import RAW
-from runner.runs.reading import Results
+from runner.runs.results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Spread:
 class Repeated:
     """All runs in order, and how far apart they are. `identical`: their raw rankings are the same bytes."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RunResult, ...]
     spreads: tuple[Spread, ...]
     identical: bool
 
@@ -77,7 +77,7 @@ def repeat(
     return Repeated(outcomes, tuple(spreads(outcomes, bands)), len(raw) <= 1)
 
 
-def spreads(outcomes: Sequence[Outcome], bands: Mapping[str, float]) -> Iterator[Spread]:
+def spreads(outcomes: Sequence[RunResult], bands: Mapping[str, float]) -> Iterator[Spread]:
     """Yield a spread for each scope and headline metric that the runs have figures of."""
     first = outcomes[0].run
     for scope in (scope.name for scope in first.scopes):
@@ -88,7 +88,7 @@ def spreads(outcomes: Sequence[Outcome], bands: Mapping[str, float]) -> Iterator
                 yield Spread(scope, metric, tuple(values), bands.get(metric))
 
 
-def _values(outcome: Outcome, wanted: tuple[str, ...]) -> list[float]:
+def _values(outcome: RunResult, wanted: tuple[str, ...]) -> list[float]:
     columns = ("arm", "scope", "view", "type", "metric")
     rows = outcome.metrics["results"]
     return [row["value"] for row in rows if tuple(row[column] for column in columns) == wanted]

@@ -11,15 +11,15 @@ from pgmnemo.embedders import EMBEDDERS, PACKAGED, Embedder, EmbedderOptions
 from pgmnemo.errors import ModelError, UsageError
 from pgmnemo.models.at_once import MOST
 from pgmnemo.server.releases import version_number
-from runner.bench.material import Asked, evenly
-from runner.bench.options import Options
-from runner.naming import Name, assigned
+from runner.bench.options import RunOptions
+from runner.bench.workload import IndexedQuestion, evenly
+from runner.naming import SystemName, assigned
+from runner.protocol.datasets import SUITES
+from runner.protocol.datasets.suite import LessonConstruction, Suite
 from runner.protocol.editions import Edition, EnginePins, current
-from runner.protocol.suites import SUITES
-from runner.protocol.suites.suite import Construction, Suite
-from runner.protocol.texts.embedding import make_embedder
+from runner.protocol.templates.embedding import make_embedder
 from runner.records import Corpus
-from runner.runs.choice import ALL_SCOPES, HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
+from runner.runs.config import ALL_SCOPES, HEADLINE_SCOPE, NO_EMBEDDER, OURS, RunConfig
 from runner.stages.rerankers import RERANKERS, Reranker
 from runner.stages.rewriters import REWRITERS, Rewriter
 from runner.systems import MODES, beneath, kind_of
@@ -29,7 +29,7 @@ LONGEST = 86_400  # seconds of --time-limit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Options):
+class Request(RunOptions):
     """A run's request, with the names of the command line.
 
     `embedder` None is the suite's canonical embedder, "none" a keyword-only run; `k` empty is the protocol's
@@ -39,7 +39,7 @@ class Request(Options):
     suite: str = field(kw_only=False)
 
     @classmethod
-    def of(cls, suite: str, options: Options) -> Request:
+    def of(cls, suite: str, options: RunOptions) -> Request:
         """Build a request for `suite` from the fields of `options`."""
         return cls(suite, **{one.name: getattr(options, one.name) for one in fields(options)})
 
@@ -76,7 +76,7 @@ class Request(Options):
         if self.level not in suite.levels:
             known = ", ".join(suite.levels)
             raise UsageError(f"{self.suite} has no granularity {self.level!r}; choose one of: {known}")
-        Construction(self.text, self.passages, self.max_chars).check()
+        LessonConstruction(self.text, self.passages, self.max_chars).check()
         if self.split and not suite.own:
             suite.split(self.split)
 
@@ -124,9 +124,9 @@ class Request(Options):
         return (self.system, *self.systems)
 
     @cached_property
-    def tested(self) -> Name:
+    def tested(self) -> SystemName:
         """The system under test with its settings, those of --set among them."""
-        return Name.of(self.system).with_settings(self.settings)
+        return SystemName.of(self.system).with_settings(self.settings)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -195,9 +195,9 @@ class Request(Options):
         return self.mode or ("keyword" if self.embedder_name == NO_EMBEDDER else "hybrid")
 
     @cached_property
-    def choice(self) -> Choice:
+    def choice(self) -> RunConfig:
         """Return the run's choices as they are recorded."""
-        same = {one.name: getattr(self, one.name) for one in fields(Choice) if hasattr(self, one.name)}
+        same = {one.name: getattr(self, one.name) for one in fields(RunConfig) if hasattr(self, one.name)}
         resolved = {
             "max_tokens": self.embedder_options.max_tokens,
             "embedder": self.embedder_name,
@@ -207,11 +207,11 @@ class Request(Options):
             "rewrite": self.rewrite or "",
             "allow_unregistered_corpus": self.allow_unregistered_corpus or self.suite_parts.own,
         }
-        return Choice(**{**same, **resolved})
+        return RunConfig(**{**same, **resolved})
 
-    def _whole(self, name: str) -> Name:
+    def _whole(self, name: str) -> SystemName:
         """Return a name with its defaults filled in, so that two names with one meaning are equal."""
-        parts = Name.of(name)
+        parts = SystemName.of(name)
         version = parts.version or (version_number(self.version) if kind_of(name).versions else "")
         return replace(parts, version=version, settings=tuple(sorted(parts.settings)))
 
@@ -236,7 +236,7 @@ def _check_types(suite: str, types: Sequence[str], known: Sequence[str]) -> None
         raise UsageError(f"{suite} has no question type {unknown[0]!r}; choose from: {', '.join(known)}")
 
 
-def selected(choice: Choice, corpus: Corpus, edition: Edition) -> tuple[Asked, ...]:
+def selected(choice: RunConfig, corpus: Corpus, edition: Edition) -> tuple[IndexedQuestion, ...]:
     """Return the questions to ask, with their positions: with gold, of the types and the split, up to the
     limit.
 
@@ -248,7 +248,7 @@ def selected(choice: Choice, corpus: Corpus, edition: Edition) -> tuple[Asked, .
     suite = SUITES[choice.suite]
     inside = suite.split(choice.split) if choice.split and not suite.own else None
     scored = [
-        Asked(position, question)
+        IndexedQuestion(position, question)
         for position, question in enumerate(corpus.questions)
         if question.scored
         and (not choice.types or question.type in choice.types)

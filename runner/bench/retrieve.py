@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pgmnemo.progress import QUIET, Progress
-from runner.bench.material import Asked, Material, spread
+from runner.bench.workload import IndexedQuestion, Workload, spread
 from runner.protocol.editions import RetrievalPins
-from runner.records import Hit, Retrieval, SearchScope
+from runner.records import RankedSegment, Retrieval, SearchScope
 from runner.runs.canonical import decimals
-from runner.runs.costs import Timing
-from runner.runs.lines import Lines
-from runner.runs.raw import Kept, Key
-from runner.systems.asking import LIMIT, Judge, answers, timed
+from runner.runs.raw import KeptFields, Key
+from runner.runs.record_files import RecordFile
+from runner.runs.timings import Timing
+from runner.systems.query_runner import LIMIT, AnswerValidator, answers, timed
 from runner.systems.system import WORKERS, Query, System
 
 
 @dataclass(frozen=True, slots=True)
-class Ranker:
+class RankedSystem:
     """An arm to measure: a loaded system and its settings.
 
     `kept`: the parts of its ranks that the raw file keeps besides the ids. At most `jobs` questions are asked
@@ -29,30 +29,30 @@ class Ranker:
 
     name: str
     system: System
-    judge: Judge
+    judge: AnswerValidator
     settings: Mapping[str, str] | None = None
-    kept: Kept = Kept.IDS
+    kept: KeptFields = KeptFields.IDS
     limit: float = LIMIT
     jobs: int = WORKERS
-    noted: Callable[[Asked, SearchScope, Query], None] | None = None
+    noted: Callable[[IndexedQuestion, SearchScope, Query], None] | None = None
 
 
-class Rows(Protocol):
+class RetrievalSink(Protocol):
     """A receiver of answers: a raw file, or a comparison that asks again. `done` has the keys already
     received.
     """
 
     done: set[Key]
 
-    def write(self, retrieval: Retrieval, *, kept: Kept) -> None: ...
+    def write(self, retrieval: Retrieval, *, kept: KeptFields) -> None: ...
 
     def forget(self, arm: str) -> None: ...
 
 
 def retrieve(
-    writer: Rows,
-    material: Material,
-    ranker: Ranker,
+    writer: RetrievalSink,
+    material: Workload,
+    ranker: RankedSystem,
     scopes: Iterable[SearchScope],
     depth: int,
     progress: Progress = QUIET,
@@ -84,9 +84,9 @@ def retrieve(
 
 
 def time_recall(
-    writer: Lines[Timing],
-    material: Material,
-    ranker: Ranker,
+    writer: RecordFile[Timing],
+    material: Workload,
+    ranker: RankedSystem,
     scopes: Iterable[SearchScope],
     pins: RetrievalPins,
     progress: Progress = QUIET,
@@ -106,7 +106,9 @@ def time_recall(
             writer.write(Timing(one.question.key, ranker.name, scope.name, seconds))
 
 
-def _retrieval(one: Asked, ranker: Ranker, scope: SearchScope, size: int, hits: Iterable[Hit]) -> Retrieval:
+def _retrieval(
+    one: IndexedQuestion, ranker: RankedSystem, scope: SearchScope, size: int, hits: Iterable[RankedSegment]
+) -> Retrieval:
     question = one.question
     return Retrieval(
         question=question.key,

@@ -13,18 +13,18 @@ from pathlib import Path
 
 from pgmnemo.errors import ModelError, UsageError
 from pgmnemo.models.at_once import Failures, at_once
-from runner.bench.material import Asked, Material
-from runner.bench.retrieve import Ranker, Rows, retrieve, time_recall
-from runner.bench.work import Work
+from runner.bench.retrieve import RankedSystem, RetrievalSink, retrieve, time_recall
+from runner.bench.run_state import RunState
+from runner.bench.workload import IndexedQuestion, Workload
 from runner.records import Corpus, RerankerIdentity, SearchScope
-from runner.runs.costs import RERANKS, REWRITES, SUFFIX, Rerank, Rewrite, Timing, asked_sha256
-from runner.runs.lines import Lines, read_lines, text_of
+from runner.runs.record_files import RecordFile, read_lines, text_of
 from runner.runs.run import Arm
 from runner.runs.storage import write_file
+from runner.runs.timings import RERANKS, REWRITES, SUFFIX, Rerank, Rewrite, Timing, asked_sha256
 from runner.stages.rerankers import Reranker
 from runner.stages.rerankers.reranked import Reranked, reranked
 from runner.stages.rewriters import Rewriter, Rewritten
-from runner.systems.asking import Judge
+from runner.systems.query_runner import AnswerValidator
 from runner.systems.system import Query
 
 LIMIT = 3600.0  # seconds of a question: services have a limit of their own, and tries
@@ -35,23 +35,23 @@ class Reranking:
     """The reranker of a run and the file of its costs."""
 
     reranker: Reranker
-    writer: Lines[Rerank]
+    writer: RecordFile[Rerank]
 
     def measure(
         self,
-        work: Work,
-        base: Ranker,
+        work: RunState,
+        base: RankedSystem,
         arm: Arm,
-        material: Material,
-        raw: Rows,
-        timings: Lines[Timing] | None,
+        material: Workload,
+        raw: RetrievalSink,
+        timings: RecordFile[Timing] | None,
     ) -> Arm:
         """Return the arm of a system that has just answered, reordered: every question, then some timed."""
         name, scopes, pins = base.name + SUFFIX, work.run.scopes_beside, work.run.edition.retrieval
         most = work.request.rerank_options.rerank_failures
         failed = ((one.question, one.scope) for one in self.writer.held if one.arm == name and one.failed)
         before = len(set(failed))  # in the run that goes on
-        judge, lessons = Judge(name, material.lessons, 0), material.lessons
+        judge, lessons = AnswerValidator(name, material.lessons, 0), material.lessons
         failures = Failures(f"the reranker {self.reranker.identity.name}", "--rerank-failures", most, before)
         wrapped = reranked(name, base.system, lessons, self.reranker, failures)
         ranker = replace(base, name=name, system=wrapped, judge=judge, limit=LIMIT)
@@ -65,7 +65,7 @@ class Reranking:
                 time_recall(timings, material, timed, scopes, pins, work.progress, pins.timed_reranked)
         return self.row(work, arm)
 
-    def row(self, work: Work, arm: Arm) -> Arm:
+    def row(self, work: RunState, arm: Arm) -> Arm:
         """Return the row of the reranked arm."""
         identity = self.reranker.identity
         return replace(
@@ -79,19 +79,21 @@ class Reranking:
             remarks=tuple(immovable(identity, work.run.cutoffs)),
         )
 
-    def _note(self, arm: str, wrapped: Reranked, one: Asked, scope: SearchScope, query: Query) -> None:
+    def _note(
+        self, arm: str, wrapped: Reranked, one: IndexedQuestion, scope: SearchScope, query: Query
+    ) -> None:
         said = wrapped.told.pop(query.number)
         key = one.question.key
         self.writer.write(Rerank(key, arm, scope.name, said.calls, said.pairs, said.cached, said.failed))
 
 
 @contextmanager
-def reranking(work: Work, folder: Path) -> Iterator[Reranking | None]:
+def reranking(work: RunState, folder: Path) -> Iterator[Reranking | None]:
     """Yield the reranker of a run with its file in the run's folder; None without a reranker."""
     if work.reranker is None:
         yield None
         return
-    with closing(work.reranker), Lines(folder / RERANKS, Rerank) as writer:
+    with closing(work.reranker), RecordFile(folder / RERANKS, Rerank) as writer:
         yield Reranking(work.reranker, writer)
 
 
@@ -109,13 +111,13 @@ def immovable(identity: RerankerIdentity, cutoffs: tuple[int, ...]) -> Iterator[
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class RewriteFailure:
     """Why a question could not be rewritten."""
 
     reason: str
 
 
-def rewrite(work: Work, folder: Path) -> None:
+def rewrite(work: RunState, folder: Path) -> None:
     """Replace each question with the rewriter's words, and record them in the run's folder.
 
     A resumed run asks the same words as before; UsageError if the rewriter gives other words now. ModelError
@@ -138,28 +140,28 @@ def rewrite(work: Work, folder: Path) -> None:
     work.corpus, work.asked = worded(work.corpus, work.asked, words)
 
 
-def _stands(before: Mapping[str, Rewrite], one: Asked) -> bool:
+def _stands(before: Mapping[str, Rewrite], one: IndexedQuestion) -> bool:
     """Return whether the resumed run asked the original question because its rewrite failed."""
     return one.question.key in before and bool(before[one.question.key].failed)
 
 
-def _made(work: Work, rewriter: Rewriter, texts: Counter[str]) -> dict[str, Rewritten | Failed]:
+def _made(work: RunState, rewriter: Rewriter, texts: Counter[str]) -> dict[str, Rewritten | RewriteFailure]:
     """Return what becomes of each text, which so many questions have; ModelError where more fail than may."""
 
-    def one(text: str) -> Rewritten | Failed:
+    def one(text: str) -> Rewritten | RewriteFailure:
         try:
             return rewriter.rewrite(text)
         except ModelError as error:
-            return Failed(str(error))
+            return RewriteFailure(str(error))
 
     name, most = rewriter.identity.name, work.request.rewrite_options.rewrite_failures
     failures = Failures(f"the rewriter {name}", "--rewrite-failures", most)
     rewriter.load(list(texts), work.progress)
-    made: dict[str, Rewritten | Failed] = {}
+    made: dict[str, Rewritten | RewriteFailure] = {}
     answered = at_once(work.request.jobs, one, texts)
     for text, found in work.progress.track(answered, f"rewriting with {name}", len(texts)):
         made[text] = found
-        if isinstance(found, Failed):
+        if isinstance(found, RewriteFailure):
             _count(failures, found.reason, texts[text])
     return made
 
@@ -173,14 +175,16 @@ def _count(failures: Failures, reason: str, times: int) -> None:
         raise
 
 
-def _lines(asked: Iterable[Asked], made: Mapping[str, Rewritten | Failed]) -> Iterator[Rewrite]:
+def _lines(
+    asked: Iterable[IndexedQuestion], made: Mapping[str, Rewritten | RewriteFailure]
+) -> Iterator[Rewrite]:
     """Yield a line for each question; of two in the same words the second had them from the cache."""
     seen: set[str] = set()
     for one in asked:
         key, own = one.question.key, one.question.text
-        found, again = made.get(own, Failed("")), own in seen
+        found, again = made.get(own, RewriteFailure("")), own in seen
         seen.add(own)
-        if isinstance(found, Failed):
+        if isinstance(found, RewriteFailure):
             yield Rewrite(key, asked_sha256(own), changed=False, failed=found.reason)
         else:
             calls, cached = (0, found.calls + found.cached) if again else (found.calls, found.cached)
@@ -197,8 +201,8 @@ def _demand_same(lines: Sequence[Rewrite], before: Mapping[str, Rewrite]) -> Non
 
 
 def worded(
-    corpus: Corpus, asked: Sequence[Asked], words: Mapping[str, str]
-) -> tuple[Corpus, tuple[Asked, ...]]:
+    corpus: Corpus, asked: Sequence[IndexedQuestion], words: Mapping[str, str]
+) -> tuple[Corpus, tuple[IndexedQuestion, ...]]:
     """Corpus and questions with those words in the place of a text, where there are any."""
     mine = {one.position for one in asked}
     questions = tuple(
@@ -206,5 +210,5 @@ def worded(
         for position, one in enumerate(corpus.questions)
     )
     return replace(corpus, questions=questions), tuple(
-        Asked(one.position, questions[one.position]) for one in asked
+        IndexedQuestion(one.position, questions[one.position]) for one in asked
     )

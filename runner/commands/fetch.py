@@ -20,10 +20,10 @@ from pgmnemo.errors import OutputError, UsageError
 from pgmnemo.progress import QUIET, Progress
 from runner.errors import CorpusError
 from runner.options import Quiet
+from runner.protocol.datasets import SUITES
+from runner.protocol.datasets.corpus_file import CorpusFile
+from runner.protocol.datasets.locate import data_folder
 from runner.protocol.editions import SuitePins, current, registered_files
-from runner.protocol.suites import SUITES
-from runner.protocol.suites.locate import data_folder
-from runner.protocol.suites.reading import Source
 
 Opener = Callable[..., Any]
 """`urllib.request.urlopen`, which honours the proxy variables, or one that behaves as it does."""
@@ -35,7 +35,7 @@ RANGE_NOT_SATISFIABLE = 416
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RemoteFile:
     """A file: its name (in a folder, from there), its source, its hash where one is registered, its size."""
 
     file: str
@@ -73,13 +73,13 @@ def fetch(
         return found
     folder = destination or data_folder(suite)
     if pins.files is None and pins.listing is None:
-        return _fetch(Wanted(pins.file, str(pins.url), pins.sha256, pins.bytes), folder, progress, opener)
+        return _fetch(RemoteFile(pins.file, str(pins.url), pins.sha256, pins.bytes), folder, progress, opener)
     place = folder / pins.file
     files: Mapping[str, str | None] = registered_files(current(), suite)
     if pins.listing is not None:
         files = dict.fromkeys(listed_files(pins, opener))
     for name, digest in files.items():
-        _fetch(Wanted(name, f"{pins.url}{quote(name)}", digest), place, progress, opener)
+        _fetch(RemoteFile(name, f"{pins.url}{quote(name)}", digest), place, progress, opener)
     known = UNCHECKED if pins.listing else "each with the right hash"
     progress.say(f"{place} holds all {len(files):,} files of {pins.what}, {known}")
     return place
@@ -95,8 +95,8 @@ def _at_hand(suite: str, environ: Mapping[str, str]) -> Path | None:
     try:
         place = SUITES[suite].locate(None, environ)
         if not registered:
-            return place if Source(place).sha256() == pins.sha256 else None
-        right = all(Source(place / name).sha256() == digest for name, digest in registered.items())
+            return place if CorpusFile(place).sha256() == pins.sha256 else None
+        right = all(CorpusFile(place / name).sha256() == digest for name, digest in registered.items())
         return place if right else None
     except CorpusError:
         return None
@@ -134,7 +134,7 @@ def _paths(answer: bytes, url: str) -> list[str]:
         ) from None
 
 
-def _fetch(wanted: Wanted, folder: Path, progress: Progress, opener: Opener) -> Path:
+def _fetch(wanted: RemoteFile, folder: Path, progress: Progress, opener: Opener) -> Path:
     target, part = folder / wanted.file, folder / f"{wanted.file}.part"
     if os.path.exists(target):
         return _present(target, wanted, progress)
@@ -154,8 +154,8 @@ def _pins(suite: str) -> SuitePins:
     return suites[suite]
 
 
-def _present(target: Path, wanted: Wanted, progress: Progress) -> Path:
-    found = Source(target).sha256()
+def _present(target: Path, wanted: RemoteFile, progress: Progress) -> Path:
+    found = CorpusFile(target).sha256()
     if wanted.sha256 is None:
         progress.say(f"{target} is there already (sha256 {found}), {UNCHECKED}")
         return target
@@ -168,10 +168,10 @@ def _present(target: Path, wanted: Wanted, progress: Progress) -> Path:
     return target
 
 
-def _accepted(part: Path, target: Path, wanted: Wanted, progress: Progress) -> Path:
+def _accepted(part: Path, target: Path, wanted: RemoteFile, progress: Progress) -> Path:
     """Move a complete download to its place, or remove it when its hash is wrong."""
     try:
-        found = Source(part).sha256()
+        found = CorpusFile(part).sha256()
     except CorpusError as error:
         found = f"none: {error}"
     if wanted.sha256 is not None and found != wanted.sha256:
@@ -186,7 +186,7 @@ def _accepted(part: Path, target: Path, wanted: Wanted, progress: Progress) -> P
     return target
 
 
-def _download(part: Path, wanted: Wanted, progress: Progress, opener: Opener) -> None:
+def _download(part: Path, wanted: RemoteFile, progress: Progress, opener: Opener) -> None:
     """Bring `part` to its full length; CorpusError when the source ends early, and the part stays."""
     url = wanted.url
     offset = part.stat().st_size if part.exists() else 0

@@ -6,7 +6,7 @@ import shlex
 
 from runner.records import ALL
 from runner.report.formats import CITED, Figures, Row, count, questions_of, trivial
-from runner.runs.choice import BY_TURNS, FULL, OURS
+from runner.runs.config import BY_TURNS, FULL, OURS
 from runner.runs.run import Run
 
 CITABLE = ("verified", "deviation")

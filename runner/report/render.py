@@ -14,8 +14,8 @@ from pgmnemo.escaping import escape_markdown
 from pgmnemo.registry import Registry
 from runner.records import Verdict
 from runner.report import citation, formats, sections
+from runner.report.component_comparison import against_legs, legs_beside
 from runner.report.formats import Figures
-from runner.report.legs import against_legs, legs_beside
 from runner.runs.run import Run, moment
 
 SHARED = Path(__file__).parent / "html" / "templates"  # what pages of every kind may include

@@ -24,8 +24,8 @@ from runner.report.formats import (
     shorten,
     trivial,
 )
-from runner.runs.costs import RerankCount
 from runner.runs.run import Arm, Run
+from runner.runs.timings import RerankCount
 
 Facts = Mapping[str, Any]
 Part = tuple[str, str, str]  # its name, its view and its type

@@ -47,7 +47,7 @@ WITHDRAWN = re.compile(r"(?<!not )\b(?:withdrawn|withdraws|withdrew|retracted|re
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """The entry of one run."""
 
     day: str
@@ -60,7 +60,7 @@ class Entry:
         return [value for name, value in self.fields if name == field]
 
 
-def entries(path: Path) -> list[Entry]:
+def entries(path: Path) -> list[HistoryEntry]:
     """Return every entry of a run in a HISTORY.md; OutputError when it cannot be read."""
     try:
         text = read_regular(path, DOCUMENT, OutputError).decode()
@@ -70,16 +70,16 @@ def entries(path: Path) -> list[Entry]:
 
 
 @lru_cache(4)
-def _entries(text: str) -> tuple[Entry, ...]:
+def _entries(text: str) -> tuple[HistoryEntry, ...]:
     return parsed(_seen(text))
 
 
-def parsed(text: str) -> tuple[Entry, ...]:
+def parsed(text: str) -> tuple[HistoryEntry, ...]:
     """Return every entry in a text, also where no reader of the page would see it."""
     starts = list(HEADING.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
     return tuple(
-        Entry(start[1], start[2], start[3].strip(), tuple(FIELD.findall(text[start.end() : end])))
+        HistoryEntry(start[1], start[2], start[3].strip(), tuple(FIELD.findall(text[start.end() : end])))
         for start, end in zip(starts, ends, strict=False)  # without an entry there is only an end
     )
 
@@ -111,13 +111,13 @@ def own(folder: Path) -> Path | None:
     return next(iter(histories(folder)), None)
 
 
-def of_run(found: Iterable[Entry], suite: str, name: str, manifest_sha256: str) -> list[Entry]:
+def of_run(found: Iterable[HistoryEntry], suite: str, name: str, manifest_sha256: str) -> list[HistoryEntry]:
     """Return the entries that are of one run: by its suite and name in any spelling, its folder, or its
     manifest.
     """
     folder = f"{suite}/results/{name}".casefold()
 
-    def meant(entry: Entry) -> bool:
+    def meant(entry: HistoryEntry) -> bool:
         places = (value.casefold().rstrip("/ ") for value in entry.values("results"))
         return (
             (_plain(entry.suite), _plain(entry.name)) == (_plain(suite), _plain(name))

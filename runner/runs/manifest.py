@@ -11,9 +11,9 @@ from pathlib import Path
 from runner.protocol.editions.edition import SchemaPins
 from runner.records import Json
 from runner.runs.canonical import pretty
-from runner.runs.costs import RERANKS, REWRITES, TIMINGS
 from runner.runs.raw import RAW
 from runner.runs.storage import write_file
+from runner.runs.timings import RERANKS, REWRITES, TIMINGS
 
 MANIFEST = "manifest.json"
 DERIVED = ("report.html",)  # rendered from the other files at any time, also in a newer form; never pinned

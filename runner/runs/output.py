@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pgmnemo.errors import UsageError, os_errors
 from runner.runs.manifest import MANIFEST
-from runner.runs.reading import is_run
+from runner.runs.results import is_run
 from runner.runs.storage import replace_file
 
 HEAD = 4096  # characters of a file that must contain its mark

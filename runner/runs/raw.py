@@ -17,9 +17,9 @@ from typing import Annotated, Any
 import msgspec
 
 from pgmnemo.errors import OutputError, os_errors
-from runner.records import Hit, Retrieval
+from runner.records import RankedSegment, Retrieval
 from runner.runs.canonical import COMPONENT_DECIMALS, SCORE_DIGITS, compact, decimals, significant
-from runner.runs.lines import LineWriter, drop_torn_line
+from runner.runs.record_files import LineWriter, drop_torn_line
 
 RAW = "raw_retrievals.jsonl"
 DETAILED_RANKS = 10
@@ -28,7 +28,7 @@ KEYS = ("question", "type", "arm", "scope", "project", "size", "gold", "ranking"
 Key = tuple[str, str, str]  # question, arm, scope
 
 
-class Kept(StrEnum):
+class KeptFields(StrEnum):
     """The parts of an arm's ranks that are kept besides the ids."""
 
     IDS = "nothing"
@@ -53,7 +53,7 @@ class RawWriter(LineWriter):
         self.done = {key(retrieval) for retrieval in read_raw(path)} if path.exists() else set()
         super().__init__(path)
 
-    def write(self, retrieval: Retrieval, *, kept: Kept = Kept.IDS) -> None:
+    def write(self, retrieval: Retrieval, *, kept: KeptFields = KeptFields.IDS) -> None:
         """Append one line, with the `kept` parts of its ranks.
 
         Raises OutputError on a full disk, a score that is no number, or an id ranked twice.
@@ -66,7 +66,7 @@ class RawWriter(LineWriter):
         self.done = {one for one in self.done if one[1] != arm}
 
 
-def encode(retrieval: Retrieval, *, kept: Kept) -> str:
+def encode(retrieval: Retrieval, *, kept: KeptFields) -> str:
     """Return the line of one retrieval, without its newline."""
     where = f"question {retrieval.question}, arm {retrieval.arm}, scope {retrieval.scope}"
     _check(retrieval, where)
@@ -85,12 +85,16 @@ def _check(retrieval: Retrieval, where: str) -> None:
         raise OutputError(f"{where}: {len(ids)} segments are ranked in a scope of {retrieval.size}")
 
 
-def _rank(hit: Hit, place: int, where: str, kept: Kept) -> Any:
+def _rank(hit: RankedSegment, place: int, where: str, kept: KeptFields) -> Any:
     first = place < DETAILED_RANKS
-    if hit.score is None or kept is Kept.IDS or not (first or (kept is Kept.ALL and hit.components)):
+    if (
+        hit.score is None
+        or kept is KeptFields.IDS
+        or not (first or (kept is KeptFields.ALL and hit.components))
+    ):
         return hit.id
     score = significant(hit.score, SCORE_DIGITS, f"{where}: the score of {hit.id}")
-    if not first or kept is Kept.SCORES or not hit.components:
+    if not first or kept is KeptFields.SCORES or not hit.components:
         return [hit.id, score]
     what = f"{where}: a component of {hit.id}"
     rounded = (None if c is None else decimals(c, COMPONENT_DECIMALS, what) for c in hit.components)
@@ -125,8 +129,8 @@ class _Rank(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     components: Annotated[tuple[float | None, ...], msgspec.Meta(min_length=1)] | None = None
 
     @property
-    def hit(self) -> Hit:
-        return Hit(self.id, self.score, self.components or ())
+    def hit(self) -> RankedSegment:
+        return RankedSegment(self.id, self.score, self.components or ())
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -149,7 +153,7 @@ def decode(text: bytes, where: str) -> Retrieval:
         line = _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise OutputError(f"{where} is no retrieval ({error})") from None
-    hits = (Hit(one) if isinstance(one, str) else one.hit for one in line.ranking)
+    hits = (RankedSegment(one) if isinstance(one, str) else one.hit for one in line.ranking)
     retrieval = Retrieval(**{**msgspec.structs.asdict(line), "ranking": tuple(hits)})
     _check(retrieval, where)
     return retrieval

@@ -26,10 +26,10 @@ from runner.records import (
     View,
 )
 from runner.runs.canonical import pretty, public, published, tabular
-from runner.runs.choice import HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
-from runner.runs.costs import Latency, RerankCount, RewriteCount
+from runner.runs.config import HEADLINE_SCOPE, NO_EMBEDDER, OURS, RunConfig
 from runner.runs.environment import Code, Machine
 from runner.runs.storage import write_file
+from runner.runs.timings import Latency, RerankCount, RewriteCount
 
 RUN = "run.json"
 SCHEMA = "pgmnemo/run/5"
@@ -136,7 +136,7 @@ class Run:
     verdict: Verdict
     deviations: tuple[str, ...] = ()
     protocol: ProtocolPins
-    choice: Choice
+    choice: RunConfig
     seed: int
     python_hash_seed: str | None
     corpus: CorpusPins

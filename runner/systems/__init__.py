@@ -17,15 +17,25 @@ from pgmnemo.errors import UsageError
 from pgmnemo.registry import Parts
 from pgmnemo.server.folders import leased
 from runner.errors import SystemAbsent, SystemFault
-from runner.naming import Name
-from runner.systems.asking import PATIENCE, faults, within
-from runner.systems.system import Kind, Lesson, Lessons, Link, Match, Place, Query, Setting, System
+from runner.naming import SystemName
+from runner.systems.query_runner import PATIENCE, faults, within
+from runner.systems.system import (
+    Lesson,
+    Lessons,
+    Link,
+    Match,
+    Query,
+    Setting,
+    System,
+    SystemContext,
+    SystemSpec,
+)
 from runner.systems.wrappers import WRAPPERS
 
 GROUP = "pgmnemo.systems"
 MODES = ("hybrid", "vector", "keyword")  # of pgmnemo
 FILES = "files"  # a system's own folder, inside the one that a killed run does not leave
-SYSTEMS: Parts[Kind] = Parts(
+SYSTEMS: Parts[SystemSpec] = Parts(
     "system",
     {
         "pgmnemo": "runner.systems.pgmnemo:PGMNEMO",
@@ -49,14 +59,14 @@ SYSTEMS: Parts[Kind] = Parts(
 )
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> SystemSpec:
     """Return the kind of a system by name.
 
     Raise UsageError for an unknown kind, and for a version, setting or wrapper that the kind does not take.
     """
-    parts = Name.of(name)
+    parts = SystemName.of(name)
     kind = SYSTEMS[parts.system]
-    if not isinstance(kind, Kind):
+    if not isinstance(kind, SystemSpec):
         raise UsageError(f"the system {parts.system} is no Kind of runner.systems, but {type(kind).__name__}")
     if parts.version and not kind.versions:
         raise UsageError(f"the system {parts.system} takes no version: {name!r}")
@@ -70,13 +80,13 @@ def kind_of(name: str) -> Kind:
     return kind
 
 
-def beneath(name: str) -> Name:
+def beneath(name: str) -> SystemName:
     """Return the system that does the searching: itself, or the base of a strategy."""
-    kind, parts = kind_of(name), Name.of(name)
+    kind, parts = kind_of(name), SystemName.of(name)
     return parts.bare if kind.beneath is None else beneath(kind.beneath(dict(parts.settings)))
 
 
-def _check_settings(name: Name, known: Mapping[str, Setting]) -> None:
+def _check_settings(name: SystemName, known: Mapping[str, Setting]) -> None:
     for setting, value in name.settings:
         if setting not in known:
             listed = f"choose one of: {', '.join(known)}" if known else "it has none: leave it out"
@@ -85,7 +95,7 @@ def _check_settings(name: Name, known: Mapping[str, Setting]) -> None:
             raise UsageError(f"the setting {setting} of {name.system} is {value!r}, but {wrong}")
 
 
-def absent(kind: Kind, environ: Mapping[str, str] = os.environ) -> str:
+def absent(kind: SystemSpec, environ: Mapping[str, str] = os.environ) -> str:
     """Return the missing parts of the system and their remedy, in one sentence; empty if it is complete."""
     lacking = [package for package in kind.packages if not _installed(package)]
     if not lacking:
@@ -95,13 +105,13 @@ def absent(kind: Kind, environ: Mapping[str, str] = os.environ) -> str:
 
 
 @contextmanager
-def open_system(name: str, place: Place) -> Iterator[System]:
+def open_system(name: str, place: SystemContext) -> Iterator[System]:
     """Open the system `name` at `place`, in a folder of its own, for the block.
 
     A version and settings in the name go before the place's. Raises SystemAbsent where a package of it is
     missing or broken, and what its `open` raises. The folder outlives no run, not even a killed one.
     """
-    kind, parts = kind_of(name), Name.of(name)
+    kind, parts = kind_of(name), SystemName.of(name)
     settings = {**place.settings, **dict(parts.settings)}
     if lacking := absent(kind, place.environ):
         raise SystemAbsent(f"{name} is {lacking}")
@@ -121,7 +131,7 @@ def open_system(name: str, place: Place) -> Iterator[System]:
             system.close()
 
 
-def wrapped(name: Name, system: System) -> System:
+def wrapped(name: SystemName, system: System) -> System:
     """Return the system under the wrappers of its name, the first one innermost."""
     done = name.bare
     for wrapper in name.wrappers:
@@ -131,7 +141,7 @@ def wrapped(name: Name, system: System) -> System:
 
 
 @contextmanager
-def _whole(name: str, kind: Kind) -> Iterator[None]:
+def _whole(name: str, kind: SystemSpec) -> Iterator[None]:
     """Inside the block, an import that fails and a module that lacks something say how to mend it."""
     try:
         yield
@@ -155,6 +165,21 @@ def _installed(package: str) -> bool:
 
 
 __all__ = [
-    "GROUP", "MODES", "SYSTEMS", "WRAPPERS", "Kind", "Lesson", "Lessons", "Link", "Match", "Place", "Query",
-    "Setting", "System", "absent", "beneath", "kind_of", "open_system",
+    "GROUP",
+    "MODES",
+    "SYSTEMS",
+    "WRAPPERS",
+    "Lesson",
+    "Lessons",
+    "Link",
+    "Match",
+    "Query",
+    "Setting",
+    "System",
+    "SystemContext",
+    "SystemSpec",
+    "absent",
+    "beneath",
+    "kind_of",
+    "open_system",
 ]  # fmt: skip

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgmnemo.progress import QUIET, Progress
-from runner.systems.memory import InProcess
-from runner.systems.system import PEERS, Kind, Lessons, Match, Place, Query
+from runner.systems.memory_usage import InProcessSystem
+from runner.systems.system import PEERS, Lessons, Match, Query, SystemContext, SystemSpec
 
 BM25 = {"method": "lucene", "k1": 1.5, "b": 0.75}
 LANGUAGE = "english"
 
 
-class Client:
+class Bm25sClient:
     """The index, which all threads read, and a stemmer, which is one thread's own."""
 
     def __init__(self, system: Bm25s) -> None:
@@ -47,10 +47,10 @@ class Client:
         """Nothing is a thread's own but the stemmer."""
 
 
-class Bm25s(InProcess[Client]):
+class Bm25s(InProcessSystem[Bm25sClient]):
     """An index in memory, saved in the place's folder."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SystemContext) -> None:
         super().__init__(place)
         self.index: Any = None
         self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -83,9 +83,9 @@ class Bm25s(InProcess[Client]):
         mask[self._members[project]] = 1
         return mask
 
-    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+    def client(self, settings: Mapping[str, str] | None = None) -> Bm25sClient:
         """Return a client for one thread; it has no settings."""
-        return Client(self)
+        return Bm25sClient(self)
 
     def facts(self) -> Mapping[str, str]:
         facts = {"version": import_module("bm25s").__version__, "stemmer": f"PyStemmer {LANGUAGE}",
@@ -103,7 +103,7 @@ def words(texts: list[str], stemmer: Any, *, return_ids: bool = True) -> Any:
     return tokenize(texts, stopwords=LANGUAGE, stemmer=stemmer, return_ids=return_ids, show_progress=False)
 
 
-BM25S = Kind(
+BM25S = SystemSpec(
     "bm25s",
     "a library in this process; BM25 of Lucene, English stopwords and stemmer, statistics of all lessons, "
     "the project as a mask; given texts alone, no vectors and no times",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pgmnemo.progress import QUIET, Progress
-from runner.systems.system import Asking, Lessons, Match, Query, System
+from runner.systems.system import Lessons, Match, Query, SupportsAsk, System
 from runner.systems.wrappers import Wrapped, Wrapper
 
 FACTOR, FLOOR = 3, 50  # candidates: three times the ranks asked for, and fifty at least
@@ -71,7 +71,7 @@ class Boosted(Wrapped):
         self._texts = {lesson.number: lesson.text for lesson in lessons}
         return self.system.load(lessons, progress)
 
-    def asked(self, asking: Asking, query: Query, k: int) -> Sequence[Match]:
+    def asked(self, asking: SupportsAsk, query: Query, k: int) -> Sequence[Match]:
         """Return the `k` best of a deeper pool after the boost; as they are where the question has nothing of
         it.
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from pgmnemo.progress import QUIET, Progress
-from runner.systems.memory import InProcess
-from runner.systems.system import PEERS, Kind, Lesson, Lessons, Match, Place, Query
+from runner.systems.memory_usage import InProcessSystem
+from runner.systems.system import PEERS, Lesson, Lessons, Match, Query, SystemContext, SystemSpec
 
 COLLECTION = "memories"
 RETRIES = 3  # of a query that fails beside a writer; its time counts them
@@ -21,7 +21,7 @@ EF = "ef_search"  # the only setting of a client
 HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 16, EF: 100}
 
 
-class Client:
+class ChromaClient:
     """The collection; the library's own client is shared by all threads, as its documents say."""
 
     def __init__(self, collection: Any) -> None:
@@ -61,10 +61,10 @@ class Client:
         """Nothing is a thread's own."""
 
 
-class Chroma(InProcess[Client]):
+class Chroma(InProcessSystem[ChromaClient]):
     """A persistent client in the place's folder."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SystemContext) -> None:
         super().__init__(place)
         self._client = _persistent(place.folder)
         self._collection: Any = None
@@ -88,12 +88,12 @@ class Chroma(InProcess[Client]):
     def ask(self, query: Query, k: int) -> list[Match]:
         return self.client().ask(query, k)
 
-    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+    def client(self, settings: Mapping[str, str] | None = None) -> ChromaClient:
         """Return one more view of the collection; `ef_search` is that of HNSW."""
         wanted = (settings or {}).get(EF, str(HNSW[EF]))
         if wanted != self._ef_search:
             self._reopen(wanted)
-        return Client(self._collection)
+        return ChromaClient(self._collection)
 
     def _reopen(self, ef_search: str) -> None:
         """Set ef_search and read the index again: an index in memory keeps its old setting."""
@@ -122,7 +122,7 @@ def _persistent(folder: Path) -> Any:
     return chromadb.PersistentClient(path=str(folder), settings=chromadb.Settings(anonymized_telemetry=False))
 
 
-CHROMA = Kind(
+CHROMA = SystemSpec(
     "ChromaDB (vectors only)",
     "persistent client, HNSW, project by metadata; given vectors alone: no keywords, no text and no times",
     Chroma,

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.releases import version_number
 from runner.protocol.editions import current
-from runner.systems import SYSTEMS, Place
+from runner.systems import SYSTEMS, SystemContext
 from runner.systems.conformance import check_system
 from runner.systems.peers import environment
 
@@ -37,7 +37,7 @@ def check_system_command(
         allow_reset: let the system http be emptied for all its users, before and after
     """
     settings = {setting: str(value) for setting, value in current().settings.items()}
-    place = Place(
+    place = SystemContext(
         Path(gettempdir()), version_number(version), "check-system", settings,
         os.environ, dsn, SQL_FOLDER, system_url, allow_reset,
     )  # fmt: skip

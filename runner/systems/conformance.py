@@ -15,9 +15,19 @@ from pgmnemo.escaping import escape_control_chars
 from pgmnemo.records import Matrix
 from runner.errors import SystemAbsent
 from runner.protocol.editions import current
-from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System, kind_of, open_system
-from runner.systems.asking import Judge, answers, components_of, faults
-from runner.systems.system import Concurrent, Legged, Resettable
+from runner.systems import (
+    Lesson,
+    Lessons,
+    Match,
+    Query,
+    System,
+    SystemContext,
+    SystemSpec,
+    kind_of,
+    open_system,
+)
+from runner.systems.query_runner import AnswerValidator, answers, components_of, faults
+from runner.systems.system import SupportsReset, SupportsRetrievers, SupportsThreads
 
 PROJECTS = ("00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b",
             "00000000-0000-4000-8000-00000000000c")  # fmt: skip
@@ -46,7 +56,7 @@ def _vector(text: str) -> Matrix:
     return row
 
 
-class Small(Lessons):
+class SmallLessons(Lessons):
     """Eight lessons of each project, or of some of them."""
 
     pooled = True
@@ -86,7 +96,7 @@ class Small(Lessons):
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ContractCheck:
     """The finding of a check, in one sentence."""
 
     name: str
@@ -94,19 +104,19 @@ class Checked:
     sentence: str
 
 
-class Broken(Exception):
+class ContractViolation(Exception):
     """A check found a fault; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class LoadedSystem:
     """A system that has the lessons, and the lessons that its answers are compared with."""
 
     name: str
-    kind: Kind
+    kind: SystemSpec
     system: System
-    lessons: Small
-    place: Place
+    lessons: SmallLessons
+    place: SystemContext
 
     def ask(
         self, texts: Sequence[str], project: str | None, k: int, workers: int = 1,
@@ -119,7 +129,7 @@ class Bench:
             Query(at, text, _vector(text) if self.lessons.width else None, project, NOW)
             for at, text in enumerate(texts)
         ]
-        judge = Judge(self.name, self.lessons, components_of(self.system))
+        judge = AnswerValidator(self.name, self.lessons, components_of(self.system))
         found: list[list[Match]] = []
         try:
             asked = answers(self.system, self.name, queries, k, judge, workers=workers, settings=settings)
@@ -127,27 +137,27 @@ class Bench:
         except SystemAbsent:
             raise
         except PgmnemoError as error:
-            raise Broken(f"{error} ({texts[len(found)]!r})") from None
+            raise ContractViolation(f"{error} ({texts[len(found)]!r})") from None
         return found
 
 
-def check_system(name: str, place: Place) -> Iterator[Checked]:
+def check_system(name: str, place: SystemContext) -> Iterator[ContractCheck]:
     """Yield what each check finds, as soon as it is known.
 
     UsageError for an unknown system; SystemAbsent or DatabaseError where it cannot be tried here.
     """
     kind = kind_of(name)
-    lessons, opened = Small(vectors=kind.vectors), False
+    lessons, opened = SmallLessons(vectors=kind.vectors), False
     try:
         with open_system(name, place) as system:
             with faults(name):
                 version = system.facts().get("version", "")
             opened = True
-            yield Checked("opens", True, escape_control_chars(f"{kind.title} {version}".strip()))
+            yield ContractCheck("opens", True, escape_control_chars(f"{kind.title} {version}".strip()))
             with faults(name):
                 taken = round(100 * sum(system.load(lessons).values())) / 100
-            yield Checked("loads", True, f"{len(lessons)} lessons in {taken:.1f} s")
-            bench = Bench(name, kind, system, lessons, place)
+            yield ContractCheck("loads", True, f"{len(lessons)} lessons in {taken:.1f} s")
+            bench = LoadedSystem(name, kind, system, lessons, place)
             yield from (_checked(title, check, bench) for title, check in CHECKS.items())
         yield _checked("a new opening is empty", _empties, bench)
     except (UsageError, SystemAbsent):
@@ -155,84 +165,86 @@ def check_system(name: str, place: Place) -> Iterator[Checked]:
     except PgmnemoError as error:
         if isinstance(error, DatabaseError) and not opened:
             raise
-        yield Checked("opens and loads", False, str(error))
+        yield ContractCheck("opens and loads", False, str(error))
 
 
-def _checked(title: str, check: Callable[[Bench], str], bench: Bench) -> Checked:
+def _checked(title: str, check: Callable[[LoadedSystem], str], bench: LoadedSystem) -> ContractCheck:
     try:
-        return Checked(title, True, check(bench))
+        return ContractCheck(title, True, check(bench))
     except SystemAbsent:
         raise
-    except (Broken, PgmnemoError) as error:
-        return Checked(title, False, str(error))
+    except (ContractViolation, PgmnemoError) as error:
+        return ContractCheck(title, False, str(error))
 
 
-def _ids(bench: Bench) -> str:
+def _ids(bench: LoadedSystem) -> str:
     texts = [lesson.text for lesson in bench.lessons]
     found = 0
     for lesson, matches in zip(bench.lessons, bench.ask(texts, None, FEW), strict=True):
         found += lesson.number in [match.number for match in matches]
     if not found:
-        raise Broken("no lesson was found by its own words: ids do not come back, or nothing is searched")
+        raise ContractViolation(
+            "no lesson was found by its own words: ids do not come back, or nothing is searched"
+        )
     return f"{found} of {len(texts)} lessons are among the first {FEW} for their own words"
 
 
-def _k(bench: Bench) -> str:
+def _k(bench: LoadedSystem) -> str:
     text = bench.lessons[0].text
     sizes = [len(bench.ask([text], PROJECTS[0], k)[0]) for k in (1, FEW, MANY)]
     if sizes[0] != 1 or sizes[1] < sizes[0] or sizes[2] < sizes[1]:
-        raise Broken(f"k = 1, {FEW}, {MANY} gave {', '.join(map(str, sizes))} lessons")
+        raise ContractViolation(f"k = 1, {FEW}, {MANY} gave {', '.join(map(str, sizes))} lessons")
     return f"k = 1, {FEW}, {MANY} gave {', '.join(map(str, sizes))} of the {len(THINGS)} lessons of a project"
 
 
-def _scopes(bench: Bench) -> str:
+def _scopes(bench: LoadedSystem) -> str:
     texts = [lesson.text for lesson in bench.lessons]
     for project in PROJECTS:
         bench.ask(texts, project, MANY)  # the judge refuses a lesson of another scope
     return f"{len(texts)} questions in each of {len(PROJECTS)} projects found that project's lessons alone"
 
 
-def _questions(bench: Bench) -> str:
+def _questions(bench: LoadedSystem) -> str:
     for project in (*PROJECTS, None):
         bench.ask(QUESTIONS, project, MANY)  # the judge says what is wrong with an answer
     return f"{len(QUESTIONS)} questions of other words were answered in each project, and over all"
 
 
-def _legs(bench: Bench) -> str:
-    legs = bench.system.legs if isinstance(bench.system, Legged) else {}
+def _legs(bench: LoadedSystem) -> str:
+    legs = bench.system.legs if isinstance(bench.system, SupportsRetrievers) else {}
     asked = {name: settings for name, (settings, _) in legs.items() if name in current().arms}
     for settings in asked.values():
         bench.ask(QUESTIONS, PROJECTS[0], MANY, settings=settings)
     return f"{' and '.join(asked)} answer by themselves" if asked else "it has no legs that a run asks"
 
 
-def _costs(bench: Bench) -> str:
+def _costs(bench: LoadedSystem) -> str:
     """As its row in a run has them."""
     with faults(bench.name):
         disk, memory = round(sum(bench.system.sizes().values())), bench.system.memory()
         return f"{disk / 1e6:.1f} MB on disk, {'?' if memory is None else round(memory / 1e6)} MB of memory"
 
 
-def _repeats(bench: Bench) -> str:
+def _repeats(bench: LoadedSystem) -> str:
     texts = [lesson.text for lesson in bench.lessons]
     first, second = (bench.ask(texts, PROJECTS[1], MANY) for _ in range(2))
     if first != second:
-        raise Broken("the same question was answered in two ways")
+        raise ContractViolation("the same question was answered in two ways")
     return f"{len(texts)} questions were answered alike twice"
 
 
-def _threads(bench: Bench) -> str:
-    if not isinstance(bench.system, Concurrent):
+def _threads(bench: LoadedSystem) -> str:
+    if not isinstance(bench.system, SupportsThreads):
         return "it has one client, and is asked by one thread"
     texts = [lesson.text for lesson in bench.lessons] * FEW
     alone, together = (bench.ask(texts, PROJECTS[2], MANY, workers=workers) for workers in (1, 4))
     if alone != together:
-        raise Broken("several clients at once were answered otherwise than one")
+        raise ContractViolation("several clients at once were answered otherwise than one")
     return f"{len(texts)} questions of four clients at once were answered as those of one"
 
 
-def _reset(bench: Bench) -> str:
-    if not isinstance(bench.system, Resettable):
+def _reset(bench: LoadedSystem) -> str:
+    if not isinstance(bench.system, SupportsReset):
         return "it has nothing to reset: it is gone when it is closed"
     if not bench.place.allow_reset:
         return "not asked: --allow-reset lets the service be emptied for all its users"
@@ -240,22 +252,22 @@ def _reset(bench: Bench) -> str:
         bench.system.reset()
     left = sum(len(matches) for matches in bench.ask([bench.lessons[0].text], None, MANY))
     if left:
-        raise Broken(f"{left} lessons were found after a reset")
+        raise ContractViolation(f"{left} lessons were found after a reset")
     return "nothing is found after a reset"
 
 
-def _empties(bench: Bench) -> str:
+def _empties(bench: LoadedSystem) -> str:
     """Check that a second opening finds no lessons of the first, and can hold its own single project."""
-    lessons = Small(PROJECTS[:1], vectors=bench.kind.vectors)
+    lessons = SmallLessons(PROJECTS[:1], vectors=bench.kind.vectors)
     with open_system(bench.name, bench.place) as system:
         with faults(bench.name):
             system.load(lessons)
-        other = Bench(bench.name, bench.kind, system, lessons, bench.place)
+        other = LoadedSystem(bench.name, bench.kind, system, lessons, bench.place)
         other.ask([lesson.text for lesson in bench.lessons], None, MANY)
     return "a second opening holds nothing of the first"
 
 
-CHECKS: dict[str, Callable[[Bench], str]] = {
+CHECKS: dict[str, Callable[[LoadedSystem], str]] = {
     "ids come back": _ids,
     "k is honoured": _k,
     "scopes are apart": _scopes,

@@ -30,8 +30,8 @@ import urllib3
 from pgmnemo.models.http import http_parts
 from pgmnemo.progress import QUIET, Progress
 from runner.errors import SystemAbsent, SystemFault
-from runner.systems.asking import said
-from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
+from runner.systems.query_runner import said
+from runner.systems.system import Lesson, Lessons, Match, Query, System, SystemContext, SystemSpec
 
 KEY_VARIABLE = "PGMNEMO_SYSTEM_KEY"  # sent as a bearer where it is set
 TIMEOUT = urllib3.Timeout(connect=10.0, read=600.0)  # asking has a limit of its own
@@ -49,7 +49,7 @@ DIGITS = re.compile("[0-9]{1,18}")  # an id of ours
 class Http(System):
     """The service at the place's address."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SystemContext) -> None:
         self._url, self._reset = address(place.url), place.allow_reset
         self._pool = urllib3.PoolManager(maxsize=2 * place.jobs, timeout=TIMEOUT, headers=_headers())
         self._jobs = place.jobs
@@ -206,7 +206,7 @@ def _headers() -> dict[str, str]:
     return {"User-Agent": "pgmnemo-bench", **({"Authorization": f"Bearer {key}"} if key else {})}
 
 
-HTTP = Kind(
+HTTP = SystemSpec(
     "memory over HTTP",
     "a service that takes texts and embeds them by itself; given texts, a neutral id and the time of each "
     "lesson, no vectors; a scope is a user of its own",

@@ -20,8 +20,8 @@ import psycopg
 
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
-from runner.systems.postgres import InPlain, hnsw_session
-from runner.systems.system import PEERS, Kind, Lesson, Lessons, Match, Place, Query
+from runner.systems.postgres import PlainDatabaseSystem, hnsw_session
+from runner.systems.system import PEERS, Lesson, Lessons, Match, Query, SystemContext, SystemSpec
 
 PACKAGE = "langgraph-checkpoint-postgres"
 MEMORIES = "memories"
@@ -32,7 +32,7 @@ FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind IN ('r', 'i')
 """
 
 
-class Client:
+class LangGraphClient:
     """A store with a connection of its own, as the ordinary role."""
 
     def __init__(self, system: LangGraph, connection: psycopg.Connection[Any], width: int) -> None:
@@ -74,10 +74,10 @@ class Client:
         self._connection.close()
 
 
-class LangGraph(InPlain[Client]):
+class LangGraph(PlainDatabaseSystem[LangGraphClient]):
     """The store's tables in a schema of this run only; on a given server it is dropped at the end."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SystemContext) -> None:
         super().__init__(place)
         self.schema = self.made
         self.projects: dict[str, str] = {}
@@ -105,13 +105,13 @@ class LangGraph(InPlain[Client]):
         with self.database.admin() as owner:
             owner.execute(f"CREATE SCHEMA {schema}".encode())
             self.drop_at_the_end(f"DROP SCHEMA {schema} CASCADE")
-            Client(self, owner, self._width).store.setup()
+            LangGraphClient(self, owner, self._width).store.setup()
             owner.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}".encode())
             owner.execute(f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA {schema} TO {role}".encode())
 
-    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+    def client(self, settings: Mapping[str, str] | None = None) -> LangGraphClient:
         """Return one more store; there is nothing to set."""
-        return Client(self, self.database.connect(), self._width)
+        return LangGraphClient(self, self.database.connect(), self._width)
 
     def facts(self) -> Mapping[str, str]:
         return {
@@ -126,7 +126,7 @@ class LangGraph(InPlain[Client]):
         return self.part_sizes(PARTS, self.schema)
 
 
-LANGGRAPH = Kind(
+LANGGRAPH = SystemSpec(
     "LangGraph PostgresStore",
     "same PostgreSQL, its own tables and search; the project as namespace; our vectors handed over by its "
     "embedding function, and the text, by which it does not search; no times",

@@ -19,8 +19,8 @@ from pathlib import Path
 from pgmnemo.embedders import default_cache_dir
 from pgmnemo.errors import UsageError
 from runner.errors import SystemFault
-from runner.systems.piped import WORKERS, Piped
-from runner.systems.system import PEERS, Kind, Place
+from runner.systems.system import PEERS, SystemContext, SystemSpec
+from runner.systems.worker_process import WORKERS, WorkerSystem
 
 FOLDER = "peers"
 COMMAND = "python -m runner peers install"
@@ -101,16 +101,16 @@ def environment(name: str) -> Environment:
     return ENVIRONMENTS[name]
 
 
-def _mem0(place: Place) -> Piped:
+def _mem0(place: SystemContext) -> WorkerSystem:
     python = ENVIRONMENTS["mem0"].python(place.environ)
-    return Piped("mem0", place, python, WORKERS / "mem0_worker.py")
+    return WorkerSystem("mem0", place, python, WORKERS / "mem0_worker.py")
 
 
-def _mempalace(place: Place) -> Piped:
-    return Piped("mempalace", place, Path(sys.executable), WORKERS / "mempalace_worker.py")
+def _mempalace(place: SystemContext) -> WorkerSystem:
+    return WorkerSystem("mempalace", place, Path(sys.executable), WORKERS / "mempalace_worker.py")
 
 
-MEM0 = Kind(
+MEM0 = SystemSpec(
     "mem0",
     "mem0ai stored without inference, Qdrant on disk, a project is a user, no least similarity; given "
     "texts and vectors, no times, no LLM, no reranker, and no keyword leg (that wants a download)",
@@ -121,7 +121,7 @@ MEM0 = Kind(
     approximate=False,
     passages=True,
 )
-MEMPALACE = Kind(
+MEMPALACE = SystemSpec(
     "MemPalace",
     "search_memories with its defaults: Chroma's nearest, ranked anew with BM25; a project is a wing, a "
     "lesson one drawer; given texts and vectors, no times, no LLM, none of its chunks, rooms and closets",

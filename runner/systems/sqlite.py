@@ -22,9 +22,20 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pgmnemo.progress import QUIET, Progress
-from runner.systems.fusing import POOL, by_rank
-from runner.systems.memory import InProcess
-from runner.systems.system import LEG, PEERS, C, Kind, Legs, Lesson, Lessons, Match, Place, Query
+from runner.systems.fusion import POOL, by_rank
+from runner.systems.memory_usage import InProcessSystem
+from runner.systems.system import (
+    LEG,
+    PEERS,
+    C,
+    Legs,
+    Lesson,
+    Lessons,
+    Match,
+    Query,
+    SystemContext,
+    SystemSpec,
+)
 
 TERM = re.compile(r"[a-z0-9]{2,}")
 PRAGMAS = (
@@ -88,13 +99,13 @@ class SqliteClient:
         self.connection.close()
 
 
-class OneFile(InProcess[C]):
+class SqliteSystem(InProcessSystem[C]):
     """A file in the place's folder."""
 
     schema: ClassVar[Sequence[str]]
     done: ClassVar[Sequence[str]] = ("INSERT INTO words (words) VALUES ('optimize')",)
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SystemContext) -> None:
         super().__init__(place)
         self.path = place.folder / "memories.sqlite"
         self.projects: dict[str, int] = {}
@@ -116,7 +127,7 @@ class OneFile(InProcess[C]):
         return {"store": stored - began, "optimize": time.perf_counter() - stored}
 
 
-class WordsClient(SqliteClient):
+class KeywordSqliteClient(SqliteClient):
     """A connection of Python's own sqlite3, opened by one thread and used by one, perhaps another."""
 
     def __init__(self, path: Path) -> None:
@@ -136,14 +147,14 @@ class WordsClient(SqliteClient):
         self.connection.executemany(INSERT, [(one.project, one.number, one.text) for one in lessons])
 
 
-class SqliteFts5(OneFile[WordsClient]):
+class SqliteFts5(SqliteSystem[KeywordSqliteClient]):
     """A single FTS5 table."""
 
     schema = (TABLE,)
 
-    def client(self, settings: Mapping[str, str] | None = None) -> WordsClient:
+    def client(self, settings: Mapping[str, str] | None = None) -> KeywordSqliteClient:
         """Return one more connection; there is nothing to set."""
-        return WordsClient(self.path)
+        return KeywordSqliteClient(self.path)
 
     def facts(self) -> Mapping[str, str]:
         return {"version": sqlite3.sqlite_version}
@@ -197,11 +208,11 @@ class HybridClient(SqliteClient):
         return f"project{self._projects[project]}"
 
 
-class SqliteHybrid(OneFile[HybridClient]):
+class SqliteHybrid(SqliteSystem[HybridClient]):
     """FTS5 and sqlite-vec, fused by rank."""
 
     schema = SCHEMA
-    done = (*OneFile.done, "PRAGMA optimize")
+    done = (*SqliteSystem.done, "PRAGMA optimize")
     legs: ClassVar[Legs] = {
         "keyword": ({LEG: "keyword"}, "FTS5 alone"),
         "vector": ({LEG: "vector"}, "sqlite-vec alone, exact"),
@@ -230,7 +241,7 @@ def _missing(environ: Mapping[str, str]) -> str:
     return ""
 
 
-SQLITE_FTS5 = Kind(
+SQLITE_FTS5 = SystemSpec(
     "SQLite FTS5",
     "one file, porter unicode61, bm25(), OR of the question's words; given texts alone, no vectors and "
     "no times",
@@ -240,7 +251,7 @@ SQLITE_FTS5 = Kind(
     hybrid=False,
     passages=True,
 )
-SQLITE_HYBRID = Kind(
+SQLITE_HYBRID = SystemSpec(
     "SQLite FTS5 + sqlite-vec",
     "one file; FTS5 porter unicode61, bm25, OR of the question's words; vec0, exact; fused by rank; given "
     "texts and vectors, no times",

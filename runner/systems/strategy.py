@@ -15,22 +15,22 @@ from runner.errors import SystemFault
 from runner.systems import kind_of, open_system
 from runner.systems.anchors import ANCHORS, NONE, Anchors, ModelAnchors, Span, anchors_of, fits
 from runner.systems.controls import ExactCosine
-from runner.systems.fusing import CONVEX, PARTS, RRF, SETTINGS, Floats, Fusion, ages
+from runner.systems.fusion import CONVEX, PARTS, RRF, SETTINGS, Floats, Fusion, ages
 from runner.systems.system import (
     LEG,
-    Asking,
-    Client,
-    Concurrent,
-    Kind,
-    Legged,
+    ClientSystem,
     Legs,
     Lessons,
     Match,
-    Place,
     Query,
-    Served,
     Setting,
+    SupportsAsk,
+    SupportsRetrievers,
+    SupportsThreads,
     System,
+    SystemClient,
+    SystemContext,
+    SystemSpec,
 )
 
 MODE = "mode"  # of a run; each leg has its own, and in one mode a system has not both
@@ -53,13 +53,13 @@ def settings_of(method: str) -> dict[str, Setting]:
     return {OWN[method]: SETTINGS[OWN[method]], **SHARED, **others}
 
 
-class _Client:
+class _StrategyClient:
     """A connection to each leg; only to `leg` if it is named."""
 
     def __init__(self, strategy: Strategy, leg: str) -> None:
         self._strategy, self._leg = strategy, leg
-        self._near: Asking = strategy.leg("vector")
-        self._words: Asking = strategy.leg("keyword")
+        self._near: SupportsAsk = strategy.leg("vector")
+        self._words: SupportsAsk = strategy.leg("keyword")
 
     def ask(self, query: Query, k: int) -> Sequence[Match]:
         if self._leg == "vector":
@@ -78,12 +78,12 @@ class _Client:
                 close()
 
 
-class Strategy(Served[_Client]):
+class Strategy(ClientSystem[_StrategyClient]):
     """A base system that is asked in two legs."""
 
     components = PARTS
 
-    def __init__(self, place: Place, method: str) -> None:
+    def __init__(self, place: SystemContext, method: str) -> None:
         super().__init__(ExitStack())
         known = settings_of(method)
         own = {name: place.settings.get(name, one.default) for name, one in known.items()}
@@ -106,13 +106,13 @@ class Strategy(Served[_Client]):
         wanted = self._own[what]
         if wanted == COSINE and what == "vector":
             return COSINE
-        legs = list(self._system.legs) if isinstance(self._system, Legged) else []
+        legs = list(self._system.legs) if isinstance(self._system, SupportsRetrievers) else []
         if not legs and not kind_of(self._over).vectors and what == "keyword":
             legs = [ITSELF]
         found = next(
             (one for one in ((*usual, ITSELF) if wanted == USUAL else (wanted,)) if one in legs), None
         )
-        if found is None or not isinstance(self._system, Concurrent):
+        if found is None or not isinstance(self._system, SupportsThreads):
             there = f"choose one of: {', '.join(legs)}" if legs else "name another system with over="
             raise UsageError(f"{self._over} has no leg for {what}={wanted}; {there}")
         return found
@@ -125,15 +125,15 @@ class Strategy(Served[_Client]):
             for what, name in self._legs.items()
         }  # fmt: skip
 
-    def leg(self, what: str) -> Asking:
+    def leg(self, what: str) -> SupportsAsk:
         """Return a client of one leg."""
         name = self._legs[what]
         if name == COSINE:
             assert self._exact is not None, "made where it is named"
             return self._exact
-        assert isinstance(self._system, Concurrent), "looked at when the leg was named"
-        settings = self._system.legs[name][0] if isinstance(self._system, Legged) else {}
-        client: Client = self._system.client(settings)
+        assert isinstance(self._system, SupportsThreads), "looked at when the leg was named"
+        settings = self._system.legs[name][0] if isinstance(self._system, SupportsRetrievers) else {}
+        client: SystemClient = self._system.client(settings)
         return client
 
     def words(self) -> str:
@@ -162,9 +162,9 @@ class Strategy(Served[_Client]):
         self._anchors = anchors_of(self._own["anchor"], self._system, self._environ, self._stack)
         return seconds
 
-    def client(self, settings: Mapping[str, str] | None = None) -> _Client:
+    def client(self, settings: Mapping[str, str] | None = None) -> _StrategyClient:
         """Return a new connection to each leg; `leg` in the settings restricts it to one leg."""
-        return _Client(self, (settings or {}).get(LEG, ""))
+        return _StrategyClient(self, (settings or {}).get(LEG, ""))
 
     def fused(self, query: Query, k: int, near: Sequence[Match], words: Sequence[Match]) -> list[Match]:
         """Return the `k` best of both pools, with what each part adds."""
@@ -225,8 +225,8 @@ def bare(found: Sequence[Match]) -> list[Match]:
     return [replace(match, components=()) for match in found]
 
 
-def _kind(method: str, title: str, words: str) -> Kind:
-    return Kind(
+def _kind(method: str, title: str, words: str) -> SystemSpec:
+    return SystemSpec(
         title,
         words,
         partial(Strategy, method=method),

@@ -1,7 +1,7 @@
 """The contract of every system that ranks: opened at a place, loaded with lessons, asked, closed.
 
 A system sees no id, no gold and no label of a corpus: a lesson has a number, and a hit gives it back. What
-only some systems can do is a named part of its own (`Concurrent`, `Writable`, …), which they need not have.
+only some systems can do is a protocol of its own (`SupportsThreads`, `SupportsAdd`, …).
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Lessons(Sequence[Lesson], ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SystemContext:
     """The place and the conditions of a system's work. `folder` is its own, empty and deleted afterwards.
 
     `version` follows the @ of its name, or is --version. `label` names the lessons that the rows in a
@@ -154,7 +154,7 @@ class Place:
     progress: Progress = QUIET
 
 
-class Asking(Protocol):
+class SupportsAsk(Protocol):
     """Something that answers questions: a system, or a client of one."""
 
     def ask(self, query: Query, k: int) -> Sequence[Match]:
@@ -201,7 +201,7 @@ class System(ABC):
         """Release everything. Called once, also after an error."""
 
 
-class Client(Asking, Protocol):
+class SystemClient(SupportsAsk, Protocol):
     """A connection, used by one thread."""
 
     def close(self) -> None:
@@ -209,10 +209,10 @@ class Client(Asking, Protocol):
         ...
 
 
-C = TypeVar("C", bound=Client)
+C = TypeVar("C", bound=SystemClient)
 
 
-class Served(System, Generic[C]):
+class ClientSystem(System, Generic[C]):
     """A system with its own client, opened when it is first used; `stack` closes its resources."""
 
     def __init__(self, stack: ExitStack | None = None) -> None:
@@ -242,28 +242,28 @@ Legs = Mapping[str, tuple[Mapping[str, str], str]]
 
 
 @runtime_checkable
-class Concurrent(Protocol):
+class SupportsThreads(Protocol):
     """A part: clients for several threads at once, each with settings that differ from the system's own."""
 
-    def client(self, settings: Mapping[str, str] | None = None) -> Client: ...
+    def client(self, settings: Mapping[str, str] | None = None) -> SystemClient: ...
 
 
 @runtime_checkable
-class Writable(Protocol):
+class SupportsAdd(Protocol):
     """A part of a client: one more lesson, durable and searchable when the call returns."""
 
     def add(self, lesson: Lesson) -> None: ...
 
 
 @runtime_checkable
-class VectorLeg(Protocol):
+class SupportsNearest(Protocol):
     """A part of a client: only the vector leg, as the system searches it."""
 
     def nearest(self, query: Query, k: int) -> Sequence[Match]: ...
 
 
 @runtime_checkable
-class Exact(Protocol):
+class SupportsExactSearch(Protocol):
     """A part: settings under which a vector leg that is more than a cosine compares every vector."""
 
     @property
@@ -271,14 +271,14 @@ class Exact(Protocol):
 
 
 @runtime_checkable
-class Resettable(Protocol):
+class SupportsReset(Protocol):
     """A part: emptied for everybody who uses it, which is done only where the place allows it."""
 
     def reset(self) -> None: ...
 
 
 @runtime_checkable
-class Explained(Protocol):
+class SupportsComponents(Protocol):
     """A part: names of the components that each match comes with."""
 
     @property
@@ -286,7 +286,7 @@ class Explained(Protocol):
 
 
 @runtime_checkable
-class Legged(Protocol):
+class SupportsRetrievers(Protocol):
     """A part: its legs by name, as settings of a client and what each is in words."""
 
     @property
@@ -294,7 +294,7 @@ class Legged(Protocol):
 
 
 @runtime_checkable
-class Planned(Protocol):
+class SupportsPlans(Protocol):
     """A part: how questions are carried out, as Markdown; empty where there is nothing to tell."""
 
     def plans(self, queries: Sequence[Query], k: int) -> str: ...
@@ -328,7 +328,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SystemSpec:
     """A system that can be opened, and the facts that are known before.
 
     `open` returns an open system, which its `close` closes. `words` describe its kind, its setup and its
@@ -345,7 +345,7 @@ class Kind:
 
     title: str
     words: str
-    open: Callable[[Place], System]
+    open: Callable[[SystemContext], System]
     packages: tuple[str, ...] = ()
     remedy: str = ""
     missing: Callable[[Mapping[str, str]], str] | None = None

@@ -27,7 +27,7 @@ from pgmnemo.server.extension import Installed, installed
 from pgmnemo.server.releases import release_fingerprint
 from pgmnemo.server.server_checks import server_version, value
 from runner.errors import SystemFault
-from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, Served
+from runner.systems.system import ClientSystem, Lesson, Lessons, Match, Query, SystemContext, SystemSpec
 
 VARIABLE = "UPSTREAM_PGMNEMO_DSN"
 MEND = f"start it, or correct {VARIABLE}"
@@ -56,7 +56,7 @@ DELETE = "DELETE FROM pgmnemo.agent_lesson WHERE role = %s"
 SIZE = "SELECT coalesce(sum(pg_column_size(own)), 0) FROM pgmnemo.agent_lesson own WHERE role = %s"
 
 
-class Client:
+class UpstreamClient:
     """A connection to the database of the upstream extension."""
 
     def __init__(self, system: UpstreamPgmnemo) -> None:
@@ -76,10 +76,10 @@ class Client:
         self._connection.close()
 
 
-class UpstreamPgmnemo(Served[Client]):
+class UpstreamPgmnemo(ClientSystem[UpstreamClient]):
     """The upstream extension in a user's database beside other data; its rows are deleted at the end."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SystemContext) -> None:
         super().__init__()
         self._conninfo = read_dsn(place.environ.get(VARIABLE, ""), f"the DSN in {VARIABLE}")
         self.role = f"{ROLE}{uuid4().hex[:12]}"
@@ -143,9 +143,9 @@ class UpstreamPgmnemo(Served[Client]):
         with self.connect() as connection:
             connection.execute(DELETE, (self.role,))
 
-    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+    def client(self, settings: Mapping[str, str] | None = None) -> UpstreamClient:
         """Return one more connection; there is nothing to set."""
-        return Client(self)
+        return UpstreamClient(self)
 
     def facts(self) -> Mapping[str, str]:
         return self._facts
@@ -186,7 +186,7 @@ def _missing(environ: Mapping[str, str]) -> str:
     return f"given no database: {VARIABLE} names none; set it to one that holds the public extension pgmnemo"
 
 
-UPSTREAM_PGMNEMO = Kind(
+UPSTREAM_PGMNEMO = SystemSpec(
     "pgmnemo (upstream)",
     "the public extension of that name, recall_lessons with its defaults, each lesson under a topic of its "
     "own; given texts and vectors, no times",

@@ -12,8 +12,18 @@ from dataclasses import dataclass, replace
 
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.registry import Parts
-from runner.systems.asking import Judge, components_of
-from runner.systems.system import Asking, Client, Concurrent, Kind, Lesson, Lessons, Match, Query, System
+from runner.systems.query_runner import AnswerValidator, components_of
+from runner.systems.system import (
+    Lesson,
+    Lessons,
+    Match,
+    Query,
+    SupportsAsk,
+    SupportsThreads,
+    System,
+    SystemClient,
+    SystemSpec,
+)
 
 AT_FIRST = 4  # times k passages are asked for, and twice as many until k lessons are among them
 
@@ -27,7 +37,7 @@ class Wrapper:
 
     words: str
     wrap: Callable[[str, System], System]
-    refuses: Callable[[Kind], str] = lambda kind: ""
+    refuses: Callable[[SystemSpec], str] = lambda kind: ""
 
 
 class Wrapped(System):
@@ -36,15 +46,15 @@ class Wrapped(System):
     It has clients for several threads where the system within has them.
     """
 
-    client: Callable[..., Client]
+    client: Callable[..., SystemClient]
 
     def __init__(self, name: str, system: System) -> None:
         self.name, self.system = name, system
-        if isinstance(system, Concurrent):
+        if isinstance(system, SupportsThreads):
             self.client = self._client
 
     @abstractmethod
-    def asked(self, asking: Asking, query: Query, k: int) -> Sequence[Match]:
+    def asked(self, asking: SupportsAsk, query: Query, k: int) -> Sequence[Match]:
         """Return the answer by the system within, or by a client of it."""
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
@@ -53,9 +63,9 @@ class Wrapped(System):
     def ask(self, query: Query, k: int) -> Sequence[Match]:
         return self.asked(self.system, query, k)
 
-    def _client(self, settings: Mapping[str, str] | None = None) -> Client:
-        assert isinstance(self.system, Concurrent), "only then is it a part"
-        return _Client(self, self.system.client(settings))
+    def _client(self, settings: Mapping[str, str] | None = None) -> SystemClient:
+        assert isinstance(self.system, SupportsThreads), "only then is it a part"
+        return _WrappedClient(self, self.system.client(settings))
 
     def words(self) -> str:
         return self.system.words()
@@ -70,8 +80,8 @@ class Wrapped(System):
         return self.system.memory()
 
 
-class _Client:
-    def __init__(self, wrapped: Wrapped, client: Client) -> None:
+class _WrappedClient:
+    def __init__(self, wrapped: Wrapped, client: SystemClient) -> None:
         self._wrapped, self._client = wrapped, client
 
     def ask(self, query: Query, k: int) -> Sequence[Match]:
@@ -81,7 +91,7 @@ class _Client:
         self._client.close()
 
 
-class Pieces(Lessons):
+class PassageLessons(Lessons):
     """Every passage of some lessons as a lesson of its own; one without passages is its own."""
 
     def __init__(self, lessons: Lessons) -> None:
@@ -130,14 +140,17 @@ class BestPassage(Wrapped):
     def __init__(self, name: str, system: System) -> None:
         super().__init__(name, system)
         self._owners: Sequence[int] = ()
-        self._judge: Judge | None = None
+        self._judge: AnswerValidator | None = None
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
-        pieces = Pieces(lessons)
-        self._owners, self._judge = pieces.owners, Judge(self.name, pieces, components_of(self.system))
+        pieces = PassageLessons(lessons)
+        self._owners, self._judge = (
+            pieces.owners,
+            AnswerValidator(self.name, pieces, components_of(self.system)),
+        )
         return self.system.load(pieces, progress)
 
-    def asked(self, asking: Asking, query: Query, k: int) -> list[Match]:
+    def asked(self, asking: SupportsAsk, query: Query, k: int) -> list[Match]:
         assert self._judge is not None, "nothing is asked before lessons are loaded"
         wanted = k * AT_FIRST
         while True:
@@ -154,7 +167,7 @@ class BestPassage(Wrapped):
         return {**self.system.facts(), "rows": str(len(self._owners))}
 
 
-def _refuses(kind: Kind) -> str:
+def _refuses(kind: SystemSpec) -> str:
     return "" if kind.passages else "takes no passages in place of lessons"
 
 

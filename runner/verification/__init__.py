@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from runner.verification.checks import CHECKS
-from runner.verification.evidence import Answer, Check, Found
-from runner.verification.verification import Outcome, Verification, lines, verify
+from runner.verification.context import Check, CheckResult, CheckStatus
+from runner.verification.verification import Verification, VerificationOutcome, lines, verify
 
-__all__ = ["CHECKS", "Answer", "Check", "Found", "Outcome", "Verification", "lines", "verify"]
+__all__ = [
+    "CHECKS",
+    "Check",
+    "CheckResult",
+    "CheckStatus",
+    "Verification",
+    "VerificationOutcome",
+    "lines",
+    "verify",
+]

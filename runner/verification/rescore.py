@@ -20,7 +20,7 @@ from runner.records import Json
 from runner.report import render
 from runner.runs.canonical import pretty
 from runner.runs.manifest import MANIFEST
-from runner.runs.reading import REPORT, Results, Unreadable, collector_paused, is_run
+from runner.runs.results import REPORT, Results, Unreadable, collector_paused, is_run
 from runner.runs.run import write_metrics
 from runner.runs.storage import reported, write_file
 
@@ -30,7 +30,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class ChangedFigure:
     """A figure that changed; None: the figure was or is missing."""
 
     row: str  # arm, scope, view, type and metric
@@ -48,7 +48,7 @@ class Rescored:
     after: str
     metrics: Json
     report: str
-    moves: tuple[Move, ...]
+    moves: tuple[ChangedFigure, ...]
     why: tuple[str, ...]
 
     def document(self, manifest_sha256: str | None = None) -> Json:
@@ -134,13 +134,13 @@ def _key(row: Mapping[str, Any]) -> Key:
     return tuple(f"minus {text}" if name == "baseline" else text for name, text in texts.items())
 
 
-def _moves(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[Move]:
+def _moves(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[ChangedFigure]:
     before, after = _rows(former), _rows(metrics)
     for key in dict.fromkeys([*before, *after]):
         one, other = before.get(key, {}), after.get(key, {})
         for figure in FIGURES:
             if one.get(figure) != other.get(figure):
-                yield Move(", ".join(key), figure, one.get(figure), other.get(figure))
+                yield ChangedFigure(", ".join(key), figure, one.get(figure), other.get(figure))
 
 
 def _why(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[str]:

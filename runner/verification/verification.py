@@ -14,17 +14,17 @@ from pgmnemo.errors import UsageError
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.terminal import say
-from runner.errors import RefusedError
+from runner.errors import UnusableRunError
 from runner.protocol.editions import OlderEdition
 from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.runs.history import HISTORY
-from runner.runs.reading import Unreadable, collector_paused, is_run
+from runner.runs.results import Unreadable, collector_paused, is_run
 from runner.runs.storage import read_regular
 from runner.stages.answers.lines import is_answers
-from runner.verification.answered import ANSWER_CHECKS, AnswerEvidence
+from runner.verification.answer_checks import ANSWER_CHECKS, AnswerRunContext
 from runner.verification.checks import CHECKS
-from runner.verification.evidence import Answer, Evidence, Found
+from runner.verification.context import CheckResult, CheckStatus, RunContext
 from runner.verification.sign.keygen import ALLOWED
 
 SCHEMA = "pgmnemo/verification/1"
@@ -39,7 +39,7 @@ HEADLINE = {
 LIST = 1 << 20  # bytes of a list of signers
 
 
-class Outcome(StrEnum):
+class VerificationOutcome(StrEnum):
     """How a verification ended."""
 
     HELD = "held"  # no fault, and the whole headline was recalled again or checked
@@ -50,7 +50,7 @@ class Outcome(StrEnum):
     @property
     def code(self) -> int:
         """The exit code of the command."""
-        return {Outcome.FAULT: 1, Outcome.UNASKED: 4}.get(self, 0)
+        return {VerificationOutcome.FAULT: 1, VerificationOutcome.UNASKED: 4}.get(self, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Verification:
 
     folder: Path
     verdict: str | None
-    answers: tuple[Answer, ...]
+    answers: tuple[CheckResult, ...]
     files: bool = False
     arms: tuple[str, ...] = ()
 
@@ -78,34 +78,36 @@ class Verification:
         return self.intact and not self.unasked
 
     @property
-    def unasked(self) -> tuple[Answer, ...]:
+    def unasked(self) -> tuple[CheckResult, ...]:
         """Return the checks that the headline needs and that were not asked."""
-        return tuple(one for one in self.answers if one.found is Found.NOT_ASKED and one.check in HEADLINE)
+        return tuple(
+            one for one in self.answers if one.found is CheckStatus.NOT_ASKED and one.check in HEADLINE
+        )
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> VerificationOutcome:
         """A fault before what was not asked."""
         if self.faults:
-            return Outcome.FAULT
+            return VerificationOutcome.FAULT
         if not self.unasked:
-            return Outcome.HELD
-        return Outcome.FILES if self.files else Outcome.UNASKED
+            return VerificationOutcome.HELD
+        return VerificationOutcome.FILES if self.files else VerificationOutcome.UNASKED
 
     @property
     def attested(self) -> str:
         """Return `signed by …` if a signer of the list signed, else `self-run`."""
-        found = (one for one in self.answers if (one.check, one.found) == ("signature", Found.HOLDS))
+        found = (one for one in self.answers if (one.check, one.found) == ("signature", CheckStatus.HOLDS))
         return next((one.sentence.partition(";")[0] for one in found), SELF)
 
     @property
-    def faults(self) -> tuple[Answer, ...]:
+    def faults(self) -> tuple[CheckResult, ...]:
         """The checks that found one."""
-        return tuple(answer for answer in self.answers if answer.found is Found.WRONG)
+        return tuple(answer for answer in self.answers if answer.found is CheckStatus.WRONG)
 
     def demand_intact(self, folder: Path | str) -> None:
         """RefusedError with the first fault."""
         for first in self.faults:
-            raise RefusedError(
+            raise UnusableRunError(
                 f"{folder} is not intact: {first.check}: {first.sentence}; `python -m runner verify` says all"
             )
 
@@ -203,7 +205,7 @@ def verify(
     place = Path(folder).expanduser()
     if is_answers(place):
         return _of_answers(place, _path(run), _path(corpus), files=rerun == 0)
-    evidence = Evidence(place, _path(corpus), _path(history), sql, rerun, progress, signers)
+    evidence = RunContext(place, _path(corpus), _path(history), sql, rerun, progress, signers)
     _demand(evidence, folder)
     with collector_paused():
         answers = tuple(check(evidence) for check in CHECKS.values())
@@ -214,13 +216,13 @@ def verify(
 def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool) -> Verification:
     """Return the checks of an answer run; UsageError for a run or a corpus that is not there."""
     _demand_there({"--run": run, "--corpus": corpus})
-    evidence = AnswerEvidence(place, run, corpus)
+    evidence = AnswerRunContext(place, run, corpus)
     answers = tuple(check(evidence) for check in ANSWER_CHECKS.values())
     verdict = _verdict(lambda: evidence.document["run"]["verdict"])
     return Verification(evidence.folder, verdict, answers, files)
 
 
-def _demand(evidence: Evidence, folder: Path | str) -> None:
+def _demand(evidence: RunContext, folder: Path | str) -> None:
     """Raise UsageError if the run, or the named corpus or history, is missing."""
     if not evidence.folder.is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
@@ -270,13 +272,13 @@ def lines(verification: Verification) -> Iterator[str]:
     """For people: one line a check, one for all of them, and one for what was not asked."""
     for answer in verification.answers:
         yield f"{answer.found:<10} {answer.check:<10} {answer.sentence}"
-    asked = [answer for answer in verification.answers if answer.found is not Found.NOT_ASKED]
+    asked = [answer for answer in verification.answers if answer.found is not CheckStatus.NOT_ASKED]
     if verification.intact:
         yield f"intact: {len(asked)} checks hold; the run's verdict is {verification.verdict}"
     else:
         yield f"not intact: {len(verification.faults)} of {len(asked)} checks found a fault"
-    if verification.outcome is Outcome.FILES:
+    if verification.outcome is VerificationOutcome.FILES:
         yield "the files alone were held, as --rerun 0 asks"
-    elif verification.outcome is Outcome.UNASKED:
+    elif verification.outcome is VerificationOutcome.UNASKED:
         lacking = (f"{HEADLINE[one.check]} ({one.sentence})" for one in verification.unasked)
         yield f"consistent, and no more: {'; '.join(dict.fromkeys(lacking))}"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import runner
-from runner.protocol.suites.suite import PARITY
+from runner.protocol.datasets.suite import PARITY
 from runner.report.citation import command
-from runner.runs.reading import Results, read_results
+from runner.runs.results import Results, read_results
 
 
 def item(key: str, marked: bool = True) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from cyclopts import App
 
 from runner.cli import COMMANDS as OTHERS
 from runner.cli import app, main
+from runner.protocol.datasets import SUITES
 from runner.protocol.editions import current
-from runner.protocol.suites import SUITES
 from tests.helping import CURRENT
 
 README = (Path(__file__).parents[2] / "runner" / "README.md").read_text()

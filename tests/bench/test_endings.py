@@ -20,8 +20,8 @@ from pgmnemo.models import http
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.bench_database import database_name
 from runner import Request, run
-from runner.protocol.suites.suite import PARITY
-from runner.systems import SYSTEMS, Kind, Lessons, Match, Query, System
+from runner.protocol.datasets.suite import PARITY
+from runner.systems import SYSTEMS, Lessons, Match, Query, System, SystemSpec
 from tests.helping import CURRENT, endings, is_sentence, registering
 from tests.service import Broken, chat, serving
 
@@ -269,7 +269,9 @@ def odd(
     stage: Stage, answer: Callable[[], Any], *words: object, packages: tuple[str, ...] = (),
     role: str = "--system",
 ) -> Any:  # fmt: skip
-    kind = Kind("Odd", "an odd one", lambda _: Odd(answer), packages, remedy="pip install odd", vectors=False)
+    kind = SystemSpec(
+        "Odd", "an odd one", lambda _: Odd(answer), packages, remedy="pip install odd", vectors=False
+    )
     stage.patch.setitem(SYSTEMS._members, "odd", kind)
     return stage.bench(role, "odd", *words)
 

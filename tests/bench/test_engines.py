@@ -15,14 +15,14 @@ import pytest
 
 from pgmnemo.embedders.embedding import text_key
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity, Passage
-from runner.bench import arms, heading
-from runner.bench.material import CorpusLessons, Material
+from runner.bench import measurement, run_record
 from runner.bench.request import Request
+from runner.bench.workload import CorpusLessons, Workload
 from runner.protocol.editions import current
-from runner.records import Corpus, Segment, Vectors
-from runner.systems import Lesson, Place
-from runner.systems.asking import Judge
+from runner.records import Corpus, CorpusVectors, Segment
+from runner.systems import Lesson, SystemContext
 from runner.systems.pgmnemo import Pgmnemo
+from runner.systems.query_runner import AnswerValidator
 
 IDENTITY = EmbedderIdentity("fake", "fake", "1", dimensions=2, max_tokens=0, batch_size=8)
 ROWS = np.array([[1, 0], [0, 1]], dtype=np.float32)
@@ -65,15 +65,15 @@ class Stored:
 
 
 def pgmnemo(version: str, mode: str = "hybrid") -> Pgmnemo:
-    system = Pgmnemo(cast(Any, Stored(version)), Place(Path(), settings={"mode": mode}), ExitStack())
+    system = Pgmnemo(cast(Any, Stored(version)), SystemContext(Path(), settings={"mode": mode}), ExitStack())
     system.width = 3
     return system
 
 
-def embedded(version: str) -> Vectors:
+def embedded(version: str) -> CorpusVectors:
     passages = ROWS[::-1].copy() if current().engine(version).passages else None
     places = {text_key("document", "one"): 1, text_key("document", "two"): 0}
-    return Vectors(IDENTITY, ROWS, ROWS, 0, 4, passages, places)
+    return CorpusVectors(IDENTITY, ROWS, ROWS, 0, 4, passages, places)
 
 
 def lessons(version: str, vectors: bool = True) -> CorpusLessons:
@@ -99,13 +99,17 @@ def given(version: str, lesson: Lesson) -> dict[str, Any]:
 )
 def test_the_arms_of_a_version(version: str, mode: str, vectors: bool, named: str) -> None:
     held = embedded(version) if vectors else None
-    material = Material(CORPUS, held, (), CorpusLessons(CORPUS, held))
+    material = Workload(CORPUS, held, (), CorpusLessons(CORPUS, held))
     work: Any = SimpleNamespace(
         run=SimpleNamespace(edition=current(), seed=42),
         request=SimpleNamespace(time_limit=1.0, jobs=None),
         vectors=held,
     )
-    rankers = list(arms._rankers(work, pgmnemo(version, mode), Judge("pgmnemo", material.lessons), material))
+    rankers = list(
+        measurement._rankers(
+            work, pgmnemo(version, mode), AnswerValidator("pgmnemo", material.lessons), material
+        )
+    )
     assert ["pgmnemo", *(arm.name for _, arm in rankers)] == named.split()
     assert [ranker.name for ranker, _ in rankers] == [arm.name for _, arm in rankers]
 
@@ -146,7 +150,7 @@ def test_neighbours_act_where_two_lessons_follow_one_another() -> None:
     def state(version: str, *positions: int | None) -> str:
         segments = tuple(Segment("p", str(at), "", position=place) for at, place in enumerate(positions))
         asked = Request("locomo", version=version, embedder="hash")
-        return heading._components(asked, replace(CORPUS, segments=segments)).get("neighbours", "none")
+        return run_record._components(asked, replace(CORPUS, segments=segments)).get("neighbours", "none")
 
     idle = "inactive: no two lessons follow one another in a session"
     assert state("v0.2.1", 1, 2) == "none"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import runner
-from runner.verification import Found
+from runner.verification import CheckStatus
 
 KINDS = {
     "in mode vector, beside what has another, reranked at three":
@@ -33,4 +33,4 @@ def test_an_honest_run_is_intact(
     assert ended.code == 0, ended.err
     [folder] = (tmp_path / "results").glob("*/manifest.json")
     answers = runner.verify(folder.parent, corpus=sample_path, sql=sql).answers
-    assert {one.check: one.sentence for one in answers if one.found is Found.WRONG} == {}
+    assert {one.check: one.sentence for one in answers if one.found is CheckStatus.WRONG} == {}

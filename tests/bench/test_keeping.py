@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.bench import conclusion, pipeline, work
+from runner.bench import finish, pipeline, run_state
 from runner.cli import main
 from runner.runs.folder import RunFolder, interrupted
-from runner.verification import Found, verify
+from runner.verification import CheckStatus, verify
 from tests.finished import Finished
 
 Finish = Callable[..., Finished]
@@ -22,12 +22,12 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "checkout"
     (root / "benchmarks").mkdir(parents=True)
     (root / "HISTORY.md").write_text("# History\n")
-    for module in (pipeline, work, conclusion):
+    for module in (pipeline, run_state, finish):
         monkeypatch.setattr(module, "ROOT", root)
     return root
 
 
-def asked(finished: Finished, checkout: Path) -> dict[str, Found]:
+def asked(finished: Finished, checkout: Path) -> dict[str, CheckStatus]:
     answers = verify(finished.folder, sql=finished.sql).answers
     return {answer.check: answer.found for answer in answers if answer.check in ("history", "commit")}
 
@@ -38,7 +38,9 @@ def test_a_run_is_local_and_logged_nowhere(finish: Finish, checkout: Path) -> No
     assert (checkout / "HISTORY.md").read_text() == "# History\n"
     verified = verify(run.folder, sql=run.sql)
     assert verified.intact
-    assert {one.check: one.sentence for one in verified.answers if one.found is Found.NOT_ASKED}.items() >= {
+    assert {
+        one.check: one.sentence for one in verified.answers if one.found is CheckStatus.NOT_ASKED
+    }.items() >= {
         (check, "not kept: `history add` with the folder moves it to results/ and logs it")
         for check in ("history", "commit")
     }
@@ -49,7 +51,7 @@ def test_a_run_that_is_to_be_kept_is_logged(finish: Finish, checkout: Path) -> N
     assert run.folder.parent == checkout / "benchmarks" / "sample" / "results"
     logged = (checkout / "HISTORY.md").read_text()
     assert f"- results: benchmarks/sample/results/{run.folder.name}\n" in logged
-    assert asked(run, checkout)["history"] is Found.HOLDS
+    assert asked(run, checkout)["history"] is CheckStatus.HOLDS
 
 
 def test_a_local_run_is_kept_afterwards(
@@ -60,7 +62,7 @@ def test_a_local_run_is_kept_afterwards(
     assert main(["history", "add", str(run.folder)]) == 0
     assert f"moved to {kept}" in capsys.readouterr().out
     assert not run.folder.exists()
-    assert asked(Finished(kept, run.corpus, run.sql), checkout)["history"] is Found.HOLDS
+    assert asked(Finished(kept, run.corpus, run.sql), checkout)["history"] is CheckStatus.HOLDS
 
 
 def test_a_name_is_taken_once_among_local_and_kept_runs(finish: Finish, checkout: Path) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import runner
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.protocol.editions import current
 from runner.report.citation import command
-from runner.runs.reading import Results, read_results
+from runner.runs.results import Results, read_results
 from runner.systems import absent, kind_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")

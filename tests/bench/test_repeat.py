@@ -12,19 +12,19 @@ import pytest
 from pgmnemo.errors import UsageError
 from runner import cli
 from runner.bench import repeat as module
-from runner.bench.conclusion import Outcome
+from runner.bench.finish import RunResult
 from runner.bench.repeat import Spread, lines, repeat
 from runner.bench.request import Request
 from runner.records import SearchScope, Verdict
 
-Made = Callable[..., Outcome]
+Made = Callable[..., RunResult]
 
 
 @pytest.fixture
 def outcome(record: Callable[..., Any], tmp_path: Path) -> Made:
     """A run of LoCoMo whose every headline metric has one value."""
 
-    def make(name: str, value: float, raw: bytes = b"{}\n") -> Outcome:
+    def make(name: str, value: float, raw: bytes = b"{}\n") -> RunResult:
         folder = tmp_path / name
         folder.mkdir()
         (folder / "raw_retrievals.jsonl").write_bytes(raw)
@@ -32,7 +32,7 @@ def outcome(record: Callable[..., Any], tmp_path: Path) -> Made:
         place = {"arm": "pgmnemo", "scope": "conversation", "view": "all", "type": "all"}
         figures = {"value": value, "ci95_low": value, "ci95_high": value, "n": 9, "trivial": 0}
         results = [{**place, "metric": metric, **figures} for metric in run.headline]
-        return Outcome(folder, run, {"results": results, "definitions": dict.fromkeys(run.headline, "")})
+        return RunResult(folder, run, {"results": results, "definitions": dict.fromkeys(run.headline, "")})
 
     return make
 
@@ -41,8 +41,8 @@ def outcome(record: Callable[..., Any], tmp_path: Path) -> Made:
 def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """What the runs will give, one after the other."""
 
-    def plan(*outcomes: Outcome) -> None:
-        given: Iterator[Outcome] = iter(outcomes)
+    def plan(*outcomes: RunResult) -> None:
+        given: Iterator[RunResult] = iter(outcomes)
         monkeypatch.setattr(module, "run", lambda request, **keywords: next(given))
 
     return plan

@@ -10,13 +10,13 @@ import pytest
 
 import runner
 from pgmnemo.models import http
-from runner.bench.conclusion import Outcome
-from runner.runs.reading import read_results
+from runner.bench.finish import RunResult
+from runner.runs.results import read_results
 from runner.stages.rerankers import RerankOptions
 from tests.service import Server, reranked, serving
 
 pytest.importorskip("bm25s")
-Make = Callable[..., Outcome]
+Make = Callable[..., RunResult]
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     monkeypatch.setenv("PYTHONHASHSEED", "42")
     monkeypatch.setattr(http, "LONGEST_PAUSE", 0.0)
 
-    def run(server: Server, resume: Path | None = None, **told: Any) -> Outcome:
+    def run(server: Server, resume: Path | None = None, **told: Any) -> RunResult:
         options = RerankOptions(
             rerank_url=server.url, rerank_model="m", rerank_cache=tmp_path / "cache", **told
         )

@@ -12,18 +12,18 @@ import pytest
 import runner
 from pgmnemo.errors import ModelError, UsageError
 from pgmnemo.models import http
-from runner.bench.conclusion import Outcome
-from runner.protocol.suites import SUITES
+from runner.bench.finish import RunResult
+from runner.protocol.datasets import SUITES
 from runner.runs.canonical import compact
-from runner.runs.costs import asked_sha256
-from runner.runs.reading import read_results
+from runner.runs.results import read_results
+from runner.runs.timings import asked_sha256
 from runner.stages.rewriters import RewriteOptions
 from runner.stages.rewriters.llm import PROMPT
-from runner.verification import Found
+from runner.verification import CheckStatus
 from tests.service import Server, chat, serving
 
 pytest.importorskip("bm25s")
-Make = Callable[..., Outcome]
+Make = Callable[..., RunResult]
 TEXTS = [one.text for one in SUITES["sample"].load(SUITES["sample"].locate(None, {})).questions]
 HEAD = PROMPT.partition("{question}")[0]
 
@@ -36,7 +36,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
 
     def run(
         server: Server | None = None, resume: Path | None = None, rewrite: str = "", **told: Any
-    ) -> Outcome:
+    ) -> RunResult:
         options = RewriteOptions(
             rewrite_url=server.url if server else None, rewrite_model="m",
             rewrite_cache=tmp_path / "cache", **told,
@@ -120,7 +120,7 @@ CHANGES = [
 def test_a_line_that_is_changed_is_found(make: Make) -> None:
     folder, corpus = make(rewrite="words").folder, SUITES["sample"].locate(None, {})
     checks = {one.check: one for one in runner.verify(folder, corpus=corpus).answers}
-    assert checks["rewrites"].found is Found.HOLDS
+    assert checks["rewrites"].found is CheckStatus.HOLDS
     assert checks["rewrites"].sentence.endswith("; the rewriter gives the words that were asked")
     whole = (folder / "rewrites.jsonl").read_text()
     first, *rest = whole.splitlines()
@@ -128,8 +128,11 @@ def test_a_line_that_is_changed_is_found(make: Make) -> None:
         line = compact({**json.loads(first), **change})
         (folder / "rewrites.jsonl").write_text("\n".join([line, *rest, ""]))
         checks = {one.check: one for one in runner.verify(folder, corpus=corpus).answers}
-        assert checks["manifest"].found is Found.WRONG
-        assert (checks["rewrites"].found, sentence in checks["rewrites"].sentence) == (Found.WRONG, True)
+        assert checks["manifest"].found is CheckStatus.WRONG
+        assert (checks["rewrites"].found, sentence in checks["rewrites"].sentence) == (
+            CheckStatus.WRONG,
+            True,
+        )
 
 
 def test_a_question_that_cannot_be_rewritten_is_asked_as_it_stands_and_counted(make: Make) -> None:

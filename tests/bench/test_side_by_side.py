@@ -13,11 +13,11 @@ import pytest
 import runner
 from pgmnemo.errors import UsageError
 from pgmnemo.progress import QUIET, Progress
-from runner.bench.arms import silent
-from runner.records import Hit, Retrieval
-from runner.runs.reading import Results, read_results
+from runner.bench.measurement import silent
+from runner.records import RankedSegment, Retrieval
+from runner.runs.results import Results, read_results
 from runner.runs.run import Arm
-from runner.systems import SYSTEMS, Kind, Lessons, Match, Place, Query, System, absent, kind_of
+from runner.systems import SYSTEMS, Lessons, Match, Query, System, SystemContext, SystemSpec, absent, kind_of
 from tests.helping import CURRENT
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
@@ -28,7 +28,7 @@ FEW = ("--limit", QUESTIONS)
 class Odd(System):
     """Answers the whole scope in the order of the numbers, or as told."""
 
-    def __init__(self, place: Place, **told: Any) -> None:
+    def __init__(self, place: SystemContext, **told: Any) -> None:
         self.told = told
         self.lessons: list[Any] = []
 
@@ -64,12 +64,12 @@ def odd(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def known(name: str = "odd", **told: Any) -> None:
         options = {key: told.pop(key) for key in ("packages", "passages", "vectors") if key in told}
 
-        def opened(place: Place) -> System:
+        def opened(place: SystemContext) -> System:
             if "open" in told:
                 told["open"]()
             return Odd(place, **told)
 
-        kind = Kind("The odd one", "as told", opened, **{"vectors": False, **options})
+        kind = SystemSpec("The odd one", "as told", opened, **{"vectors": False, **options})
         monkeypatch.setitem(SYSTEMS._members, name, kind)
 
     return known
@@ -293,7 +293,7 @@ def test_answers_that_fall_short_are_remarked_whether_the_run_was_interrupted_or
 
 def test_a_system_that_never_finds_anything_is_known() -> None:
     def row(arm: str, *found: str) -> Retrieval:
-        return Retrieval("q", "a", arm, "pool", "p", 9, ("x",), tuple(map(Hit, found)))
+        return Retrieval("q", "a", arm, "pool", "p", 9, ("x",), tuple(map(RankedSegment, found)))
 
     arms = [Arm("full", "", "system"), Arm("empty", "", "system"), Arm("gone", "", "system", failed="why")]
     assert silent(arms, [row("full"), row("full", "y"), row("empty"), row("empty")]) == ["empty"]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from runner.bench.material import Asked, evenly
+from runner.bench.workload import IndexedQuestion, evenly
 from runner.records import Evidence, Question
 
 
-def questions(*plan: tuple[str, str]) -> list[Asked]:
+def questions(*plan: tuple[str, str]) -> list[IndexedQuestion]:
     """One question for each (project, type)."""
     return [
-        Asked(at, Question(f"q{at}", project, "?", kind, (Evidence("s", "s"),)))
+        IndexedQuestion(at, Question(f"q{at}", project, "?", kind, (Evidence("s", "s"),)))
         for at, (project, kind) in enumerate(plan)
     ]
 
 
-def plan(asked: list[Asked]) -> list[tuple[str, str]]:
+def plan(asked: list[IndexedQuestion]) -> list[tuple[str, str]]:
     return [(one.question.project, one.question.type) for one in asked]
 
 

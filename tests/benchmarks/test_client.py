@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from runner.places import ROOT
+from runner.paths import ROOT
 
 
 def printed(name: str, *words: str) -> list[str]:

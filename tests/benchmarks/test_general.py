@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import general
-from runner.records import Hit, Retrieval
+from runner.records import RankedSegment, Retrieval
 
 NOTES = {"s1": "Die Rechnung kam am Montag.", "s2": "我们明天去北京。", "s3": "The router drops the line."}
 QUESTIONS = {"Wann kam die Rechnung?": "s1", "谁去北京": "s2", "What does the router drop?": "s3"}
@@ -58,7 +58,7 @@ def test_an_unknown_corpus_is_one_sentence(folder: Path, capsys: pytest.CaptureF
 
 def test_rank_fusion_adds_the_inverse_of_both_ranks() -> None:
     keyword, vector = (
-        Retrieval("q1", "", arm, "project", "p", 3, ("b",), tuple(Hit(name) for name in order))
+        Retrieval("q1", "", arm, "project", "p", 3, ("b",), tuple(RankedSegment(name) for name in order))
         for arm, order in (("keyword", "abc"), ("vector", "bc"))
     )
     fused = general.fuse(keyword, vector)

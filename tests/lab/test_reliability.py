@@ -8,7 +8,7 @@ import pytest
 
 from lab.reliability import faults, soak
 from lab.reliability.bed import fresh_server
-from lab.reliability.known import Known, judge, opened
+from lab.reliability.known import Acknowledged, judge, opened
 from lab.reliability.texts import HOLDS, PROJECT, moment, text_of
 from pgmnemo import Item
 from pgmnemo.paths import SQL_FOLDER
@@ -36,7 +36,7 @@ def test_what_is_acknowledged_survives_a_fault_of_each_kind() -> None:
 
 def test_what_is_lost_or_wrong_is_told() -> None:
     keys = [f"k{n}" for n in range(20)]
-    known = Known({key: (text_of(key), HOLDS) for key in keys})
+    known = Acknowledged({key: (text_of(key), HOLDS) for key in keys})
     with fresh_server() as fresh:
         fresh.install("judged")
         fresh.grant("ada", "judged")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from runner.places import ROOT
+from runner.paths import ROOT
 
 SHORT = {
     "inputs": ("--some", "50", "--seed", "7"),

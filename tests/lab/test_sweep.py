@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.tune.asking import Session, Setup
+from lab.tune.loaded_task import LoadedTask, Setup
 from lab.tune.request import SweepOptions
 from lab.tune.sweep import collect_legs, point_figures, sweep
-from lab.tune.swept import NO_RESULT, Legs
+from lab.tune.sweep_report import NO_RESULT, Legs
 from lab.tune.tasks import load_tasks
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET
-from runner.systems import Place, open_system
+from runner.systems import SystemContext, open_system
 
 pytest.importorskip("apsw")
 OVER = "convex:over=sqlite-hybrid"
@@ -40,8 +40,8 @@ def test_a_point_is_scored_as_the_strategy_answers(given: str, tmp_path: Path) -
         arrays, facts = collect_legs(setup, task, OVER, system, place, 100, passages=False)
     swept = point_figures(point, 3, task.layout, Legs(facts=facts, **arrays))
     live = np.full(task.layout.shape, -np.inf)
-    with open_system(f"{OVER},{given}", Place(tmp_path)) as system:
-        session = Session("live", system, task, setup.vectors(task.corpus, False), Place(tmp_path))
+    with open_system(f"{OVER},{given}", SystemContext(tmp_path)) as system:
+        session = LoadedTask("live", system, task, setup.vectors(task.corpus, False), SystemContext(tmp_path))
         for row, columns, answer in session.answers("live", 3):
             live[row, columns] = [match.score for match in answer.matches]
     assert 0 < swept[:, 0].mean() < 1

@@ -14,10 +14,10 @@ import pytest
 import runner
 from lab.cli import main
 from lab.tune import tasks, tuning
-from lab.tune.asking import Setup
-from lab.tune.collecting import components
+from lab.tune.components import components
+from lab.tune.loaded_task import Setup
 from lab.tune.request import TuneOptions
-from lab.tune.scoring import Judge, check_agreement
+from lab.tune.scoring import TaskScorer, check_agreement
 from lab.tune.weights import TRIALS
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET
@@ -40,7 +40,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]
         values, weights = components(setup, task, system, place)
         yield SimpleNamespace(
             system=system, setup=setup, task=task, place=place, values=values, weights=weights,
-            judge=Judge.of(task, values),
+            judge=TaskScorer.of(task, values),
         )  # fmt: skip
 
 

@@ -15,8 +15,8 @@ import pytest
 from pgmnemo import registry
 from pgmnemo.errors import UsageError
 from pgmnemo.registry import Parts, Registry
-from runner.protocol.suites import SUITES
-from runner.protocol.texts import TEXTS
+from runner.protocol.datasets import SUITES
+from runner.protocol.templates import TEMPLATES
 
 PLACES = {"path": "os:path", "join": "os.path:join", "lost": "no_such_module_here:THING"}
 
@@ -86,7 +86,7 @@ def test_a_package_that_cannot_be_loaded_is_named(entries: Callable[..., None]) 
         tools["broken"]
 
 
-@pytest.mark.parametrize("table", [SUITES, TEXTS], ids=lambda table: table.kind)
+@pytest.mark.parametrize("table", [SUITES, TEMPLATES], ids=lambda table: table.kind)
 def test_every_place_of_our_own_tables_leads_somewhere(table: Parts[Any]) -> None:
     assert all(table.values())
     assert all(not isinstance(member, str) for member in table.values())
@@ -95,9 +95,9 @@ def test_every_place_of_our_own_tables_leads_somewhere(table: Parts[Any]) -> Non
 def test_listing_names_loads_no_part() -> None:
     program = (
         "import json, sys\n"
-        "from runner.protocol.suites import SUITES\n"
-        "from runner.protocol.texts import TEXTS\n"
-        "list(SUITES), list(TEXTS)\n"
+        "from runner.protocol.datasets import SUITES\n"
+        "from runner.protocol.templates import TEMPLATES\n"
+        "list(SUITES), list(TEMPLATES)\n"
         "print(json.dumps(sorted(sys.modules)))\n"
     )
     done = subprocess.run(
@@ -105,4 +105,4 @@ def test_listing_names_loads_no_part() -> None:
         check=True,
     )  # fmt: skip
     loaded = set(json.loads(done.stdout))
-    assert not loaded & {"runner.protocol.suites.locomo", "runner.protocol.suites.sample", "runner.bench"}
+    assert not loaded & {"runner.protocol.datasets.locomo", "runner.protocol.datasets.sample", "runner.bench"}

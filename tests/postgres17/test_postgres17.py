@@ -25,9 +25,9 @@ from pgmnemo.embedders import EMBEDDERS, EmbedderOptions, pad
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.records import Matrix
 from pgmnemo.server.servers import temporary_server
-from runner.bench.material import Asked, CorpusLessons, Material
-from runner.protocol.suites import SUITES
-from runner.protocol.texts.embedding import embed_corpus
+from runner.bench.workload import CorpusLessons, IndexedQuestion, Workload
+from runner.protocol.datasets import SUITES
+from runner.protocol.templates.embedding import embed_corpus
 from tests.helping import CURRENT
 
 HERE = Path(__file__).parent
@@ -108,18 +108,18 @@ def native() -> Iterator[Ask]:
 
 
 @pytest.fixture(scope="module")
-def material() -> Material:
+def material() -> Workload:
     return made_material()
 
 
-def made_material() -> Material:
+def made_material() -> Workload:
     """The committed sample, with hashed words for vectors: no model is needed."""
     suite = SUITES["sample"]
     corpus = suite.load(suite.locate(None, os.environ))
     embedder = EMBEDDERS["hash"](EmbedderOptions(dimensions=384))
     vectors = embed_corpus(corpus, embedder, None, passages=True)
-    asked = tuple(Asked(place, question) for place, question in enumerate(corpus.questions))
-    return Material(corpus, vectors, asked, CorpusLessons(corpus, vectors, "postgres17"))
+    asked = tuple(IndexedQuestion(place, question) for place, question in enumerate(corpus.questions))
+    return Workload(corpus, vectors, asked, CorpusLessons(corpus, vectors, "postgres17"))
 
 
 def literal(row: Matrix | None) -> str | None:
@@ -161,7 +161,7 @@ def store(ask: Ask) -> None:
         )  # fmt: skip
 
 
-def same(ask: Ask, other: Ask, material: Material) -> int:
+def same(ask: Ask, other: Ask, material: Workload) -> int:
     """Ask both everything; how many rows were compared."""
     compared = 0
     for scope in material.corpus.scopes:
@@ -196,7 +196,7 @@ def test_it_is_the_pair_that_debian_13_ships(wasm: Wasm) -> None:
 
 
 def test_a_fresh_installation_answers_as_postgresql_18_does(
-    wasm: Wasm, native: Ask, material: Material
+    wasm: Wasm, native: Ask, material: Workload
 ) -> None:
     install(wasm.ask, CURRENT)
     assert [one for one in wasm.warnings if "before 0.8.4" in one]
@@ -204,7 +204,7 @@ def test_a_fresh_installation_answers_as_postgresql_18_does(
     assert same(wasm.ask, native, material) > 1000
 
 
-def test_an_update_answers_as_postgresql_18_does(wasm: Wasm, native: Ask, material: Material) -> None:
+def test_an_update_answers_as_postgresql_18_does(wasm: Wasm, native: Ask, material: Workload) -> None:
     """Owned by the superuser: this PostgreSQL 17 overlooks that everybody may read some catalogues, such as
     pg_operator, which the update looks into."""
     install(wasm.ask, "0.6.1", "postgres")

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from runner.commands.cite.citation import badge
-from runner.commands.cite.shelf import row_of
+from runner.commands.cite.run_cache import row_of
 from runner.commands.compare import compare
-from runner.commands.compare.gating import Gated
-from runner.commands.compare.side import Side
+from runner.commands.compare.compared_run import ComparedRun
+from runner.commands.compare.release_gate import GateOutcome
 from runner.commands.compare.text import comparison_text, gate_text
 from runner.commands.leaderboard import leaderboard
+from runner.protocol.datasets import SUITES
 from runner.protocol.editions import current
 from runner.protocol.metrics.document import metrics_of
-from runner.protocol.suites import SUITES
-from runner.records import Hit, Json, Retrieval, Verdict
+from runner.records import Json, RankedSegment, Retrieval, Verdict
 from runner.report import render, summary
 from runner.report.citation import citation
 from runner.report.formats import Figures
@@ -42,7 +42,14 @@ def rows(found: int, arm: str) -> Iterator[Retrieval]:
         first = "gold" if kind == POINTED and number // 2 < found else "miss"
         for scope, size in (("conversation", 100), ("pool", 200)):
             yield Retrieval(
-                f"q{number}", kind, arm, scope, f"chat{number % 4 // 2}", size, ("gold",), (Hit(first),)
+                f"q{number}",
+                kind,
+                arm,
+                scope,
+                f"chat{number % 4 // 2}",
+                size,
+                ("gold",),
+                (RankedSegment(first),),
             )
 
 
@@ -126,8 +133,8 @@ def test_a_citation_a_badge_and_a_mark_are_of_that_view(made: Callable[..., tupl
     text = citation(Figures(metrics, run.headline_view), run) or ""
     assert "n = 20 pointed questions. Embedder" in text
     assert "recall_any@10 = 0.500 [" in text
-    assert row_of(Side(folder), "pgmnemo", "conversation", "recall_any@10")["view"] == "pointed"
-    drawn = badge(Side(folder))
+    assert row_of(ComparedRun(folder), "pgmnemo", "conversation", "recall_any@10")["view"] == "pointed"
+    drawn = badge(ComparedRun(folder))
     assert "recall_any@10 of pointed questions" in drawn
     assert "50.0 % deviation" in drawn
 
@@ -142,7 +149,7 @@ def test_a_comparison_decides_on_that_view(made: Callable[..., tuple[Path, Run, 
     (panel,) = (one for one in forest(document, found.baseline.run.headline, "pool") if one.title == "MRR@50")
     assert "0.200 → 0.800; 12 questions won, 0 lost" in panel.words
     assert "conversation, pointed questions, n = 20" in comparison_text(found)
-    assert "BEAM 100K, pointed questions, " in gate_text(Gated((), found))
+    assert "BEAM 100K, pointed questions, " in gate_text(GateOutcome((), found))
 
 
 def test_a_leaderboard_ranks_by_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from runner.protocol.editions import current
 from runner.records import GateResult, SearchScope, Status, Verdict, View
-from runner.runs.choice import Choice
+from runner.runs.config import RunConfig
 from runner.runs.environment import Machine
 from runner.runs.run import Arm, CorpusPins, ProtocolPins, Run
 
@@ -21,7 +21,7 @@ def run() -> Run:
         verdict=Verdict.DEVIATION,
         deviations=("the embedder is hash, not minilm",),
         protocol=ProtocolPins(edition.version, edition.sha256, edition.pins_sha256),
-        choice=Choice(suite="sample", level="session", embedder="hash", version="0.2.1"),
+        choice=RunConfig(suite="sample", level="session", embedder="hash", version="0.2.1"),
         guc_state={"gate_strict": "warn"},
         seed=42,
         python_hash_seed="42",

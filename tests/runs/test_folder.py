@@ -13,9 +13,9 @@ import pytest
 
 from pgmnemo.errors import OutputError, UsageError
 from runner.protocol.editions import current
-from runner.runs.choice import Choice
+from runner.runs.config import RunConfig
 from runner.runs.folder import RunFolder, folder_name, pin_plan, results_base
-from runner.runs.lines import LineWriter
+from runner.runs.record_files import LineWriter
 from runner.runs.run import Arm, Run
 from runner.runs.storage import write_file
 
@@ -25,7 +25,7 @@ SCHEMAS = current().schemas
 def _named(run: Run, **choice: Any) -> str:
     """The name of the folder of a run of LoCoMo, made late on 9 May."""
     own = {"suite": "locomo", "level": "session", "embedder": "minilm", "version": "0.2.1"}
-    return folder_name(replace(run, choice=Choice(**{**own, **choice})))
+    return folder_name(replace(run, choice=RunConfig(**{**own, **choice})))
 
 
 def test_the_name_says_version_day_embedder_and_labels(run: Run) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from runner.runs.packing import pack
 from runner.runs.raw import RAW
-from runner.runs.reading import Results, Unreadable
+from runner.runs.results import Results, Unreadable
 from runner.verification import verify
 from tests.finished import Finished
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from pgmnemo.errors import OutputError
-from runner.runs.costs import TIMINGS, Latency, Timing, latencies
-from runner.runs.lines import Lines, read_lines
+from runner.runs.record_files import RecordFile, read_lines
+from runner.runs.timings import TIMINGS, Latency, Timing, latencies
 
 
 def test_a_timing_is_one_line_in_microseconds(tmp_path: Path) -> None:
-    with Lines(tmp_path / TIMINGS, Timing) as writer:
+    with RecordFile(tmp_path / TIMINGS, Timing) as writer:
         writer.write(Timing("q0", "pgmnemo", "pool", 0.001235))
     line = '{"question":"q0","arm":"pgmnemo","scope":"pool","seconds":0.001235}\n'
     assert (tmp_path / TIMINGS).read_text(encoding="utf-8") == line
@@ -20,7 +20,7 @@ def test_a_timing_is_one_line_in_microseconds(tmp_path: Path) -> None:
 
 
 def test_the_timings_of_an_arm_that_failed_are_taken_away(tmp_path: Path) -> None:
-    with Lines(tmp_path / TIMINGS, Timing) as writer:
+    with RecordFile(tmp_path / TIMINGS, Timing) as writer:
         for arm in ("pgmnemo", "chroma"):
             for question in ("q0", "q1"):
                 writer.write(Timing(question, arm, "pool", 0.5))

@@ -21,7 +21,7 @@ from pgmnemo.server.server_process import give_to_server, identity
 from pgmnemo_shards import cli
 from pgmnemo_shards.debian import router_home
 from pgmnemo_shards.local import Local
-from runner.places import ROOT
+from runner.paths import ROOT
 from tests.shards.conftest import cluster_of, short_folder, store
 
 SECRET, OUTER = "inner-secret", "outer-secret"

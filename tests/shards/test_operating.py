@@ -24,7 +24,7 @@ from pgmnemo.server.server_process import give_to_server
 from pgmnemo_shards import cli, local, moving, upgrading
 from pgmnemo_shards.debian import router_home
 from pgmnemo_shards.installing import make_database
-from runner.places import ROOT
+from runner.paths import ROOT
 from tests.helping import until
 from tests.shards.conftest import Connection, Site, cluster_of, fill, store, where
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runner.protocol.suites import SUITES
+from runner.protocol.datasets import SUITES
 
 # Words, not lexemes: the first of a group is its root. "leaves" stays with "leave".
 GROUPS = """

@@ -16,7 +16,7 @@ from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 from pgmnemo.server.servers import temporary_server
-from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System
+from runner.systems import Lesson, Lessons, Match, Query, System, SystemContext, SystemSpec
 from tests.helping import CURRENT
 
 WIDTH = 384
@@ -183,8 +183,8 @@ class Tools:
         return answer
 
     @staticmethod
-    def kind(open: Callable[[Place], System], **options: Any) -> Kind:
-        return Kind("Scripted", "as told", open, **options)
+    def kind(open: Callable[[SystemContext], System], **options: Any) -> SystemSpec:
+        return SystemSpec("Scripted", "as told", open, **options)
 
 
 @pytest.fixture(scope="session")
@@ -205,9 +205,9 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[SystemContext]:
     """Nothing may be left there."""
     folder = tmp_path / "place"
     folder.mkdir()
-    yield Place(folder, CURRENT, "tiny", {"gate_strict": "off"}, {})
+    yield SystemContext(folder, CURRENT, "tiny", {"gate_strict": "off"}, {})
     assert not list(folder.iterdir())

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from pgmnemo.progress import QUIET, Progress
-from runner.places import ROOT
-from runner.systems import SYSTEMS, Kind, Lessons, Match, Place, Query, System
+from runner.paths import ROOT
+from runner.systems import SYSTEMS, Lessons, Match, Query, System, SystemContext, SystemSpec
 from runner.systems.conformance import check_system
 from tests.helping import runner
 
@@ -26,7 +26,7 @@ class Honest(System):
 
     components: tuple[str, ...] = ()
 
-    def __init__(self, place: Place, **told: Any) -> None:
+    def __init__(self, place: SystemContext, **told: Any) -> None:
         self.told = told
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
@@ -76,16 +76,18 @@ WRONG: dict[str, tuple[type[Honest], dict[str, Any], str, str]] = {
 }  # fmt: skip
 
 
-def checked(monkeypatch: pytest.MonkeyPatch, place: Place, kind: type[Honest], told: Any) -> dict[str, str]:
+def checked(
+    monkeypatch: pytest.MonkeyPatch, place: SystemContext, kind: type[Honest], told: Any
+) -> dict[str, str]:
     """What is wrong with a system, by check."""
-    known = Kind("Odd", "an odd one", lambda place: kind(place, **told), vectors=False)
+    known = SystemSpec("Odd", "an odd one", lambda place: kind(place, **told), vectors=False)
     monkeypatch.setitem(SYSTEMS._members, "odd", known)
     return {one.name: one.sentence for one in check_system("odd", place) if not one.holds}
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_a_run_rejects_is_rejected_here(
-    case: str, place: Place, monkeypatch: pytest.MonkeyPatch
+    case: str, place: SystemContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind, told, name, sentence = WRONG[case]
     assert sentence in checked(monkeypatch, place, kind, told)[name]
@@ -93,7 +95,7 @@ def test_what_a_run_rejects_is_rejected_here(
 
 @pytest.mark.parametrize("kind", [Honest, Two])
 def test_what_keeps_the_contract_is_not(
-    kind: type[Honest], place: Place, monkeypatch: pytest.MonkeyPatch
+    kind: type[Honest], place: SystemContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert checked(monkeypatch, place, kind, {"leg": lambda found: found}) == {}
 

@@ -10,10 +10,17 @@ from typing import Any
 
 import pytest
 
-from runner.systems import SYSTEMS, Match, Place, Query, absent, kind_of, open_system
-from runner.systems.asking import Judge, answers, components_of
+from runner.systems import SYSTEMS, Match, Query, SystemContext, absent, kind_of, open_system
 from runner.systems.controls import ExactCosine
-from runner.systems.system import Concurrent, Exact, Explained, Legged, VectorLeg, Writable
+from runner.systems.query_runner import AnswerValidator, answers, components_of
+from runner.systems.system import (
+    SupportsAdd,
+    SupportsComponents,
+    SupportsExactSearch,
+    SupportsNearest,
+    SupportsRetrievers,
+    SupportsThreads,
+)
 from tests.helping import CURRENT
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
@@ -41,17 +48,17 @@ class Loaded:
     def ask(
         self, queries: list[Query], k: int, settings: Mapping[str, str] | None = None, workers: int = 4
     ) -> list[tuple[Match, ...]]:
-        judge = Judge(self.name, self.lessons, components_of(self.system))
+        judge = AnswerValidator(self.name, self.lessons, components_of(self.system))
         options = {"settings": settings, "workers": workers}
         return [one.matches for one in answers(self.system, self.name, queries, k, judge, **options)]
 
 
-def located(name: str, server: str, folder: Path, label: str) -> Place:
+def located(name: str, server: str, folder: Path, label: str) -> SystemContext:
     """On the server that they share, but for what needs one of its own."""
     if sentence := absent(kind_of(name)):
         pytest.skip(sentence)
     dsn = None if name.startswith("pg-textsearch") else server
-    return Place(folder, CURRENT, label, {"gate_strict": "off"}, {}, dsn)
+    return SystemContext(folder, CURRENT, label, {"gate_strict": "off"}, {}, dsn)
 
 
 def loaded(name: str, tools: Any, server: str, folder: Path, vectors: bool = True) -> Iterator[Loaded]:
@@ -148,14 +155,14 @@ def test_facts_and_sizes_are_told(one: Loaded) -> None:
 
 def test_components_are_those_that_it_names(one: Loaded) -> None:
     [query, *_] = [query for query, _ in one.lessons.queries()]
-    named = one.system.components if isinstance(one.system, Explained) else ()
+    named = one.system.components if isinstance(one.system, SupportsComponents) else ()
     assert bool(named) == (one.kind.walls and one.kind.versions)
     assert {len(match.components) for match in one.ask([query], 10)[0]} == {len(named)}
 
 
 def test_its_legs_answer_alone_and_none_is_the_whole(one: Loaded) -> None:
     queries = [query for query, _ in one.lessons.queries()]
-    legs = one.system.legs if isinstance(one.system, Legged) else {}
+    legs = one.system.legs if isinstance(one.system, SupportsRetrievers) else {}
     assert bool(legs) == one.kind.hybrid
     whole = one.ask(queries, 10)
     for settings, words in legs.values():
@@ -172,11 +179,11 @@ def test_its_nearest_are_the_nearest(one: Loaded, tools: Any) -> None:
 
     What weighs more than one cosine a lesson names settings under which it compares every vector.
     """
-    cosine, own = ExactCosine(), one.system.exact if isinstance(one.system, Exact) else None
+    cosine, own = ExactCosine(), one.system.exact if isinstance(one.system, SupportsExactSearch) else None
     cosine.load(one.lessons)
     assert bool(own) == (one.name == "pgmnemo")
     with closing(one.system.client()) as client, closing(one.system.client(own)) as exact:
-        assert isinstance(client, VectorLeg) == one.kind.vectors
+        assert isinstance(client, SupportsNearest) == one.kind.vectors
         for project in (*tools.PROJECTS, None) if one.kind.vectors else ():
             for query, _ in one.lessons.queries(project):
                 wanted = exact.nearest(query, 3) if own else cosine.ask(query, 3)
@@ -189,9 +196,9 @@ def numbers(matches: Iterable[Match]) -> list[int]:
 
 def test_it_has_clients_for_several_threads_and_takes_new_lessons(one: Loaded, tools: Any) -> None:
     """The last test: afterwards there is one lesson more."""
-    assert isinstance(one.system, Concurrent)
+    assert isinstance(one.system, SupportsThreads)
     with closing(one.system.client()) as client:
-        assert isinstance(client, Writable) == (one.name not in FIXED)
+        assert isinstance(client, SupportsAdd) == (one.name not in FIXED)
     if one.name in FIXED:
         return
     garden, boat, _ = tools.PROJECTS

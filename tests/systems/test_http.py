@@ -11,8 +11,8 @@ import pytest
 
 from runner.cli import main
 from runner.errors import SystemAbsent, SystemFault
-from runner.systems import Match, Place, open_system
-from runner.systems.asking import Judge, answers
+from runner.systems import Match, SystemContext, open_system
+from runner.systems.query_runner import AnswerValidator, answers
 from tests.service import Broken, serving
 
 Rows = list[dict[str, Any]]
@@ -48,16 +48,20 @@ def service() -> Iterator[Memories]:
         yield memories
 
 
-def asked(service: Memories, place: Place, tiny: Any, k: int = 3) -> tuple[list[Match], dict[str, str]]:
+def asked(
+    service: Memories, place: SystemContext, tiny: Any, k: int = 3
+) -> tuple[list[Match], dict[str, str]]:
     """The answer to one question in a project of five lessons, judged as in a run, and the facts then."""
     with open_system("http", replace(place, url=service.url)) as system:
         system.load(tiny)
         query = tiny.query("What of the anchor?", tiny.projects[1])
-        [answer] = answers(system, "http", [query], k, Judge("http", tiny))
+        [answer] = answers(system, "http", [query], k, AnswerValidator("http", tiny))
         return list(answer.matches), dict(system.facts())
 
 
-def test_a_service_that_keeps_the_contract_is_heard(service: Memories, place: Place, tiny: Any) -> None:
+def test_a_service_that_keeps_the_contract_is_heard(
+    service: Memories, place: SystemContext, tiny: Any
+) -> None:
     matches, facts = asked(service, place, tiny)
     inside = [lesson.number for lesson in tiny if lesson.project == tiny.projects[1]]
     assert [match.number for match in matches] == inside[:3]
@@ -65,7 +69,7 @@ def test_a_service_that_keeps_the_contract_is_heard(service: Memories, place: Pl
 
 
 @pytest.mark.parametrize("key", ["id", "beliefId"])
-def test_our_id_in_the_metadata_decides(service: Memories, place: Place, tiny: Any, key: str) -> None:
+def test_our_id_in_the_metadata_decides(service: Memories, place: SystemContext, tiny: Any, key: str) -> None:
     before, _ = asked(service, place, tiny)
 
     def theirs(rows: Rows) -> Rows:
@@ -89,7 +93,7 @@ def test_a_system_that_answers_nothing_is_told_in_the_report_and_by_the_exit_cod
 
 
 def test_several_memories_of_one_lesson_count_as_their_best_and_the_facts_say_so(
-    service: Memories, place: Place, tiny: Any
+    service: Memories, place: SystemContext, tiny: Any
 ) -> None:
     service.search = lambda rows: [
         {**row, "memory": part, "score": 1.0 - at / 10}
@@ -118,7 +122,7 @@ def test_several_memories_of_one_lesson_count_as_their_best_and_the_facts_say_so
     ],
 )
 def test_a_wrong_answer_is_one_sentence(
-    service: Memories, place: Place, tiny: Any, search: Any, words: str
+    service: Memories, place: SystemContext, tiny: Any, search: Any, words: str
 ) -> None:
     service.search, service.limit = search, "45" not in words
     with pytest.raises(SystemFault, match=words):
@@ -143,7 +147,13 @@ DEEP = Broken(content=b"[" * 100_000)
     ],
 )
 def test_an_answer_that_is_none_says_what_came(
-    service: Memories, place: Place, tiny: Any, path: str, broken: Broken, words: str, monkeypatch: Any
+    service: Memories,
+    place: SystemContext,
+    tiny: Any,
+    path: str,
+    broken: Broken,
+    words: str,
+    monkeypatch: Any,
 ) -> None:
     monkeypatch.setattr("runner.systems.http.BUSY.backoff_factor", 0.01)
     service.broken[path] = broken
@@ -152,7 +162,7 @@ def test_an_answer_that_is_none_says_what_came(
 
 
 def test_a_lesson_whose_answer_was_lost_is_not_stored_again(
-    service: Memories, place: Place, tools: Any
+    service: Memories, place: SystemContext, tools: Any
 ) -> None:
     service.broken["/add"] = Broken(0)
     lessons = tools.Listed([("one", "alone")])
@@ -166,7 +176,7 @@ def test_a_lesson_whose_answer_was_lost_is_not_stored_again(
 
 
 def test_nobody_at_the_address_is_no_fault_of_the_contract(
-    service: Memories, place: Place, tiny: Any, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+    service: Memories, place: SystemContext, tiny: Any, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
     monkeypatch.setattr("runner.systems.http.BUSY.backoff_factor", 0.0)
     service.url = "http://127.0.0.1:1"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runner.systems import Place, Query, absent, kind_of, open_system
+from runner.systems import Query, SystemContext, absent, kind_of, open_system
 
 COMMON, RARE = 900, 9
 
@@ -27,7 +27,7 @@ def lessons(tools: Any) -> Any:
 def loaded(server: str, lessons: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if sentence := absent(kind_of("langgraph")):
         pytest.skip(sentence)
-    with open_system("langgraph", Place(tmp_path_factory.mktemp("langgraph"), dsn=server)) as system:
+    with open_system("langgraph", SystemContext(tmp_path_factory.mktemp("langgraph"), dsn=server)) as system:
         system.load(lessons)
         yield system
 

@@ -17,14 +17,14 @@ from pgmnemo.registry import Parts
 from pgmnemo.server.plain import NAME
 from runner import systems
 from runner.errors import SystemAbsent, SystemFault
-from runner.systems import SYSTEMS, Kind, Lessons, Place, System, absent, kind_of, open_system
+from runner.systems import SYSTEMS, Lessons, System, SystemContext, SystemSpec, absent, kind_of, open_system
 from runner.systems.conformance import check_system
 
 
 class Kept(System):
     """Writes into its folder."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SystemContext) -> None:
         self.place = place
         assert not list(place.folder.iterdir())
         (place.folder / "deep").mkdir()
@@ -42,7 +42,7 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let a kind be known under a name."""
 
     def known(name: str, open: Any = Kept, **options: Any) -> None:
-        monkeypatch.setitem(SYSTEMS._members, name, Kind("Odd", "an odd one", open, **options))
+        monkeypatch.setitem(SYSTEMS._members, name, SystemSpec("Odd", "an odd one", open, **options))
 
     return known
 
@@ -52,7 +52,7 @@ def test_another_package_may_add_a_system_and_a_name_that_two_bring_is_refused(
 ) -> None:
     entries = [metadata.EntryPoint(name, "nowhere:KIND", systems.GROUP) for name in ("foreign", "chroma")]
     monkeypatch.setattr("pgmnemo.registry.entry_points", lambda group: entries)
-    parts: Parts[Kind] = Parts("system", {"chroma": "runner.systems.chroma:CHROMA"}, systems.GROUP)
+    parts: Parts[SystemSpec] = Parts("system", {"chroma": "runner.systems.chroma:CHROMA"}, systems.GROUP)
     assert list(parts) == ["chroma", "foreign"]
     words = (
         "the package nowhere brings a system named chroma, which is a built-in name; "
@@ -65,7 +65,9 @@ def test_another_package_may_add_a_system_and_a_name_that_two_bring_is_refused(
         kind_of("foreign")
 
 
-def test_what_is_not_installed_is_named_with_the_way_to_install_it(register: Any, place: Place) -> None:
+def test_what_is_not_installed_is_named_with_the_way_to_install_it(
+    register: Any, place: SystemContext
+) -> None:
     register("odd", packages=("numpy", "no-such-package", "nor-this"), remedy="pip install odd")
     sentence = "not installed: no-such-package and nor-this; pip install odd"
     assert absent(kind_of("odd")) == sentence
@@ -74,7 +76,7 @@ def test_what_is_not_installed_is_named_with_the_way_to_install_it(register: Any
     assert absent(kind_of("pgmnemo")) == ""
 
 
-def test_its_folder_is_its_own_and_goes_with_it(register: Any, place: Place) -> None:
+def test_its_folder_is_its_own_and_goes_with_it(register: Any, place: SystemContext) -> None:
     register("odd")
     with open_system("odd", place) as one, open_system("odd", place) as other:
         folders = [system.place.folder for system in (one, other)]  # type: ignore[attr-defined]
@@ -83,8 +85,10 @@ def test_its_folder_is_its_own_and_goes_with_it(register: Any, place: Place) -> 
     assert not any(folder.exists() for folder in folders)
 
 
-def test_an_opening_that_fails_is_one_sentence_and_leaves_nothing(register: Any, place: Place) -> None:
-    def fails(place: Place) -> System:
+def test_an_opening_that_fails_is_one_sentence_and_leaves_nothing(
+    register: Any, place: SystemContext
+) -> None:
+    def fails(place: SystemContext) -> System:
         Kept(place)
         raise ImportError("libodd.so: cannot open\nshared object file")
 
@@ -95,9 +99,9 @@ def test_an_opening_that_fails_is_one_sentence_and_leaves_nothing(register: Any,
 
 
 def test_a_broken_package_says_how_to_reinstall_it(
-    register: Any, place: Place, monkeypatch: pytest.MonkeyPatch
+    register: Any, place: SystemContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(place: Place) -> System:
+    def broken(place: SystemContext) -> System:
         raise ImportError("broken")
 
     remedy = "reinstall what it needs: pip install -c constraints.txt --force-reinstall --no-deps numpy"
@@ -125,7 +129,7 @@ class Closing(Kept):
 
 
 def test_a_close_that_fails_is_told_unless_something_else_went_wrong_before(
-    register: Any, place: Place, monkeypatch: pytest.MonkeyPatch
+    register: Any, place: SystemContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Closing, "how", lambda self: 1 / 0)
     monkeypatch.setattr(Closing, "closed", 0)
@@ -140,7 +144,7 @@ def test_a_close_that_fails_is_told_unless_something_else_went_wrong_before(
 
 
 def test_a_close_that_hangs_holds_up_no_error(
-    register: Any, place: Place, monkeypatch: pytest.MonkeyPatch
+    register: Any, place: SystemContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(systems, "PATIENCE", 0.1)
     monkeypatch.setattr(Closing, "how", lambda self: time.sleep(20))
@@ -158,7 +162,7 @@ UNION ALL SELECT relname FROM pg_class WHERE relname LIKE 'memory%'
 
 
 @pytest.mark.parametrize("name", ["gin-hnsw", "pgvector", "langgraph"])
-def test_nothing_of_it_stays(name: str, place: Place, server: str, tiny: Any) -> None:
+def test_nothing_of_it_stays(name: str, place: SystemContext, server: str, tiny: Any) -> None:
     if sentence := absent(kind_of(name)):
         pytest.skip(sentence)
     with open_system(name, replace(place, dsn=server)) as system:

@@ -18,13 +18,13 @@ import pytest
 
 from runner.cli import main
 from runner.errors import SystemFault
-from runner.places import ROOT
-from runner.systems import SYSTEMS, Place, absent, kind_of, open_system
+from runner.paths import ROOT
+from runner.systems import SYSTEMS, SystemContext, absent, kind_of, open_system
 from runner.systems import peers as module
-from runner.systems.asking import Judge, answers
 from runner.systems.controls import ExactCosine
 from runner.systems.peers import ENVIRONMENTS, Environment
-from runner.systems.piped import WORKERS, Piped, Worker
+from runner.systems.query_runner import AnswerValidator, answers
+from runner.systems.worker_process import WORKERS, WorkerProcess, WorkerSystem
 from tests.helping import ranked, until
 
 INSTALL = "python -m runner peers install"
@@ -184,20 +184,20 @@ def script(tmp_path: Path) -> Path:
 def toy(script: Path, monkeypatch: pytest.MonkeyPatch, tools: Any) -> None:
     """A system of this name."""
 
-    def made(place: Place) -> Piped:
-        return Piped("toy", place, STARTED, script)
+    def made(place: SystemContext) -> WorkerSystem:
+        return WorkerSystem("toy", place, STARTED, script)
 
     monkeypatch.setitem(SYSTEMS._members, "toy", tools.kind(made, needs_vectors=True))
 
 
 @pytest.fixture
-def worker(script: Path, tmp_path: Path) -> Iterator[Worker]:
-    made = Worker("toy", STARTED, script, tmp_path)
+def worker(script: Path, tmp_path: Path) -> Iterator[WorkerProcess]:
+    made = WorkerProcess("toy", STARTED, script, tmp_path)
     yield made
     made.close()
 
 
-def test_it_answers_as_a_system_does(toy: None, place: Place, tiny: Any) -> None:
+def test_it_answers_as_a_system_does(toy: None, place: SystemContext, tiny: Any) -> None:
     with open_system("toy", place) as system:
         assert set(system.load(tiny)) == {"store"}
         assert system.facts() == {"version": "1.0", "width": str(tiny.width)}
@@ -205,7 +205,7 @@ def test_it_answers_as_a_system_does(toy: None, place: Place, tiny: Any) -> None
         assert (system.memory() or 1) > 0
         for project in (*tiny.projects, None):
             pairs = tiny.queries(project)
-            judge = Judge("toy", tiny)
+            judge = AnswerValidator("toy", tiny)
             found = answers(system, "toy", [query for query, _ in pairs], 3, judge)
             assert [one.matches[0].number for one in found] == [lesson.number for _, lesson in pairs]
         [query, *_] = [query for query, _ in tiny.queries()]
@@ -224,7 +224,7 @@ def test_it_answers_as_a_system_does(toy: None, place: Place, tiny: Any) -> None
     ],
 )
 def test_what_goes_wrong_is_one_sentence_and_ends_the_process(
-    toy: None, place: Place, tiny: Any, text: str, words: str
+    toy: None, place: SystemContext, tiny: Any, text: str, words: str
 ) -> None:
     began = time.monotonic()
     pids = []
@@ -235,7 +235,7 @@ def test_what_goes_wrong_is_one_sentence_and_ends_the_process(
             system.load(tiny)
             queries = [tiny.query(text), tiny.query("and one more")]
             limit = 0.3 if text == "hang" else 20
-            list(answers(system, "toy", queries, 3, Judge("toy", tiny), limit=limit))
+            list(answers(system, "toy", queries, 3, AnswerValidator("toy", tiny), limit=limit))
 
     with pytest.raises(SystemFault, match=words):
         asked()
@@ -243,7 +243,7 @@ def test_what_goes_wrong_is_one_sentence_and_ends_the_process(
     assert time.monotonic() - began < 15
 
 
-def test_a_fault_of_its_library_leaves_it_in_order(worker: Worker, tmp_path: Path) -> None:
+def test_a_fault_of_its_library_leaves_it_in_order(worker: WorkerProcess, tmp_path: Path) -> None:
     worker.call("begin", str(tmp_path), 1)
     for _ in range(2):
         with pytest.raises(SystemFault, match="ValueError"):
@@ -251,7 +251,7 @@ def test_a_fault_of_its_library_leaves_it_in_order(worker: Worker, tmp_path: Pat
         assert worker.call("ask", "a question", "", None, 1) == []
 
 
-def test_a_step_without_a_question_has_its_own_limit(worker: Worker, tmp_path: Path) -> None:
+def test_a_step_without_a_question_has_its_own_limit(worker: WorkerProcess, tmp_path: Path) -> None:
     worker.call("begin", str(tmp_path), 1, limit=20)
     with pytest.raises(SystemFault, match=r"^toy did not answer in time \('ask' took more than 0\.2 s\)$"):
         worker.call("ask", "hang", "", None, 1, limit=0.2)
@@ -261,7 +261,7 @@ def test_a_step_without_a_question_has_its_own_limit(worker: Worker, tmp_path: P
 
 def test_neither_keys_nor_the_users_home_are_given_to_it(script: Path, tmp_path: Path) -> None:
     environ = {**os.environ, "OPENAI_API_KEY": "secret", "HTTPS_PROXY": "http://proxy", "PYTHONPATH": "."}
-    worker = Worker("toy", STARTED, script, tmp_path, environ)
+    worker = WorkerProcess("toy", STARTED, script, tmp_path, environ)
     try:
         seen = worker.call("environment")
     finally:
@@ -270,7 +270,7 @@ def test_neither_keys_nor_the_users_home_are_given_to_it(script: Path, tmp_path:
     assert not {"OPENAI_API_KEY", "HTTPS_PROXY", "PYTHONPATH"} & set(seen)
 
 
-def test_it_ends_when_its_pipe_does(worker: Worker) -> None:
+def test_it_ends_when_its_pipe_does(worker: WorkerProcess) -> None:
     """As it does where the runner is killed."""
     worker.call("hello")
     process = psutil.Process(worker.pid)
@@ -290,7 +290,7 @@ def test_it_ends_when_its_pipe_does(worker: Worker) -> None:
     ],
 )
 def test_a_worker_that_does_not_start_is_one_sentence(
-    toy: None, script: Path, place: Place, text: str, words: str
+    toy: None, script: Path, place: SystemContext, text: str, words: str
 ) -> None:
     script.write_text(text)
     with pytest.raises(SystemFault, match=f"^toy failed: .*{words}"), open_system("toy", place):
@@ -299,7 +299,7 @@ def test_a_worker_that_does_not_start_is_one_sentence(
 
 def test_a_python_that_is_not_there_is_one_sentence(script: Path, tmp_path: Path) -> None:
     with pytest.raises(SystemFault, match=r"toy: .*/nowhere cannot be started"):
-        Worker("toy", tmp_path / "nowhere", script, tmp_path)
+        WorkerProcess("toy", tmp_path / "nowhere", script, tmp_path)
 
 
 def test_a_runner_that_is_killed_leaves_no_process(script: Path, tmp_path: Path) -> None:
@@ -307,8 +307,8 @@ def test_a_runner_that_is_killed_leaves_no_process(script: Path, tmp_path: Path)
     code = f"""
 import os
 from pathlib import Path
-from runner.systems.piped import Worker
-worker = Worker("toy", Path({str(STARTED)!r}), Path({str(script)!r}), Path({str(tmp_path)!r}))
+from runner.systems.worker_process import WorkerProcess
+worker = WorkerProcess("toy", Path({str(STARTED)!r}), Path({str(script)!r}), Path({str(tmp_path)!r}))
 worker.call("hello")
 print(worker.pid, flush=True)
 os.kill(os.getpid(), 9)
@@ -322,7 +322,7 @@ os.kill(os.getpid(), 9)
 def mem0(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if sentence := absent(kind_of("mem0")):
         pytest.skip(sentence)
-    with open_system("mem0", Place(tmp_path_factory.mktemp("mem0"), environ=os.environ)) as system:
+    with open_system("mem0", SystemContext(tmp_path_factory.mktemp("mem0"), environ=os.environ)) as system:
         system.load(tiny)
         yield system
 
@@ -349,7 +349,9 @@ def test_its_ranking_is_the_cosine_of_our_vectors_above_its_least_similarity(mem
 def mempalace(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if sentence := absent(kind_of("mempalace")):
         pytest.skip(sentence)
-    with open_system("mempalace", Place(tmp_path_factory.mktemp("palace"), environ=os.environ)) as system:
+    with open_system(
+        "mempalace", SystemContext(tmp_path_factory.mktemp("palace"), environ=os.environ)
+    ) as system:
         system.load(tiny)
         yield system
 
@@ -384,7 +386,7 @@ def test_version_weights_and_sizes_are_told(mempalace: Any) -> None:
     assert mempalace.sizes()["palace"] > 1000
 
 
-def test_lessons_of_one_text_all_come_back(mempalace: Any, tiny: Any, place: Place) -> None:
+def test_lessons_of_one_text_all_come_back(mempalace: Any, tiny: Any, place: SystemContext) -> None:
     """It folds them into one result that lists the others."""
 
     class Twins(type(tiny)):  # type: ignore[misc]

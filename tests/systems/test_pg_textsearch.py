@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runner.places import ROOT
-from runner.systems import Place, Query, absent, kind_of, open_system
-from runner.systems.fusing import by_rank
+from runner.paths import ROOT
+from runner.systems import Query, SystemContext, absent, kind_of, open_system
+from runner.systems.fusion import by_rank
 
 MANY, FEW = 1500, 20
 
@@ -29,7 +29,7 @@ from pathlib import Path
 import psycopg, pgvector.psycopg, encodings.idna
 from pgmnemo.server import server_files
 from pgmnemo.server.releases import SQL_FOLDER
-from runner.systems import Place
+from runner.systems import SystemContext
 from runner.systems.pg_textsearch import PgTextsearch
 readable = Path(sys.argv[1])
 original = server_files.installation(18, server_files.EXTENDED)
@@ -37,7 +37,7 @@ copy = server_files.stage_server(original, readable / "server", server_files.EXT
 server_files.stage_extension(SQL_FOLDER, readable / "stub")
 server_files.find_spec = lambda _: type("Spec", (), {"submodule_search_locations": [str(copy.parent)]})
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
-system = PgTextsearch(Place(readable, sql=readable / "stub", environ={}))
+system = PgTextsearch(SystemContext(readable, sql=readable / "stub", environ={}))
 print(os.getuid(), system.facts()["version"])
 system.close()
 """
@@ -59,7 +59,9 @@ def lessons(tools: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def loaded(lessons: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with open_system("pg-textsearch", Place(tmp_path_factory.mktemp("textsearch"), environ={})) as system:
+    with open_system(
+        "pg-textsearch", SystemContext(tmp_path_factory.mktemp("textsearch"), environ={})
+    ) as system:
         system.load(lessons)
         yield system
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pgmnemo.records import Matrix
-from runner.systems import Place, Query, open_system
+from runner.systems import Query, SystemContext, open_system
 from runner.systems.controls import ExactCosine
 
 FORCED = ("enable_seqscan", "enable_bitmapscan", "enable_sort")  # off: what is left is the index HNSW
@@ -31,7 +31,7 @@ def lessons(tools: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def loaded(server: str, lessons: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with open_system("pgvector", Place(tmp_path_factory.mktemp("pgvector"), dsn=server)) as system:
+    with open_system("pgvector", SystemContext(tmp_path_factory.mktemp("pgvector"), dsn=server)) as system:
         system.load(lessons)
         yield system
 

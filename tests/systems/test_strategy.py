@@ -13,7 +13,7 @@ import pytest
 from pgmnemo.errors import UsageError
 from pgmnemo.models import chat as models
 from pgmnemo.models.http import Service
-from runner.systems import Place, Query, open_system
+from runner.systems import Query, SystemContext, open_system
 from runner.systems.anchors import ModelAnchors, fits
 from runner.systems.strategy import Strategy
 from runner.systems.system import Match
@@ -32,14 +32,14 @@ def test_a_leg_alone_comes_without_the_components_of_the_system_within(
         def ask(self, query: Query, k: int) -> list[Match]:
             return [Match(1, 0.5, (0.1, 0.2, 0.3, None, 0.0))]
 
-    with open_system("convex:over=sqlite-hybrid", Place(tmp_path)) as system:
+    with open_system("convex:over=sqlite-hybrid", SystemContext(tmp_path)) as system:
         assert isinstance(system, Strategy)
         monkeypatch.setattr(system, "leg", lambda what: Within())
         assert system.client({"leg": leg}).ask(Query(0, "tea", None, None), 5) == [Match(1, 0.5)]
 
 
 def test_a_strategy_ranks_what_either_leg_finds_and_its_parts_add_up(tiny: Any, tmp_path: Path) -> None:
-    with open_system("convex:over=sqlite-hybrid", Place(tmp_path)) as system:
+    with open_system("convex:over=sqlite-hybrid", SystemContext(tmp_path)) as system:
         system.load(tiny)
         assert isinstance(system, Strategy)
         for query, lesson in tiny.queries():
@@ -55,13 +55,13 @@ def test_a_strategy_ranks_what_either_leg_finds_and_its_parts_add_up(tiny: Any, 
 
 def test_its_legs_are_those_of_the_system_within(tiny: Any, tmp_path: Path) -> None:
     queries = [query for query, _ in tiny.queries()]
-    with open_system("rrf:over=sqlite-hybrid", Place(tmp_path)) as system:
+    with open_system("rrf:over=sqlite-hybrid", SystemContext(tmp_path)) as system:
         system.load(tiny)
         assert isinstance(system, Strategy)
         alone = [
             [match.number for match in system.client({"leg": "keyword"}).ask(query, 5)] for query in queries
         ]
-    with open_system("sqlite-fts5", Place(tmp_path)) as words:
+    with open_system("sqlite-fts5", SystemContext(tmp_path)) as words:
         words.load(tiny)
         assert alone == ranked("sqlite-fts5", words, tiny, queries, 5)
 
@@ -82,7 +82,10 @@ def test_its_legs_are_those_of_the_system_within(tiny: Any, tmp_path: Path) -> N
 )  # fmt: skip
 def test_what_a_strategy_lacks_is_one_sentence(name: str, sentence: str, tiny: Any, tmp_path: Path) -> None:
     pytest.importorskip("chromadb")
-    with pytest.raises(UsageError) as raised, open_system(name, Place(tmp_path, environ={})) as system:
+    with (
+        pytest.raises(UsageError) as raised,
+        open_system(name, SystemContext(tmp_path, environ={})) as system,
+    ):
         system.load(tiny)
     assert str(raised.value) == sentence
 
@@ -94,7 +97,7 @@ def test_an_anchor_of_a_model_lifts_what_is_of_the_days_that_it_names(tiny: Any,
             serving(lambda *_: chat('Surely: {"from": "2026-01-03", "to": "2026-01-03"}'))
         )
         environ = {"PGMNEMO_ANCHOR_URL": server.url, "PGMNEMO_ANCHOR_MODEL": "some-chat"}
-        system = stack.enter_context(open_system(name, Place(tmp_path, environ=environ)))
+        system = stack.enter_context(open_system(name, SystemContext(tmp_path, environ=environ)))
         system.load(tiny)
         query = tiny.query("What did I see?", "bakery")
         system.ask(query, 3)

@@ -18,7 +18,7 @@ from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.server.releases import release_fingerprint
 from runner.errors import SystemFault
-from runner.systems import Place, absent, kind_of, open_system
+from runner.systems import SystemContext, absent, kind_of, open_system
 from runner.systems.controls import ExactCosine
 from runner.systems.upstream_pgmnemo import VARIABLE
 from tests.helping import CURRENT, ranked
@@ -73,7 +73,7 @@ def databases(server: str) -> None:
 
 
 @pytest.fixture
-def given(server: str, place: Place) -> Any:
+def given(server: str, place: SystemContext) -> Any:
     """The place with the address of a database."""
     return lambda database: replace(
         place, environ={**os.environ, VARIABLE: make_conninfo(server, dbname=database)}
@@ -160,7 +160,7 @@ def test_a_patched_copy_of_ours_is_not_taken_for_it_either(server: str, given: A
             owner.execute("DROP FUNCTION pgmnemo.odd()")
 
 
-def test_without_an_address_its_row_says_so(place: Place) -> None:
+def test_without_an_address_its_row_says_so(place: SystemContext) -> None:
     words = f"given no database: {VARIABLE} names none; set it to one that holds the public extension pgmnemo"
     assert absent(kind_of(NAME), {}) == words
     with (
@@ -178,7 +178,7 @@ def test_without_an_address_its_row_says_so(place: Place) -> None:
     ],
 )
 def test_an_address_that_leads_nowhere_is_one_sentence(
-    place: Place, dsn: str, error: type[Exception], words: str
+    place: SystemContext, dsn: str, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words), open_system(NAME, replace(place, environ={VARIABLE: dsn})):
         raise AssertionError("it cannot be opened")

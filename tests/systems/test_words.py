@@ -13,7 +13,7 @@ import pytest
 
 from runner import systems
 from runner.errors import SystemAbsent
-from runner.systems import Match, Place, Query, absent, kind_of, open_system, sqlite
+from runner.systems import Match, Query, SystemContext, absent, kind_of, open_system, sqlite
 
 ROWS = [
     ("a", "Ana feeds the gulls and the gulls come back"), ("a", "Ana sails to the lighthouse"),
@@ -28,7 +28,7 @@ STEMS = [  # as English stopwords and stems leave them
 
 
 @pytest.fixture
-def ask(place: Place, tools: Any) -> Iterator[Callable[..., list[Match]]]:
+def ask(place: SystemContext, tools: Any) -> Iterator[Callable[..., list[Match]]]:
     if sentence := absent(kind_of("bm25s")):
         pytest.skip(sentence)
     with ExitStack() as stack:
@@ -74,7 +74,7 @@ NAME = "sqlite-fts5"
 
 
 def test_it_answers_where_nothing_is_installed_and_its_clients_in_any_thread(
-    tiny: Any, place: Place, monkeypatch: pytest.MonkeyPatch
+    tiny: Any, place: SystemContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(systems, "_installed", lambda package: False)
     monkeypatch.setitem(sys.modules, "apsw", None)
@@ -86,7 +86,7 @@ def test_it_answers_where_nothing_is_installed_and_its_clients_in_any_thread(
         client.close()
 
 
-def test_a_python_without_it_is_one_sentence(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_without_it_is_one_sentence(place: SystemContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "TABLE", "CREATE VIRTUAL TABLE memory USING fts0(content)")
     words = "^sqlite-fts5 is without FTS5, which the SQLite of this Python lacks; run another Python"
     with pytest.raises(SystemAbsent, match=words), open_system(NAME, place):

@@ -9,7 +9,6 @@ import pytest
 
 from runner.errors import SystemFault
 from runner.systems import WRAPPERS, Lesson, Lessons, Match, Query
-from runner.systems.asking import Judge, answers
 from runner.systems.boosts import (
     any_phrase,
     distances,
@@ -20,8 +19,9 @@ from runner.systems.boosts import (
     share_of_words,
     wishes_of,
 )
-from runner.systems.system import Concurrent
-from runner.systems.wrappers import BestPassage, Pieces
+from runner.systems.query_runner import AnswerValidator, answers
+from runner.systems.system import SupportsThreads
+from runner.systems.wrappers import BestPassage, PassageLessons
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
 
@@ -33,7 +33,7 @@ def where(tiny: Any, piece: int) -> int:
 
 
 def test_every_passage_is_a_lesson_of_its_own(tiny: Any) -> None:
-    pieces = Pieces(tiny)
+    pieces = PassageLessons(tiny)
     assert len(pieces) == 2 * len(tiny)
     assert [one.number for one in pieces] == list(range(len(pieces)))
     assert pieces.owners == [where(tiny, piece) for piece in range(len(pieces))]
@@ -48,7 +48,7 @@ def test_every_passage_is_a_lesson_of_its_own(tiny: Any) -> None:
 
 
 def test_a_lesson_without_passages_is_its_own_piece(tools: Any) -> None:
-    pieces = Pieces(tools.Listed([("a", "one"), ("b", "two")]))
+    pieces = PassageLessons(tools.Listed([("a", "one"), ("b", "two")]))
     assert [(piece.text, pieces.owners[piece.number]) for piece in pieces] == [("one", 100), ("two", 101)]
 
 
@@ -60,7 +60,7 @@ def asked(tools: Any, tiny: Any) -> Any:
         inner = (tools.ScriptedClients if clients else tools.Scripted)(answer)
         system = BestPassage("odd+passages", inner)
         system.load(tiny)
-        judge, query = Judge("odd+passages", tiny), Query(6, "x", None, None)
+        judge, query = AnswerValidator("odd+passages", tiny), Query(6, "x", None, None)
         [found] = answers(system, "odd+passages", [query], k, judge)
         return inner, [match.number for match in found.matches], found.matches
 
@@ -130,9 +130,9 @@ def test_a_wrong_piece_is_refused(answer: list[Match], words: str, asked: Any) -
 
 
 def test_several_threads_ask_only_what_has_clients_for_them(tiny: Any, tools: Any, asked: Any) -> None:
-    answer = tools.best(Pieces(tiny))
-    assert not isinstance(BestPassage("odd", tools.Scripted(answer)), Concurrent)
-    assert isinstance(BestPassage("odd", tools.ScriptedClients(answer)), Concurrent)
+    answer = tools.best(PassageLessons(tiny))
+    assert not isinstance(BestPassage("odd", tools.Scripted(answer)), SupportsThreads)
+    assert isinstance(BestPassage("odd", tools.ScriptedClients(answer)), SupportsThreads)
     inner, _, _ = asked(answer, 3, clients=True)
     assert (inner.opened, inner.closed) == (1, 1)
 

@@ -18,14 +18,14 @@ from pathlib import Path
 
 import pytest
 
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.protocol.editions import current
 from tests.helping import runner
 
 PARTS = Path(__file__).with_name("parts")
 FILES = {  # a part, and where its one file goes
-    "suite.py": "runner/protocol/suites/toy.py",
-    "text.py": "runner/protocol/texts/toy.py",
+    "suite.py": "runner/protocol/datasets/toy.py",
+    "text.py": "runner/protocol/templates/toy.py",
     "embedder.py": "pgmnemo/embedders/toy.py",
     "metric.py": "runner/protocol/metrics/families/toy.py",
     "system.py": "runner/systems/toy.py",
@@ -34,12 +34,12 @@ FILES = {  # a part, and where its one file goes
 NEXT = "runner/protocol/editions/next.toml"
 ADDED = 'gates = ["toy"]\nmetrics.families = ["toy"]\n'  # a line each, of the next edition
 LINES = {  # a file, the line that is there, and the one that follows it
-    "runner/protocol/suites/__init__.py": (
-        '"sample": "runner.protocol.suites.sample:SAMPLE",', '"toy": "runner.protocol.suites.toy:TOY",'
+    "runner/protocol/datasets/__init__.py": (
+        '"sample": "runner.protocol.datasets.sample:SAMPLE",', '"toy": "runner.protocol.datasets.toy:TOY",'
     ),
-    "runner/protocol/texts/__init__.py": (
-        '"user-only-dated": "runner.protocol.texts:USER_ONLY_DATED",',
-        '"toy": "runner.protocol.texts.toy:TOY",',
+    "runner/protocol/templates/__init__.py": (
+        '"user-only-dated": "runner.protocol.templates:USER_ONLY_DATED",',
+        '"toy": "runner.protocol.templates.toy:TOY",',
     ),
     "pgmnemo/embedders/__init__.py": (
         '"hash": "pgmnemo.embedders.hashing:FeatureHashing",', '"toy": "pgmnemo.embedders.toy:Toy",'
@@ -68,9 +68,9 @@ questions = 2
 
 DECIDED = (  # tests of what an edition decides or writes, and of registries
     "commands/cite/test_cite.py", "commands/cite/test_marks.py", "pgmnemo/test_registry.py",
-    "protocol/editions/test_load.py", "protocol/editions/test_twin.py", "protocol/gates", "protocol/texts",
-    "protocol/metrics/test_agreement.py", "protocol/metrics/test_family.py",
-    "protocol/metrics/test_score.py", "protocol/suites/test_corpus.py", "report/test_render.py",
+    "protocol/editions/test_load.py", "protocol/editions/test_twin.py", "protocol/gates",
+    "protocol/templates", "protocol/metrics/test_agreement.py", "protocol/metrics/test_family.py",
+    "protocol/metrics/test_score.py", "protocol/datasets/test_corpus.py", "report/test_render.py",
     "systems/test_contract.py::test_all_that_need_no_network_are_among_them", "verify/test_rescore.py",
 )  # fmt: skip
 OWED = {  # those that ask for the new part's own test

@@ -22,9 +22,9 @@ from runner.report.html import PAGE, render_page
 from runner.runs.canonical import compact, pretty
 from runner.runs.environment import Code
 from runner.runs.manifest import write_manifest
-from runner.runs.reading import Results
+from runner.runs.results import Results
 from runner.runs.run import metrics_text
-from runner.verification import Found, Verification, verify
+from runner.verification import CheckStatus, Verification, verify
 from tests.finished import running_commit
 
 OLDER, RIVAL = "pgmnemo@0.6.1", "bm25s"
@@ -44,7 +44,7 @@ class Copy:
     def faults(self, corpus: bool = False) -> dict[str, str]:
         """What is wrong, by check."""
         answers = self.verify(corpus).answers
-        return {answer.check: answer.sentence for answer in answers if answer.found is Found.WRONG}
+        return {answer.check: answer.sentence for answer in answers if answer.found is CheckStatus.WRONG}
 
     def path(self, name: str) -> Path:
         return self.folder.parent / name if name == "HISTORY.md" else self.folder / name

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from runner.verification import CHECKS, Found
+from runner.verification import CHECKS, CheckStatus
 from runner.verification.checks.scores import ids
-from runner.verification.evidence import Evidence
+from runner.verification.context import RunContext
 
 NAMES = {
     "metrics": "metrics.json", "raw": "raw_retrievals.jsonl", "run": "run.json", "timings": "timings.jsonl",
@@ -69,8 +69,8 @@ def test_a_fault_has_its_sentence(run: Any, place: str, value: Any, check: str, 
     run.write(NAMES[name], document)
     if check != "manifest":
         run.seal()
-    answer = CHECKS[check](Evidence(run.folder, sql=run.sql))
-    assert (answer.found, sentence in answer.sentence) == (Found.WRONG, True), answer.sentence
+    answer = CHECKS[check](RunContext(run.folder, sql=run.sql))
+    assert (answer.found, sentence in answer.sentence) == (CheckStatus.WRONG, True), answer.sentence
 
 
 @pytest.mark.parametrize("name", ["metrics.json", "raw_retrievals.jsonl", "report.md", "timings.jsonl"])

@@ -12,7 +12,7 @@ import pytest
 import runner
 from pgmnemo.errors import UsageError
 from runner.cli import main
-from runner.verification import CHECKS, Outcome, verification
+from runner.verification import CHECKS, VerificationOutcome, verification
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_what_a_headline_stands_on_and_was_not_asked_is_exit_code_4(
 def test_a_fault_goes_before_what_was_not_asked(run: Any, finished: Any) -> None:
     run.edit("report.md", "n = 4", "n = 5")
     assert main(["verify", str(run.folder), str(finished.folder)]) == 1
-    assert runner.verify(run.folder, rerun=0, sql=run.sql).outcome is Outcome.FAULT
+    assert runner.verify(run.folder, rerun=0, sql=run.sql).outcome is VerificationOutcome.FAULT
 
 
 @pytest.mark.usefixtures("released")

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from runner.runs.canonical import compact, pretty
-from runner.runs.costs import Timing, latencies
-from runner.verification import CHECKS, Answer, Found
-from runner.verification.evidence import Evidence
+from runner.runs.timings import Timing, latencies
+from runner.verification import CHECKS, CheckResult, CheckStatus
+from runner.verification.context import RunContext
 from tests.verify.conftest import OLDER, RIVAL
 
 CORPUS = Path(__file__).parents[2] / "benchmarks" / "sample" / "sample.json"
@@ -26,7 +26,7 @@ Lines = list[Any]
 Change = Callable[[Any, Lines, Lines, Lines], object]
 
 
-def asked(source: Path, home: Path, check: str, change: Change, corpus: Path | None = None) -> Answer:
+def asked(source: Path, home: Path, check: str, change: Change, corpus: Path | None = None) -> CheckResult:
     """What the check says once run.json, raw lines, timings or reranks have been changed."""
     folder = Path(shutil.copytree(source, home / source.name))
     run = json.loads((folder / "run.json").read_text())
@@ -35,7 +35,7 @@ def asked(source: Path, home: Path, check: str, change: Change, corpus: Path | N
     (folder / "run.json").write_text(pretty(run))
     for name, changed in lines.items():
         (folder / name).write_text("".join(compact(one) + "\n" for one in changed))
-    return CHECKS[check](Evidence(folder, corpus))
+    return CHECKS[check](RunContext(folder, corpus))
 
 
 def block(raw: Lines, arm: str, scope: str = "pool") -> Lines:
@@ -211,7 +211,7 @@ def test_a_fault_is_found_by_the_check_alone(
     measured: Path, tmp_path: Path, check: str, change: Change, sentence: str
 ) -> None:
     answer = asked(measured, tmp_path, check, change)
-    assert answer.found is Found.WRONG
+    assert answer.found is CheckStatus.WRONG
     assert sentence in answer.sentence
 
 
@@ -221,7 +221,7 @@ def test_a_score_that_is_no_sum_of_its_components_is_found(
 ) -> None:
     """In a run of a release whose score is one."""
     answer = asked(former, tmp_path, "scores", change)
-    assert answer.found is Found.WRONG
+    assert answer.found is CheckStatus.WRONG
     assert ", its components give " in answer.sentence
 
 
@@ -235,15 +235,15 @@ def test_a_score_that_is_no_sum_of_its_components_is_found(
 )
 def test_the_corpus_knows_more(measured: Path, tmp_path: Path, change: Change, sentence: str) -> None:
     answer = asked(measured, tmp_path, "corpus", change, CORPUS)
-    assert answer.found is Found.WRONG
+    assert answer.found is CheckStatus.WRONG
     assert sentence in answer.sentence
 
 
 def test_an_honest_run_holds(measured: Path) -> None:
-    evidence = Evidence(measured, CORPUS)
+    evidence = RunContext(measured, CORPUS)
     answers = [check(evidence) for check in CHECKS.values()]
-    assert [one.sentence for one in answers if one.found is Found.WRONG] == []
-    assert [one.check for one in answers if one.found is Found.NOT_ASKED] == [
+    assert [one.sentence for one in answers if one.found is CheckStatus.WRONG] == []
+    assert [one.check for one in answers if one.found is CheckStatus.NOT_ASKED] == [
         "commit", "signature", "rewrites", "rerun",
     ]  # fmt: skip
 
@@ -254,6 +254,6 @@ def test_the_engine_itself_recalls_a_run(
     """An embedded database, and no server that the environment names."""
     monkeypatch.setenv("PGMNEMO_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("PGMNEMO_DSN", "postgresql://nobody@127.0.0.1:1/none")
-    answer = CHECKS["rerun"](Evidence(measured, rerun=5))
-    assert answer.found is Found.HOLDS, answer.sentence
+    answer = CHECKS["rerun"](RunContext(measured, rerun=5))
+    assert answer.found is CheckStatus.HOLDS, answer.sentence
     assert "by 14 of 14 arms" in answer.sentence

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from runner.commands.history import log_deviation
-from runner.verification import CHECKS, Found
+from runner.verification import CHECKS, CheckStatus
 
 CORPUS_CHECKS = {"corpus", "questions", "ranked", "controls"}
 
@@ -21,7 +21,7 @@ def test_a_run_is_intact_as_its_runner_left_it(copy: Callable[[], Any]) -> None:
     assert verification.faults == ()
     assert verification.intact
     assert verification.verdict == "deviation"
-    not_asked = {answer.check for answer in verification.answers if answer.found is Found.NOT_ASKED}
+    not_asked = {answer.check for answer in verification.answers if answer.found is CheckStatus.NOT_ASKED}
     assert not_asked == CORPUS_CHECKS | {"commit", "signature", "reranks", "rewrites", "rerun"}
     assert [answer.check for answer in verification.answers] == list(CHECKS)
 
@@ -29,7 +29,7 @@ def test_a_run_is_intact_as_its_runner_left_it(copy: Callable[[], Any]) -> None:
 def test_a_run_agrees_with_its_corpus(copy: Callable[[], Any]) -> None:
     verification = copy().verify(corpus=True)
     assert verification.faults == ()
-    holding = {answer.check for answer in verification.answers if answer.found is Found.HOLDS}
+    holding = {answer.check for answer in verification.answers if answer.found is CheckStatus.HOLDS}
     assert holding >= CORPUS_CHECKS
 
 
@@ -43,7 +43,7 @@ def test_a_corpus_may_be_named_from_where_one_stands(run: Any, monkeypatch: pyte
 def test_a_deviation_that_became_known_later_is_told(run: Any) -> None:
     log_deviation(run.folder, "the clock was wrong")
     answer = next(answer for answer in run.verify().answers if answer.check == "history")
-    assert answer.found is Found.HOLDS
+    assert answer.found is CheckStatus.HOLDS
     assert answer.sentence.endswith("; later it adds: the clock was wrong")
 
 

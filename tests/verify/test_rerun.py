@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import runner
-from runner.systems import SYSTEMS, Kind, Match, Query
-from runner.verification import CHECKS, Answer, Found, Outcome, verify
+from runner.systems import SYSTEMS, Match, Query, SystemSpec
+from runner.verification import CHECKS, CheckResult, CheckStatus, VerificationOutcome, verify
 from runner.verification.checks.rankings import AGAIN
-from runner.verification.evidence import Evidence
+from runner.verification.context import RunContext
 from tests.finished import NO_MODES, CommonWords
 from tests.verify.conftest import Copy
 
@@ -37,7 +37,7 @@ def system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[type[Co
     monkeypatch.setenv("PGMNEMO_CACHE_DIR", str(tmp_path / "cache"))
 
     def put(kind: type[CommonWords]) -> None:
-        made = Kind("pgmnemo", "words", lambda place: kind(place, 1, NO_MODES), versions=True)
+        made = SystemSpec("pgmnemo", "words", lambda place: kind(place, 1, NO_MODES), versions=True)
         monkeypatch.setitem(SYSTEMS._members, "pgmnemo", made)
 
     put(CommonWords)
@@ -61,8 +61,8 @@ def copied(made: Any, home: Path) -> Copy:
     return Copy(home / "results" / made.folder.name, made.sql, made.corpus)
 
 
-def rerun(run: Any, number: int = 25, corpus: Path | None = None) -> Answer:
-    return CHECKS["rerun"](Evidence(run.folder, corpus, None, run.sql, number))
+def rerun(run: Any, number: int = 25, corpus: Path | None = None) -> CheckResult:
+    return CHECKS["rerun"](RunContext(run.folder, corpus, None, run.sql, number))
 
 
 def name(rank: Any) -> str:
@@ -83,7 +83,7 @@ def forged(run: Copy, change: Callable[[Lines], object]) -> str:
     change(lines)
     run.write("raw_retrievals.jsonl", lines)
     answer = rerun(run)
-    assert answer.found is Found.WRONG, answer.sentence
+    assert answer.found is CheckStatus.WRONG, answer.sentence
     return answer.sentence
 
 
@@ -108,7 +108,7 @@ def exchange(run: Any) -> None:
 @pytest.mark.usefixtures("system")
 def test_an_honest_run_has_its_rankings_again(copy: Copies) -> None:
     answer = rerun(copy(), 3)
-    assert answer.found is Found.HOLDS, answer.sentence
+    assert answer.found is CheckStatus.HOLDS, answer.sentence
     said = "3 questions, recalled again in conversation, pool by 5 of 5 arms: the same ids and scores"
     assert answer.sentence.startswith(said)
 
@@ -137,7 +137,7 @@ def test_gold_that_was_never_recalled_stands_nowhere(run: Any, system: Callable[
     for line in (*of(lines, "pgmnemo"), *of(lines, "bm25")):
         del line["ranking"][5:]
     run.write("raw_retrievals.jsonl", lines)
-    assert rerun(run).found is Found.HOLDS
+    assert rerun(run).found is CheckStatus.HOLDS
 
     def first(lines: Lines) -> None:
         line = next(of(lines, "pgmnemo"))
@@ -195,7 +195,7 @@ def test_an_arm_that_does_not_open_here_is_named(
     absent = replace(SYSTEMS[BESIDE], packages=("no-such-package",), remedy="install it")
     monkeypatch.setitem(SYSTEMS._members, BESIDE, absent)
     answer = rerun(copied(beside, tmp_path))
-    assert answer.found is Found.HOLDS
+    assert answer.found is CheckStatus.HOLDS
     assert "by 6 of 10 arms: " in answer.sentence
     why = f"not installed: no-such-package; {absent.remedy}"
     assert f"; not held: {BESIDE} ({why}), {BESIDE}+rerank ({why}), " in answer.sentence
@@ -224,15 +224,15 @@ def test_another_version_of_a_rival_is_named_where_it_ranks_otherwise(beside: An
     lost(lines)
     run.write("raw_retrievals.jsonl", lines)
     answer = rerun(run)
-    assert answer.found is Found.HOLDS
+    assert answer.found is CheckStatus.HOLDS
     assert "is here, the run's was 1.0: " in answer.sentence
 
 
 def test_a_system_other_than_pgmnemo_is_recalled_again(another: Any, tmp_path: Path) -> None:
     run = copied(another, tmp_path)
-    assert rerun(run).found is Found.HOLDS
+    assert rerun(run).found is CheckStatus.HOLDS
     found = runner.verify(run.folder, sql=run.sql, rerun=25)
-    assert (found.outcome, BESIDE in found.arms) == (Outcome.HELD, True)
+    assert (found.outcome, BESIDE in found.arms) == (VerificationOutcome.HELD, True)
 
     def turned(lines: Lines) -> None:
         line = max(of(lines, BESIDE), key=lambda one: len(one["ranking"]))
@@ -245,9 +245,9 @@ def test_a_system_other_than_pgmnemo_is_recalled_again(another: Any, tmp_path: P
 @pytest.mark.usefixtures("system")
 def test_the_manifest_draws_the_questions(run: Any) -> None:
     from runner.bench.request import selected
-    from runner.verification.recalling import drawn
+    from runner.verification.rerun import drawn
 
-    evidence = Evidence(run.folder, run.corpus)
+    evidence = RunContext(run.folder, run.corpus)
     assert evidence.corpus is not None
     asked = selected(evidence.run.choice, evidence.corpus, evidence.edition)
     draws = {tuple(one.position for one in drawn(asked, f"{salt}", 2)) for salt in range(20)}
@@ -273,7 +273,7 @@ def test_what_cannot_be_recalled_again_is_not_asked(run: Any, field: str, value:
     record[part][inner] = value
     run.write("run.json", record)
     answer = rerun(run)
-    assert answer.found is Found.NOT_ASKED
+    assert answer.found is CheckStatus.NOT_ASKED
     assert sentence in answer.sentence
 
 
@@ -288,7 +288,7 @@ def test_another_corpus_is_a_fault_where_it_is_named_and_not_at_hand_where_it_is
     document["corpus"]["sha256"] = "0" * 64
     run.write("run.json", document)
     answer = rerun(run)
-    assert answer.found is Found.NOT_ASKED
+    assert answer.found is CheckStatus.NOT_ASKED
     assert "name that one with --corpus" in answer.sentence
 
 
@@ -297,8 +297,8 @@ def test_a_corpus_that_is_not_here_is_said(run: Any) -> None:
     document["choice"]["suite"] = "file"
     run.write("run.json", document)
     for check in ("rerun", "questions"):
-        answer = CHECKS[check](Evidence(run.folder, rerun=25))
-        assert answer.found is Found.NOT_ASKED
+        answer = CHECKS[check](RunContext(run.folder, rerun=25))
+        assert answer.found is CheckStatus.NOT_ASKED
         assert "the corpus is its owner's own file: give --corpus PATH" in answer.sentence
 
 
@@ -308,12 +308,12 @@ def test_another_major_version_of_postgresql_proves_nothing_against_a_run(copy: 
     record = run.read("run.json")
     record["database"]["postgresql"] = "16.4"
     run.write("run.json", record)
-    assert rerun(run).found is Found.HOLDS
+    assert rerun(run).found is CheckStatus.HOLDS
     lines = run.read("raw_retrievals.jsonl")
     for line in of(lines, "pgmnemo"):
         ids = [name(rank) for rank in line["ranking"]][::-1]
         line["ranking"] = [put(rank, one) for rank, one in zip(line["ranking"], ids, strict=True)]
     run.write("raw_retrievals.jsonl", lines)
     answer = rerun(run)
-    assert answer.found is Found.NOT_ASKED
+    assert answer.found is CheckStatus.NOT_ASKED
     assert "pgmnemo is not held: PostgreSQL 18 is here, the run's was 16: " in answer.sentence

@@ -11,7 +11,7 @@ from cyclopts import App
 import pgmnemo
 from pgmnemo.cli.commands import app as mnemo
 from runner.cli import app as runner
-from runner.protocol.suites import SUITES
+from runner.protocol.datasets import SUITES
 
 SQL = Path(__file__).resolve().parents[2] / "sql" / "src"
 VERB = re.compile(

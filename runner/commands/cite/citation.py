@@ -15,25 +15,25 @@ from pgmnemo import escaping
 from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.escaping import escape_markdown, escape_markup
 from pgmnemo.paths import release_numbers
-from runner.commands.compare.side import Side
-from runner.errors import RefusedError
-from runner.naming import Name
+from runner.commands.compare.compared_run import ComparedRun
+from runner.errors import UnusableRunError
+from runner.naming import SystemName
 from runner.protocol.metrics.document import row
 from runner.protocol.metrics.score import score
 from runner.records import ALL, Json
 from runner.report.citation import CITABLE, citation, refusal, share, verdict_words, version
 from runner.report.formats import CITED, figure, questions_of
 from runner.report.render import template
-from runner.runs.alike import asked, differences
 from runner.runs.canonical import compact
-from runner.runs.costs import SUFFIX
+from runner.runs.comparability import asked, differences
 from runner.runs.folder import is_local
 from runner.runs.history import withdrawn
 from runner.runs.raw import RAW, decode
-from runner.runs.reading import read_results
+from runner.runs.results import read_results
 from runner.runs.run import Run
+from runner.runs.timings import SUFFIX
 from runner.verification.checks import CHECKS
-from runner.verification.evidence import HOSTILE, Evidence, Found
+from runner.verification.context import HOSTILE, CheckStatus, RunContext
 
 CHANCE = "random"
 QUICK = ("complete", "manifest", "history", "commit", "record", "report", "timings")
@@ -71,14 +71,14 @@ def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
     return Citation(text, bibtex(after, text), badge(after), notes)
 
 
-def paragraph(after: Side, before: Side | None = None) -> str:
+def paragraph(after: ComparedRun, before: ComparedRun | None = None) -> str:
     """Return only the paragraph, of metrics.json as it is; raises as `cite` does except for the
     raw rankings.
     """
     return _text(citable(after), None if before is None else _comparable(citable(before), after))
 
 
-def _text(after: Side, before: Side | None) -> str:
+def _text(after: ComparedRun, before: ComparedRun | None) -> str:
     pair = None if before is None else (before.figures, before.told)
     text = escape_markdown("\n".join([citation(after.figures, after.told, pair) or "", *_beside(after)]))
     if before is None:
@@ -87,7 +87,7 @@ def _text(after: Side, before: Side | None) -> str:
     return escape_markdown(f"{text}\nPrevious: {version(run)}, {verdict_words(run)}. Artefacts: {run.path}")
 
 
-def _beside(results: Side) -> list[str]:
+def _beside(results: ComparedRun) -> list[str]:
     """Return a line with the best other arm of the run and a random order; empty if there are neither.
 
     The system under test behind a reranker is not another arm.
@@ -102,7 +102,7 @@ def _beside(results: Side) -> list[str]:
     return [f"Best of the others in the same run: {', '.join(told)}."] if told else []
 
 
-def _notes(results: Side) -> list[str]:
+def _notes(results: ComparedRun) -> list[str]:
     """Return where the folder is not, or not yet, what the citation says it is."""
     if results.folder.resolve().as_posix().endswith(results.run.path.rstrip("/")):
         return []
@@ -112,7 +112,7 @@ def _notes(results: Side) -> list[str]:
     ]
 
 
-def _comparable(before: Side, after: Side) -> Side:
+def _comparable(before: ComparedRun, after: ComparedRun) -> ComparedRun:
     """Return the earlier run; UsageError with the first thing that keeps both out of one citation (protocol
     §8).
     """
@@ -124,7 +124,7 @@ def _comparable(before: Side, after: Side) -> Side:
     return before
 
 
-def _apart(before: Side, after: Side) -> str | None:
+def _apart(before: ComparedRun, after: ComparedRun) -> str | None:
     first, second = before.run, after.run
     if _unversioned(first) != _unversioned(second):
         return f"system {first.system} against {second.system}"
@@ -140,22 +140,22 @@ def _apart(before: Side, after: Side) -> str | None:
 
 def _unversioned(run: Run) -> str:
     """Return the system under test without its version."""
-    return str(replace(Name.of(run.choice.system), version=""))
+    return str(replace(SystemName.of(run.choice.system), version=""))
 
 
-def read_cited(folder: Path | str) -> Side:
+def read_cited(folder: Path | str) -> ComparedRun:
     """Return the run in `folder`, both documents as its manifest has them; raises like `read_results`.
 
     RefusedError for a run that HISTORY.md says was withdrawn: neither a citation nor a document may use it.
     """
-    results = read_results(folder, Side)
+    results = read_results(folder, ComparedRun)
     _ = results.edition  # an unknown edition is an error before any look-up
     if (why := withdrawn(results.later)) is not None:
-        raise RefusedError(f"{folder} was withdrawn: HISTORY.md says: {why}; cite another run")
+        raise UnusableRunError(f"{folder} was withdrawn: HISTORY.md says: {why}; cite another run")
     return results
 
 
-def citable(results: Side) -> Side:
+def citable(results: ComparedRun) -> ComparedRun:
     """`results` themselves; RefusedError with the usual sentence when nothing of the run may be cited."""
     reason = refusal(results.figures, results.run)
     if reason is None:
@@ -165,27 +165,27 @@ def citable(results: Side) -> Side:
         reason += (
             " Its report.md says what the protocol does not know; a citable run has a registered corpus."
         )
-    raise RefusedError(f"{results.folder}: {reason}")
+    raise UnusableRunError(f"{results.folder}: {reason}")
 
 
-def demand_kept(results: Side) -> None:
+def demand_kept(results: ComparedRun) -> None:
     """Raise RefusedError for a run in local/, which is on this machine only."""
     if is_local(results.folder):
-        raise RefusedError(
+        raise UnusableRunError(
             f"{results.folder} is not kept, so nobody could look it up: keep it with `python -m runner "
             f"history add {shlex.quote(str(results.folder))}`, and cite the folder that this prints"
         )
 
 
-def demand_checked(cited: Side, *names: str) -> None:
+def demand_checked(cited: ComparedRun, *names: str) -> None:
     """RefusedError with the first fault that these checks of `verify` find, in its words."""
-    evidence = Evidence(cited.folder)
+    evidence = RunContext(cited.folder)
     for answer in (CHECKS[name](evidence) for name in names):
-        if answer.found is Found.WRONG:
+        if answer.found is CheckStatus.WRONG:
             raise _unsound(cited, f"{answer.check}: {answer.sentence}")
 
 
-def demand_sound(cited: Side) -> None:
+def demand_sound(cited: ComparedRun) -> None:
     """RefusedError with the first fault of a run, and for a headline that follows from no ranking."""
     demand_checked(cited, *QUICK)
     try:
@@ -197,7 +197,7 @@ def demand_sound(cited: Side) -> None:
             raise _unsound(cited, f"metrics: {name} does not follow from {RAW}")
 
 
-def _headline_anew(cited: Side) -> list[Json]:
+def _headline_anew(cited: ComparedRun) -> list[Json]:
     """Return the rows of the system under test in the first scope, computed from its own rankings there."""
     run = cited.run
     marks = (compact({"arm": run.system})[1:-1], compact({"scope": run.scopes[0].name})[1:-1])
@@ -211,15 +211,15 @@ def _headline_anew(cited: Side) -> list[Json]:
     return [row(one) for one in found.results]
 
 
-def _row(cited: Side, rows: list[Json], metric: str) -> Json | None:
+def _row(cited: ComparedRun, rows: list[Json], metric: str) -> Json | None:
     run = cited.run
     wanted = (run.system, run.scopes[0].name, run.headline_view, ALL, metric)
     names = ("arm", "scope", "view", "type", "metric")
     return next((one for one in rows if tuple(one[name] for name in names) == wanted), None)
 
 
-def _unsound(cited: Side, fault: str) -> RefusedError:
-    return RefusedError(
+def _unsound(cited: ComparedRun, fault: str) -> UnusableRunError:
+    return UnusableRunError(
         f"{cited.folder} does not verify: {fault}; `python -m runner verify` says all that it found"
     )
 
@@ -232,7 +232,7 @@ WIDTHS = {" ',.ijlI": 0.31, "frt-()[]/:;|!": 0.37, "mwMW@%": 0.93}  # of Verdana
 CAPITAL, USUAL = 0.69, 0.61
 
 
-def badge(results: Side) -> str:
+def badge(results: ComparedRun) -> str:
     """Return the SVG: what was measured, under which protocol, and the value with its verdict.
 
     Its description is the whole citation, so that the picture always carries it.
@@ -270,7 +270,7 @@ def _em(character: str) -> float:
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-def bibtex(results: Side, text: str) -> str:
+def bibtex(results: ComparedRun, text: str) -> str:
     """Return an `@misc` entry with the whole citation as its note, so that the label cannot be
     left behind.
     """

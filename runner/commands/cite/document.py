@@ -46,7 +46,7 @@ FIGURE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CiteMark:
     """A mark: its words, its first line, and the position of its body in the text."""
 
     words: tuple[str, ...]
@@ -62,11 +62,11 @@ class Document:
         self.text = text
         self._starts = [0, *(found.end() for found in NEWLINE.finditer(text)), len(text) + 1]
         self._tokens = [token for token in MARKDOWN.parse(text) if token.map]
-        self.marks: list[Mark] = []
+        self.marks: list[CiteMark] = []
         self.faults: list[tuple[int, str]] = []
         self._read_marks()
 
-    def body(self, mark: Mark) -> str:
+    def body(self, mark: CiteMark) -> str:
         """Return the body of a mark, its lines ended by `\n`."""
         return NEWLINE.sub("\n", self.text[mark.start : mark.end])
 
@@ -135,7 +135,7 @@ class Document:
             elif len(opened) == 1:
                 begun = opened.pop()
                 words = tuple(begun["words"].split())
-                self.marks.append(Mark(words, self.line(begun.start()), begun.end(), found.start()))
+                self.marks.append(CiteMark(words, self.line(begun.start()), begun.end(), found.start()))
             else:
                 opened.pop()
         self.faults += [(self.line(one.start()), "the mark has no <!-- /cite -->") for one in opened[:1]]

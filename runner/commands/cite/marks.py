@@ -12,19 +12,19 @@ from itertools import zip_longest
 from pathlib import Path
 
 from pgmnemo.errors import PgmnemoError, UsageError, os_errors
-from runner.commands.cite.document import Document, Mark
-from runner.commands.cite.kinds import FROM, Answer, written
-from runner.commands.cite.shelf import Shelf
-from runner.commands.cite.systems import TITLE
-from runner.commands.compare.side import Side
-from runner.places import ROOT
+from runner.commands.cite.document import CiteMark, Document
+from runner.commands.cite.mark_contents import FROM, MarkContent, written
+from runner.commands.cite.run_cache import RunCache
+from runner.commands.cite.systems_table import TITLE
+from runner.commands.compare.compared_run import ComparedRun
+from runner.paths import ROOT
 from runner.protocol.editions import OlderEdition
 from runner.runs.output import check_output
 from runner.runs.storage import DOCUMENT, read_regular
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class DocumentFinding:
     """A fault to mend, or a figure of another author, in one sentence."""
 
     file: str
@@ -39,8 +39,8 @@ class Finding:
 class Report:
     """The findings in some documents; `marks` figures were written by the program, `borrowed` by others."""
 
-    findings: tuple[Finding, ...]
-    borrowed: tuple[Finding, ...]
+    findings: tuple[DocumentFinding, ...]
+    borrowed: tuple[DocumentFinding, ...]
     marks: int
     files: int
 
@@ -53,13 +53,13 @@ class Report:
 class Page:
     """A document and the content of its marks."""
 
-    def __init__(self, file: Path, shelf: Shelf) -> None:
+    def __init__(self, file: Path, shelf: RunCache) -> None:
         self.file, self.shelf = file, shelf
         self.document = Document(_read(file))
-        self.faults = [Finding(str(file), *fault) for fault in self.document.faults]
+        self.faults = [DocumentFinding(str(file), *fault) for fault in self.document.faults]
         self.answers = [(mark, self._answer(mark)) for mark in self.document.marks]
 
-    def _answer(self, mark: Mark) -> Answer | None:
+    def _answer(self, mark: CiteMark) -> MarkContent | None:
         """None where the mark is of others, or has a fault."""
         try:
             if mark.words[:1] != (FROM,):
@@ -74,17 +74,17 @@ class Page:
             self.faults.append(self.finding(mark.line, str(error)))
         return None
 
-    def finding(self, line: int, message: str) -> Finding:
+    def finding(self, line: int, message: str) -> DocumentFinding:
         """Return a finding about this file."""
-        return Finding(str(self.file), line, message)
+        return DocumentFinding(str(self.file), line, message)
 
     @property
-    def borrowed(self) -> list[Finding]:
+    def borrowed(self) -> list[DocumentFinding]:
         """The figures of others, each with its source."""
         marks = (mark for mark in self.document.marks if mark.words[:1] == (FROM,))
         return [self.finding(mark.line, " ".join(mark.words)) for mark in marks]
 
-    def differences(self) -> Iterator[Finding]:
+    def differences(self) -> Iterator[DocumentFinding]:
         """Yield each mark that differs from the artefacts, and each plot that is not theirs."""
         for mark, answer in self.answers:
             if answer and (body := self.document.body(mark)) != answer.text:
@@ -95,7 +95,7 @@ class Page:
                     mark.line, f"{answer.drawn[0].name} is not the plot of these runs: `cite --write`"
                 )
 
-    def unsourced(self) -> Iterator[Finding]:
+    def unsourced(self) -> Iterator[DocumentFinding]:
         """Figures of a run that no mark of the document names for its readers."""
         named = {cited.folder for _, answer in self.answers if answer for cited in answer.named}
         for mark, answer in self.answers:
@@ -106,7 +106,7 @@ class Page:
                         mark.line, f"no reader sees which run this is of: add {_source(cited)}"
                     )
 
-    def unmarked(self) -> Iterator[Finding]:
+    def unmarked(self) -> Iterator[DocumentFinding]:
         """Figures near a recall word that no program wrote."""
         for line, figures in self.document.unmarked():
             yield self.finding(
@@ -149,11 +149,11 @@ def write(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[st
 def _pages(files: Iterable[str | os.PathLike[str]], root: str | os.PathLike[str] | None) -> list[Page]:
     if root is not None and not Path(root).is_dir():
         raise UsageError(f"--root: there is no folder {root}; name the one that holds benchmarks/")
-    shelf = Shelf(Path(root) if root is not None else ROOT)
+    shelf = RunCache(Path(root) if root is not None else ROOT)
     return [Page(Path(file), shelf) for file in files]
 
 
-def _report(pages: list[Page], found: Callable[[Page], Iterable[Finding]]) -> Report:
+def _report(pages: list[Page], found: Callable[[Page], Iterable[DocumentFinding]]) -> Report:
     return Report(
         findings=tuple(finding for page in pages for finding in sorted(found(page))),
         borrowed=tuple(finding for page in pages for finding in page.borrowed),
@@ -171,7 +171,7 @@ def _difference(body: str, text: str) -> tuple[int, str]:
     return min(at, body.count("\n")), f"{here}, the artefacts say {says}"
 
 
-def _source(cited: Side) -> str:
+def _source(cited: ComparedRun) -> str:
     return f"<!-- cite: source {cited.run.choice.suite}/{cited.run.name} --><!-- /cite -->"
 
 

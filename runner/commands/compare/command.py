@@ -14,11 +14,11 @@ from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import Progress
 from pgmnemo.server.server_files import check_release
 from pgmnemo.terminal import say
-from runner.bench.options import Options
+from runner.bench.options import RunOptions
 from runner.bench.pipeline import run
 from runner.bench.request import Request
-from runner.commands.compare.comparing import compare
-from runner.commands.compare.gating import gate
+from runner.commands.compare.compare_runs import compare
+from runner.commands.compare.release_gate import gate
 from runner.commands.compare.text import append_summary, comparison_text, gate_text
 from runner.markdown import show
 from runner.options import Despite, MaxDrop, Quiet, Strict, limits
@@ -33,7 +33,7 @@ def compare_command(
     json: bool = False,
     versions: tuple[str, str] | None = None,
     suite: str | None = None,
-    options: Annotated[Options, Parameter(name="*")] = Options(),  # noqa: B008
+    options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),  # noqa: B008
     quiet: Quiet = False,
 ) -> int:
     """Compare two runs question by question, with a statistical verdict.
@@ -57,7 +57,11 @@ def compare_command(
 
 
 def _folders(
-    folders: Sequence[Path], versions: Sequence[str] | None, suite: str | None, options: Options, quiet: bool
+    folders: Sequence[Path],
+    versions: Sequence[str] | None,
+    suite: str | None,
+    options: RunOptions,
+    quiet: bool,
 ) -> Sequence[Path]:
     if versions is None:
         if len(folders) != 2:

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 
 from pgmnemo.errors import UsageError
 from pgmnemo.registry import Registry
-from runner.commands.compare.rows import LEVEL, Finding, Member, Moved, Row
-from runner.commands.compare.side import Side
+from runner.commands.compare.compared_run import ComparedRun
+from runner.commands.compare.rows import LEVEL, ComparisonFinding, DifferenceRow, Hypothesis, MovedQuestions
 from runner.protocol.statistics.bootstrap import RESAMPLES, SEED
 from runner.records import ALL, Json
 from runner.report.formats import count, shorten
-from runner.runs import alike
-from runner.runs.alike import differences, postgres_major
+from runner.runs import comparability
+from runner.runs.comparability import differences, postgres_major
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +27,20 @@ class Mismatch:
         return f"{self.condition} ({self.words})"
 
 
-Check = Callable[[Side, Side], str]
+Check = Callable[[ComparedRun, ComparedRun], str]
 """In words how two runs differ; empty where they do not."""
 
 
 def _of_record(name: str) -> Check:
     """Return a condition that the two records decide."""
 
-    def check(before: Side, after: Side) -> str:
+    def check(before: ComparedRun, after: ComparedRun) -> str:
         return next((shorten(words) for _, words in differences(before.run, after.run, (name,))), "")
 
     return check
 
 
-def _metrics(before: Side, after: Side) -> str:
+def _metrics(before: ComparedRun, after: ComparedRun) -> str:
     """Return the major version of the metric code, and the definition of every metric by its sentence."""
     first, second = before.metrics, after.metrics
     if _major(first) != _major(second):
@@ -59,7 +59,7 @@ def _major(metrics: Mapping[str, object]) -> str:
     return str(metrics["metric_code"]).partition(".")[0]
 
 
-def _questions(before: Side, after: Side) -> str:
+def _questions(before: ComparedRun, after: ComparedRun) -> str:
     parts = []
     for scope in before.keys.keys() & after.keys.keys():
         first, second = before.keys[scope], after.keys[scope]
@@ -71,7 +71,7 @@ def _questions(before: Side, after: Side) -> str:
     return "; ".join(sorted(parts))
 
 
-def _gold(before: Side, after: Side) -> str:
+def _gold(before: ComparedRun, after: ComparedRun) -> str:
     parts = []
     for scope in before.keys.keys() & after.keys.keys():
         first, second = before.tables[scope].questions, after.tables[scope].questions
@@ -81,7 +81,7 @@ def _gold(before: Side, after: Side) -> str:
     return "; ".join(sorted(parts))
 
 
-def _postgres(before: Side, after: Side) -> str:
+def _postgres(before: ComparedRun, after: ComparedRun) -> str:
     """Return how the major versions of PostgreSQL differ, which can change stems; empty for
     another system.
     """
@@ -93,7 +93,7 @@ OF_BOTH = ("suite", "questions asked")  # seen better in the corpus and in the q
 CONDITIONS: Registry[Check] = Registry(
     "condition to compare despite",
     {
-        **{name: _of_record(name) for name in alike.CONDITIONS if name not in OF_BOTH},
+        **{name: _of_record(name) for name in comparability.CONDITIONS if name not in OF_BOTH},
         "postgresql": _postgres,
         "metrics": _metrics,
         "questions": _questions,
@@ -102,7 +102,9 @@ CONDITIONS: Registry[Check] = Registry(
 )
 
 
-def mismatches(before: Side, after: Side, despite: Collection[str] = ()) -> tuple[Mismatch, ...]:
+def mismatches(
+    before: ComparedRun, after: ComparedRun, despite: Collection[str] = ()
+) -> tuple[Mismatch, ...]:
     """Return the conditions in which the runs differ, all of them waived by `despite`.
 
     Raises UsageError for a difference that is not waived, and for a waiver that names no condition.
@@ -143,15 +145,15 @@ class Change:
 class Comparison:
     """The candidate against the baseline. `despite` holds the waived mismatches: the result's label."""
 
-    baseline: Side
-    candidate: Side
-    finding: Finding
+    baseline: ComparedRun
+    candidate: ComparedRun
+    finding: ComparisonFinding
     reasons: tuple[str, ...]
     despite: tuple[Mismatch, ...]
     changes: tuple[Change, ...]
-    rows: tuple[Row, ...]
-    family: tuple[Member, ...]
-    moved: tuple[Moved, ...]
+    rows: tuple[DifferenceRow, ...]
+    family: tuple[Hypothesis, ...]
+    moved: tuple[MovedQuestions, ...]
     max_drop: Mapping[str, float]
     resamples: int = RESAMPLES
 
@@ -166,7 +168,7 @@ class Comparison:
         return self.baseline.run.headline_view
 
     @property
-    def whole(self) -> tuple[Row, ...]:
+    def whole(self) -> tuple[DifferenceRow, ...]:
         """The rows over all types of that view."""
         return tuple(row for row in self.rows if row.of(self.view))
 
@@ -194,7 +196,7 @@ class Comparison:
 
     def exit_code(self, *, strict: bool = False) -> int:
         """1 when regressed, and with `strict` when inconclusive; else 0."""
-        bad = {Finding.REGRESSED} | ({Finding.INCONCLUSIVE} if strict else set())
+        bad = {ComparisonFinding.REGRESSED} | ({ComparisonFinding.INCONCLUSIVE} if strict else set())
         return int(self.finding in bad)
 
     def document(self) -> Json:
@@ -229,7 +231,7 @@ class Comparison:
         }
 
 
-def _side(side: Side) -> Json:
+def _side(side: ComparedRun) -> Json:
     return {
         "name": side.name,
         "pgmnemo_version": side.version,
@@ -242,7 +244,7 @@ def _side(side: Side) -> Json:
     }
 
 
-def _member(member: Member) -> Json:
+def _member(member: Hypothesis) -> Json:
     return {
         "scope": member.row.scope,
         "metric": member.row.metric,

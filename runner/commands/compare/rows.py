@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from runner.commands.compare.side import Chosen, Pair
+from runner.commands.compare.compared_run import Chosen, PairedValues
 from runner.protocol.editions import Edition
 from runner.protocol.metrics import Metric
 from runner.protocol.metrics.metric import Floats
@@ -27,7 +27,7 @@ EQUAL = 1e-12  # values closer than this are one value, rounded twice
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DifferenceRow:
     """The difference candidate minus baseline, paired by question.
 
     `won` and `lost` count the questions with a risen and a fallen value; `mcnemar_p` is None except for hits.
@@ -55,19 +55,21 @@ class Row:
         return (self.view, self.type) == (view, ALL)
 
 
-def rows_of(pair: Pair, views: Sequence[View], resamples: int) -> Iterator[Row]:
+def rows_of(pair: PairedValues, views: Sequence[View], resamples: int) -> Iterator[DifferenceRow]:
     """Yield one row for each view, type and metric."""
     for view, type_, chosen in pair.parts(views):
         yield from _part(pair, view, type_, chosen, resamples)
 
 
-def _part(pair: Pair, view: str, type_: str, chosen: Chosen, resamples: int) -> Iterator[Row]:
+def _part(
+    pair: PairedValues, view: str, type_: str, chosen: Chosen, resamples: int
+) -> Iterator[DifferenceRow]:
     moves = pair.moves[chosen]
     found = bootstrap_difference(moves, pair.clusters(chosen), resamples=resamples)
     before, after = pair.before[chosen].mean(axis=0), pair.after[chosen].mean(axis=0)
     for i, metric in enumerate(pair.metrics):
         won, lost = _won_and_lost(moves[:, i])
-        yield Row(
+        yield DifferenceRow(
             scope=pair.scope,
             view=view,
             type=type_,
@@ -95,7 +97,7 @@ def _won_and_lost(moves: Floats) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedQuestions:
     """Keys of the questions with a risen and a fallen value, q2 before q10."""
 
     scope: str
@@ -104,7 +106,7 @@ class Moved:
     lost: tuple[str, ...]
 
 
-def moved(pair: Pair, metric: str, chosen: Chosen) -> Moved:
+def moved(pair: PairedValues, metric: str, chosen: Chosen) -> MovedQuestions:
     """Return the `chosen` questions that `metric` tells apart."""
     place = [m.name for m in pair.metrics].index(metric)
     moves = pair.moves[chosen, place]
@@ -112,7 +114,7 @@ def moved(pair: Pair, metric: str, chosen: Chosen) -> Moved:
         tuple(sorted((pair.questions[i].key for i in chosen[mask]), key=_natural))
         for mask in (moves > EQUAL, moves < -EQUAL)
     )
-    return Moved(pair.scope, metric, won, lost)
+    return MovedQuestions(pair.scope, metric, won, lost)
 
 
 def _natural(key: str) -> list[tuple[bool, int, str]]:
@@ -126,7 +128,7 @@ RECALL_BAND, RANK_BAND = 0.010, 0.015  # where the protocol has no band for the 
 RECALL_PIN, RANK_PIN = "recall_any@10", "MRR@50"  # the metrics that the protocol's bands are given for
 
 
-class Finding(StrEnum):
+class ComparisonFinding(StrEnum):
     """The finding of a comparison."""
 
     IMPROVED = "improved"
@@ -136,13 +138,13 @@ class Finding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class Hypothesis:
     """A hypothesis of the family that Holm's correction runs over, and the decision on it."""
 
-    row: Row
+    row: DifferenceRow
     p_holm: float
     band: float
-    finding: Finding
+    finding: ComparisonFinding
 
 
 def band(edition: Edition, suite: str, metric: str) -> float:
@@ -157,47 +159,53 @@ def band(edition: Edition, suite: str, metric: str) -> float:
 
 
 def family(
-    rows: Sequence[Row], headline: Collection[str], edition: Edition, suite: str, view: str = ALL
-) -> list[Member]:
+    rows: Sequence[DifferenceRow], headline: Collection[str], edition: Edition, suite: str, view: str = ALL
+) -> list[Hypothesis]:
     """Return the headline metrics in every scope, over a view; a trivial one is no headline and left out."""
     chosen = [row for row in rows if row.of(view) and row.metric in headline and not row.trivial]
     adjusted = holm([row.p for row in chosen])
     members = []
     for row, p in zip(chosen, adjusted, strict=True):
         width = band(edition, suite, row.metric)
-        members.append(Member(row, p, width, finding(row, p, width)))
+        members.append(Hypothesis(row, p, width, finding(row, p, width)))
     return members
 
 
-def finding(row: Row, p_holm: float, width: float) -> Finding:
+def finding(row: DifferenceRow, p_holm: float, width: float) -> ComparisonFinding:
     """Return the word for one metric. A change must be shown and exceed the band; equality must be shown
     too.
     """
     if not (row.won or row.lost):
-        return Finding.EQUIVALENT
+        return ComparisonFinding.EQUIVALENT
     if p_holm < LEVEL and row.ci95_low > 0 and row.difference > width:
-        return Finding.IMPROVED
+        return ComparisonFinding.IMPROVED
     if p_holm < LEVEL and row.ci95_high < 0 and row.difference < -width:
-        return Finding.REGRESSED
+        return ComparisonFinding.REGRESSED
     if -width <= row.ci95_low and row.ci95_high <= width:
-        return Finding.EQUIVALENT
-    return Finding.INCONCLUSIVE
+        return ComparisonFinding.EQUIVALENT
+    return ComparisonFinding.INCONCLUSIVE
 
 
-def dropped(rows: Sequence[Row], limits: Mapping[str, float], view: str = ALL) -> list[Row]:
+def dropped(
+    rows: Sequence[DifferenceRow], limits: Mapping[str, float], view: str = ALL
+) -> list[DifferenceRow]:
     """Return the rows over a whole view that fell by more than the limit of their metric."""
     return [row for row in rows if row.of(view) and row.difference < -limits.get(row.metric, float("inf"))]
 
 
-def decide(members: Sequence[Member], fallen: Sequence[Row]) -> Finding:
+def decide(members: Sequence[Hypothesis], fallen: Sequence[DifferenceRow]) -> ComparisonFinding:
     """Return the word for the whole comparison."""
     findings = {member.finding for member in members}
-    if fallen or Finding.REGRESSED in findings:
-        return Finding.REGRESSED
-    if Finding.IMPROVED in findings and not any(_may_have_fallen(member) for member in members):
-        return Finding.IMPROVED
-    return Finding.EQUIVALENT if findings == {Finding.EQUIVALENT} else Finding.INCONCLUSIVE
+    if fallen or ComparisonFinding.REGRESSED in findings:
+        return ComparisonFinding.REGRESSED
+    if ComparisonFinding.IMPROVED in findings and not any(_may_have_fallen(member) for member in members):
+        return ComparisonFinding.IMPROVED
+    return (
+        ComparisonFinding.EQUIVALENT
+        if findings == {ComparisonFinding.EQUIVALENT}
+        else ComparisonFinding.INCONCLUSIVE
+    )
 
 
-def _may_have_fallen(member: Member) -> bool:
-    return member.finding is Finding.INCONCLUSIVE and member.row.difference < -member.band
+def _may_have_fallen(member: Hypothesis) -> bool:
+    return member.finding is ComparisonFinding.INCONCLUSIVE and member.row.difference < -member.band

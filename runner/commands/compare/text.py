@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pgmnemo import escaping
 from pgmnemo.errors import os_errors
+from runner.commands.compare.compared_run import ComparedRun
 from runner.commands.compare.comparison import Comparison
-from runner.commands.compare.gating import Checked, Gated
-from runner.commands.compare.rows import LEVEL, Finding, Member, Row
-from runner.commands.compare.side import Side
+from runner.commands.compare.release_gate import CheckedRun, GateOutcome
+from runner.commands.compare.rows import LEVEL, ComparisonFinding, DifferenceRow, Hypothesis
 from runner.markdown import table
 from runner.records import ALL
 from runner.report.formats import (
@@ -25,14 +25,14 @@ from runner.report.formats import (
     shorten,
 )
 from runner.report.render import template
-from runner.verification import Found
+from runner.verification import CheckStatus
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 MARKS = {
-    Finding.IMPROVED: "✅",
-    Finding.EQUIVALENT: "✅",
-    Finding.REGRESSED: "❌",
-    Finding.INCONCLUSIVE: "❔",
+    ComparisonFinding.IMPROVED: "✅",
+    ComparisonFinding.EQUIVALENT: "✅",
+    ComparisonFinding.REGRESSED: "❌",
+    ComparisonFinding.INCONCLUSIVE: "❔",
 }
 TEMPLATE = Path(__file__).with_name("compare.md.j2")
 KEYS_SHOWN = 12  # of the questions won or lost
@@ -44,12 +44,12 @@ def comparison_text(comparison: Comparison) -> str:
     return _rendered(comparison)
 
 
-def gate_text(gated: Gated) -> str:
+def gate_text(gated: GateOutcome) -> str:
     """Return what both runs were found to be, the verdict, and the rest of the comparison folded away."""
     return _rendered(gated.comparison, gated)
 
 
-def _rendered(found: Comparison | None, gated: Gated | None = None) -> str:
+def _rendered(found: Comparison | None, gated: GateOutcome | None = None) -> str:
     return template(TEMPLATE).render(
         found=found, gated=gated, of="" if found is None else _of(found), marks=MARKS, count=count,
         escaped=escaping.escape_markdown, side=_side, verified=_verification, changes=_changes,
@@ -66,15 +66,15 @@ def append_summary(text: str, environ: Mapping[str, str] = os.environ) -> None:
         file.write(text + "\n")
 
 
-def _side(side: Side) -> str:
+def _side(side: ComparedRun) -> str:
     labels = "; ".join(side.run.deviations)
     verdict = side.run.verdict + (f": {shorten(labels)}" if labels else "")
     return f"{side.name}, {side.run.title}, {side.run.embedder_name} ({verdict})"
 
 
-def _verification(checked: Checked) -> str:
+def _verification(checked: CheckedRun) -> str:
     found = checked.verification
-    asked = [answer for answer in found.answers if answer.found is not Found.NOT_ASKED]
+    asked = [answer for answer in found.answers if answer.found is not CheckStatus.NOT_ASKED]
     head = f"**{checked.role}** `{found.folder.name}`, {found.verdict}: "
     if found.intact:
         return escaping.escape_markdown(head) + f"intact, {len(asked)} checks hold"
@@ -99,18 +99,18 @@ def _changes(comparison: Comparison) -> str:
     return table(("what", "baseline", "candidate"), rows, "lll")
 
 
-def _scopes(comparison: Comparison) -> dict[str, list[Row]]:
+def _scopes(comparison: Comparison) -> dict[str, list[DifferenceRow]]:
     """Return the rows over all types, by scope."""
     scopes = dict.fromkeys(row.scope for row in comparison.rows)
     return {scope: [row for row in comparison.whole if row.scope == scope] for scope in scopes}
 
 
-def _metrics(comparison: Comparison, whole: Iterable[Row]) -> str:
+def _metrics(comparison: Comparison, whole: Iterable[DifferenceRow]) -> str:
     members = {id(member.row): member for member in comparison.family}
     return table(HEADS, [_cells(row, members.get(id(row))) for row in whole], "lrrrrrrrl")
 
 
-def _cells(row: Row, member: Member | None) -> tuple[str, ...]:
+def _cells(row: DifferenceRow, member: Hypothesis | None) -> tuple[str, ...]:
     """Return a metric in a line; Holm's p and the finding of a member of the tested family."""
     return (
         row.metric + (DAGGER if row.trivial else ""),
@@ -125,7 +125,7 @@ def _cells(row: Row, member: Member | None) -> tuple[str, ...]:
     )
 
 
-def _difference(row: Row) -> str:
+def _difference(row: DifferenceRow) -> str:
     return difference(row.metric, row.difference, row.ci95_low, row.ci95_high)
 
 
@@ -142,9 +142,9 @@ def _types(comparison: Comparison, scope: str) -> str:
     return table(("questions", "n", *headline), rows)
 
 
-def _parts(rows: Iterable[Row]) -> dict[str, dict[str, Row]]:
+def _parts(rows: Iterable[DifferenceRow]) -> dict[str, dict[str, DifferenceRow]]:
     """Return rows by part and metric: the types of the first view, then every other view as a whole."""
-    parts: dict[str, dict[str, Row]] = {}
+    parts: dict[str, dict[str, DifferenceRow]] = {}
     for row in rows:
         if ALL in (row.view, row.type):
             parts.setdefault(row.type if row.view == ALL else row.view, {})[row.metric] = row

@@ -17,13 +17,13 @@ from runner.commands.export.forms import beir, trec
 from runner.options import Run
 from runner.runs.output import check_new
 from runner.runs.raw import RAW
-from runner.runs.reading import collector_paused, read_results
+from runner.runs.results import collector_paused, read_results
 from runner.runs.run import METRICS, RUN
 from runner.runs.storage import reported, write_file
-from runner.verification.evidence import Evidence
+from runner.verification.context import RunContext
 
 Files = Iterator[tuple[str, str]]  # the path in the folder, and the text of each file
-FORMATS: Registry[Callable[[Evidence], Files]] = Registry("format", {"trec": trec, "beir": beir})
+FORMATS: Registry[Callable[[RunContext], Files]] = Registry("format", {"trec": trec, "beir": beir})
 
 
 def export_command(folder: Run, /, *, output: Path, format: str = "trec", corpus: Path | None = None) -> int:
@@ -50,7 +50,7 @@ def export(
     """
     make, place = FORMATS[form], Path(output).expanduser().absolute()
     check_new("--output", place, "folder")
-    results = read_results(folder, Evidence, (RUN, METRICS, RAW))
+    results = read_results(folder, RunContext, (RUN, METRICS, RAW))
     results.corpus_path = None if corpus is None else Path(corpus)
     if results.corpus_path is not None and not results.corpus_path.exists():
         raise UsageError(f"--corpus names {corpus}, which does not exist")

@@ -15,18 +15,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from pgmnemo.errors import OutputError, UsageError
-from runner.protocol.suites.beir_folder import DOCUMENTS, HEAD, JUDGED, QUERIES
-from runner.records import Corpus, Hit, Question, Retrieval
+from runner.protocol.datasets.beir_folder import DOCUMENTS, HEAD, JUDGED, QUERIES
+from runner.records import Corpus, Question, RankedSegment, Retrieval
 from runner.report.render import template
 from runner.runs.canonical import compact
-from runner.verification.evidence import Evidence
+from runner.verification.context import RunContext
 
 QRELS = "qrels.txt"
 TEMPLATES = Path(__file__).parent / "templates"
 Name = Callable[[str, str], str]
 
 
-def trec(results: Evidence) -> Iterator[tuple[str, str]]:
+def trec(results: RunContext) -> Iterator[tuple[str, str]]:
     """Path and text of each file: README.md, then by scope the qrels and one run for each arm."""
     run, depth = results.run, results.edition.retrieval.depth
     first, arm = run.scopes[0].name, file_name(run.system)
@@ -67,7 +67,7 @@ def _id(text: str) -> str:
     return text
 
 
-def beir(results: Evidence) -> Iterator[tuple[str, str]]:
+def beir(results: RunContext) -> Iterator[tuple[str, str]]:
     """Path and text of each file; UsageError without the run's own corpus, for a run holds no text."""
     corpus, depth = _corpus(results), results.edition.retrieval.depth
     name, asked = _naming(corpus), {row.question: row for row in results.rows}
@@ -94,7 +94,7 @@ def documents(corpus: Corpus, name: Name) -> Iterator[str]:
         yield _line({"_id": name(one.project, one.id), "title": "", "text": one.text, "metadata": about})
 
 
-def _corpus(results: Evidence) -> Corpus:
+def _corpus(results: RunContext) -> Corpus:
     if results.corpus is None:
         raise UsageError("beir needs the texts, and a run holds none: name its corpus with --corpus")
     return results.measured()
@@ -109,7 +109,7 @@ def _naming(corpus: Corpus) -> Name:
 
 
 def _renamed(row: Retrieval, name: Name) -> Retrieval:
-    return replace(row, ranking=tuple(Hit(name(row.project, hit.id)) for hit in row.ranking))
+    return replace(row, ranking=tuple(RankedSegment(name(row.project, hit.id)) for hit in row.ranking))
 
 
 def _line(record: dict[str, object]) -> str:

@@ -15,16 +15,16 @@ from cyclopts import App, Parameter
 
 from pgmnemo.errors import UsageError
 from pgmnemo.terminal import say
-from runner.errors import RefusedError
+from runner.errors import UnusableRunError
 from runner.options import Run
 from runner.records import Verdict
 from runner.runs.folder import is_local, keep
 from runner.runs.history import HISTORY, append_entry, entry_text, logged_manifests, own
 from runner.runs.manifest import MANIFEST
-from runner.runs.reading import Unreadable, read_results
+from runner.runs.results import Unreadable, read_results
 from runner.runs.run import Run as Record
 from runner.verification.checks.files import complete, manifest
-from runner.verification.evidence import Evidence, Wrong
+from runner.verification.context import CheckFailed, RunContext
 
 HistoryFile = Annotated[
     Path | None, Parameter(help="the file (default: the HISTORY.md of the nearest folder above)")
@@ -56,7 +56,7 @@ def deviation(folder: Run, text: str, /, *, history: HistoryFile = None) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LoggedRun:
     """A results folder as HISTORY.md names it: `results` relative to the file, and its manifest's hash."""
 
     run: Record
@@ -109,40 +109,40 @@ def log_deviation(
     return logged.history
 
 
-def _append(logged: Logged, day: date, deviations: list[str]) -> None:
+def _append(logged: LoggedRun, day: date, deviations: list[str]) -> None:
     verdict, suite = logged.run.verdict, logged.run.choice.suite
     if deviations and verdict is Verdict.VERIFIED:
         verdict = Verdict.DEVIATION
     append_entry(logged.history, entry_text(day, suite, logged.results, verdict, logged.manifest, deviations))
 
 
-def _is_logged(logged: Logged) -> bool:
+def _is_logged(logged: LoggedRun) -> bool:
     known = logged_manifests(logged.history, logged.results)
     if known and logged.manifest not in known:
-        raise RefusedError(
+        raise UnusableRunError(
             f"{logged.results} stands in {logged.history} with another manifest: the folder was changed "
             "since; take it from the commit of the run"
         )
     return bool(known)
 
 
-def _read(folder: Path, history: str | PathLike[str] | None) -> Logged:
-    results = read_results(folder, Evidence)
+def _read(folder: Path, history: str | PathLike[str] | None) -> LoggedRun:
+    results = read_results(folder, RunContext)
     _demand_whole(results)
     place = folder.resolve()
     file = Path(history).absolute() if history is not None else _nearest(place)
     inside = place.is_relative_to(file.parent.resolve())
     name = place.relative_to(file.parent.resolve()).as_posix() if inside else place.name
-    return Logged(results.run, file, name, results.digest(MANIFEST))
+    return LoggedRun(results.run, file, name, results.digest(MANIFEST))
 
 
-def _demand_whole(results: Evidence) -> None:
+def _demand_whole(results: RunContext) -> None:
     """RefusedError unless the folder holds what its manifest lists, to the byte, and nothing besides."""
     for look in (complete, manifest):
         try:
             look(results)
-        except (Wrong, Unreadable) as fault:
-            raise RefusedError(
+        except (CheckFailed, Unreadable) as fault:
+            raise UnusableRunError(
                 f"{results.folder}: {fault}; the folder was changed since the run: make the run again"
             ) from None
 

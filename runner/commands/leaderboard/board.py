@@ -22,7 +22,7 @@ NOTES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class GapToBest:
     """A run minus the best of its board in the metric that orders it, paired by question."""
 
     metric: str
@@ -33,7 +33,7 @@ class Behind:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BoardRow:
     """One run in one scope. `values` are of rows of its metrics.json; `behind` is None for the first row.
 
     `rank` is one more than the number of runs that are above it in the metric that orders the board, so that
@@ -55,7 +55,7 @@ class Row:
     tuned_on: str
     deviations: tuple[str, ...]
     values: tuple[Mapping[str, Any], ...]
-    behind: Behind | None
+    behind: GapToBest | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ class Board:
     pooled: bool
     n: int
     metric: str
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRow, ...]
 
-    def shared(self, row: Row) -> bool:
+    def shared(self, row: BoardRow) -> bool:
         """Return whether another run has the same rank."""
         return sum(one.rank == row.rank for one in self.rows) > 1
 
@@ -85,7 +85,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class ExcludedRun:
     """A run that is on no board: `kind` is blocked, unverified, not intact or unreadable."""
 
     name: str
@@ -99,7 +99,7 @@ class Leaderboard:
     """Groups of runs that are alike, the largest first, and the runs that stand on no board."""
 
     groups: tuple[Group, ...]
-    asides: tuple[Aside, ...]
+    asides: tuple[ExcludedRun, ...]
 
 
 NO_EVIDENCE = "This corpus proves that an installation works; it is no evidence of recall (protocol §2.3)."
@@ -153,36 +153,36 @@ def scope_words(board: Board) -> str:
     return f"Scope {board.scope}, n = {count(board.n)}, by {board.metric}"
 
 
-def rank(board: Board, row: Row) -> str:
+def rank(board: Board, row: BoardRow) -> str:
     """`2`, or `2=` where another run shares it."""
     return f"{row.rank}=" if board.shared(row) else str(row.rank)
 
 
-def values(row: Row) -> Iterator[tuple[str, str, str]]:
+def values(row: BoardRow) -> Iterator[tuple[str, str, str]]:
     """Yield each metric with its value and its interval."""
     for value in row.values:
         dagger = DAGGER if trivial(value) else ""
         yield value["metric"], f"{figure(value['metric'], value['value'])}{dagger}", interval(value)
 
 
-def cells(row: Row) -> Iterator[str]:
+def cells(row: BoardRow) -> Iterator[str]:
     """Return each value with its interval."""
     return (f"{value} {ends}" for _, value, ends in values(row))
 
 
-def behind(row: Row) -> str:
+def behind(row: BoardRow) -> str:
     """Return the difference to the best with its interval, and whether it is one."""
     if row.behind is None:
         return BEST
     return moved(row.behind) if row.behind.told_apart else f"{moved(row.behind)}, not told apart"
 
 
-def moved(one: Behind) -> str:
+def moved(one: GapToBest) -> str:
     """Return a difference with its interval."""
     return difference(one.metric, one.difference, one.ci95_low, one.ci95_high)
 
 
-def verdict(row: Row) -> str:
+def verdict(row: BoardRow) -> str:
     """Return `verified`, or `deviation: ` and every departure."""
     return ": ".join([row.verdict, *(["; ".join(row.deviations)] if row.deviations else [])])
 

@@ -8,13 +8,28 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from runner.commands.compare.side import pair
-from runner.commands.leaderboard.board import VALUE, Aside, Behind, Board, Group, Leaderboard, Row
-from runner.commands.leaderboard.entry import Entry, Verify, apart, read_entry, results_folders, words
+from runner.commands.compare.compared_run import pair
+from runner.commands.leaderboard.board import (
+    VALUE,
+    Board,
+    BoardRow,
+    ExcludedRun,
+    GapToBest,
+    Group,
+    Leaderboard,
+)
+from runner.commands.leaderboard.verified_runs import (
+    VerifiedRun,
+    Verify,
+    apart,
+    read_entry,
+    results_folders,
+    words,
+)
 from runner.protocol.statistics.bootstrap import bootstrap_difference
 from runner.records import ALL, SearchScope
 from runner.report.formats import CITED, questions_of
-from runner.runs.reading import collector_paused
+from runner.runs.results import collector_paused
 from runner.verification import verify
 from runner.verification.verification import signers_list
 
@@ -37,14 +52,14 @@ def leaderboard(
         check = partial(check, allowed_signers=signers_list(allowed_signers))
     places = results_folders(fspath(name) for name in folders)
     found = [read_entry(place, check) for place in places]
-    groups = _groups(one for one in found if isinstance(one, Entry))
+    groups = _groups(one for one in found if isinstance(one, VerifiedRun))
     made = tuple(_group(members, groups[0][0]) for members in groups)
-    return Leaderboard(made, tuple(one for one in found if isinstance(one, Aside)))
+    return Leaderboard(made, tuple(one for one in found if isinstance(one, ExcludedRun)))
 
 
-def _groups(entries: Iterable[Entry]) -> list[list[Entry]]:
+def _groups(entries: Iterable[VerifiedRun]) -> list[list[VerifiedRun]]:
     """Group runs that are alike; the largest group first, then in the order named."""
-    groups: list[list[Entry]] = []
+    groups: list[list[VerifiedRun]] = []
     for entry in entries:
         alike = [group for group in groups if not any(apart(group[0].side, entry.side))]
         if alike:
@@ -54,7 +69,7 @@ def _groups(entries: Iterable[Entry]) -> list[list[Entry]]:
     return sorted(groups, key=len, reverse=True)
 
 
-def _group(members: list[Entry], first: Entry) -> Group:
+def _group(members: list[VerifiedRun], first: VerifiedRun) -> Group:
     run = members[0].side.run
     corpus, title = run.corpus, run.corpus.title
     of = "" if run.headline_view == ALL else f", {questions_of(run.headline_view)}"
@@ -68,7 +83,7 @@ def _group(members: list[Entry], first: Entry) -> Group:
     )
 
 
-def _board(members: Sequence[Entry], scope: SearchScope) -> Board:
+def _board(members: Sequence[VerifiedRun], scope: SearchScope) -> Board:
     name, headline = scope.name, members[0].side.run.headline
     shown = [metric for metric in headline if all(_row(one, name, metric) for one in members)]
     order = CITED if CITED in shown else shown[0]
@@ -82,32 +97,32 @@ def _board(members: Sequence[Entry], scope: SearchScope) -> Board:
     return Board(name, scope.pooled, int(rows[0].values[0]["n"]), order, rows)
 
 
-def _row(entry: Entry, scope: str, metric: str) -> Any:
+def _row(entry: VerifiedRun, scope: str, metric: str) -> Any:
     return entry.side.figures.row(entry.side.system, scope, metric)
 
 
-def _standing(entry: Entry, scope: str, metrics: Sequence[str]) -> tuple[Any, ...]:
+def _standing(entry: VerifiedRun, scope: str, metrics: Sequence[str]) -> tuple[Any, ...]:
     """Return the higher value first; the metrics after the first, then age, decide the order within a
     rank.
     """
     return (*(-_row(entry, scope, metric)["value"] for metric in metrics), entry.side.run.started)
 
 
-def _label(entry: Entry, members: Sequence[Entry]) -> str:
+def _label(entry: VerifiedRun, members: Sequence[VerifiedRun]) -> str:
     """Return the end of its path that no other member's path has."""
     own, others = _parts(entry), [_parts(one) for one in members if one is not entry]
     depth = next((n for n in range(1, len(own)) if all(own[-n:] != parts[-n:] for parts in others)), len(own))
     return "/".join(own[-depth:])
 
 
-def _parts(entry: Entry) -> tuple[str, ...]:
+def _parts(entry: VerifiedRun) -> tuple[str, ...]:
     return (*entry.folder.resolve().parts[1:-1], entry.side.name)
 
 
 def _made(
-    rank: int, entry: Entry, label: str, scope: str, shown: Sequence[str], best: Entry, order: str
-) -> Row:
-    return Row(
+    rank: int, entry: VerifiedRun, label: str, scope: str, shown: Sequence[str], best: VerifiedRun, order: str
+) -> BoardRow:
+    return BoardRow(
         rank=rank,
         name=entry.side.name,
         label=label,
@@ -123,7 +138,7 @@ def _made(
     )
 
 
-def _behind(best: Entry, entry: Entry, scope: str, metric: str) -> Behind:
+def _behind(best: VerifiedRun, entry: VerifiedRun, scope: str, metric: str) -> GapToBest:
     """As `compare` computes it: the studentised bootstrap of the paired differences."""
     [paired] = (one for one in pair(best.side, entry.side) if one.scope == scope)
     place = [known.name for known in paired.metrics].index(metric)
@@ -132,4 +147,4 @@ def _behind(best: Entry, entry: Entry, scope: str, metric: str) -> Behind:
     found = bootstrap_difference(moves, paired.clusters(chosen)).interval
     ends = (found.value, found.low, found.high)
     value, low, high = (round(float(end[0]), INTERVAL_DECIMALS) + 0.0 for end in ends)
-    return Behind(metric, value, low, high, told_apart=high < 0 or low > 0)
+    return GapToBest(metric, value, low, high, told_apart=high < 0 or low > 0)

@@ -1,5 +1,5 @@
 """Somebody else's rankings, scored against a corpus at hand; the verdict of what comes out is *stated*."""
 
-from runner.commands.score.stating import Stated, score
+from runner.commands.score.score_rankings import StatedScores, score
 
-__all__ = ["Stated", "score"]
+__all__ = ["StatedScores", "score"]

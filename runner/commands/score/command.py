@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pgmnemo import escaping
 from pgmnemo.errors import UsageError
-from runner.commands.score.stating import VERDICT, WORDS, Stated, load, score
+from runner.commands.score.score_rankings import VERDICT, WORDS, StatedScores, load, score
 from runner.markdown import show, table
-from runner.protocol.suites import SUITES
+from runner.protocol.datasets import SUITES
 from runner.records import ALL, Corpus, Json
 from runner.report.formats import Figures, count, figure, questions_of, shorten
 from runner.report.sections import counted, of_types, of_views, split
@@ -115,7 +115,7 @@ def lines(corpus: Corpus, folder: Path) -> Iterator[str]:
         yield f"scope {scope.name}: rank {where} for each question"
 
 
-def markdown(stated: Stated) -> str:
+def markdown(stated: StatedScores) -> str:
     """Return the tables, then the sentences; every metric and the types are of the first arm."""
     figures, headline = Figures(stated.document, stated.headline_view), stated.edition.metrics.headline
     scopes = list(dict.fromkeys(row.scope for row in stated.rows))
@@ -136,7 +136,7 @@ def markdown(stated: Stated) -> str:
     return escaping.escape_markdown("\n\n".join(parts)) + "\n"
 
 
-def sentences(stated: Stated) -> Iterator[str]:
+def sentences(stated: StatedScores) -> Iterator[str]:
     """Yield the verdict, what the corpus is, and every question or rank that was not simply scored."""
     edition, corpus, source = stated.edition, stated.corpus, stated.source
     yield f"{VERDICT}: {WORDS} (PROTOCOL.md {edition.version}, §5)"
@@ -174,7 +174,7 @@ def sentences(stated: Stated) -> Iterator[str]:
         )
 
 
-def _empty(stated: Stated) -> Counter[tuple[str, str]]:
+def _empty(stated: StatedScores) -> Counter[tuple[str, str]]:
     """Return the number of empty rankings that the file gives, by arm and scope; only positive counts."""
     empty = Counter((row.arm, row.scope) for row in stated.rows if not row.ranking)
     return empty - Counter(stated.missing)

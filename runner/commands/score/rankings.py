@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from runner.errors import RankingsError
-from runner.protocol.suites.reading import Source, once
+from runner.protocol.datasets.corpus_file import CorpusFile, once
 from runner.runs.raw import KEYS
 from runner.runs.storage import demand_regular
 
@@ -67,7 +67,7 @@ def read_rankings(path: Path) -> Rankings:
         empty = not path.stat().st_size
     except OSError as error:
         raise RankingsError(f"--rankings: {path} cannot be read ({error.strerror}); name a file") from None
-    source = Source(path)
+    source = CorpusFile(path)
     text = "" if empty else _text(source.content(), path.name)
     if not text.strip():
         raise RankingsError(f"{path.name} is empty: there is no ranking in it to score")

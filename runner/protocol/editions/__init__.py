@@ -1,12 +1,12 @@
 """The editions of the protocol: every reader of a run asks the edition that the run names."""
 
 from runner.protocol.editions.edition import (
+    CountingRule,
     Edition,
     EmbedderPins,
     EnginePins,
     MetricPins,
     PassagePins,
-    Reading,
     RetrievalPins,
     SuitePins,
 )
@@ -23,13 +23,13 @@ from runner.protocol.editions.load import (
 
 __all__ = [
     "DOCUMENT",
+    "CountingRule",
     "Edition",
     "EmbedderPins",
     "EnginePins",
     "MetricPins",
     "OlderEdition",
     "PassagePins",
-    "Reading",
     "RetrievalPins",
     "SuitePins",
     "current",

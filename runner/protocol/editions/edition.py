@@ -105,7 +105,7 @@ class SchemaPins(Pins, frozen=True):
     rewrites: str
 
 
-class Reading(Pins, frozen=True):
+class CountingRule(Pins, frozen=True):
     """How others count the same rankings: which metrics at which k, over which questions, in the first scope.
 
     `without` names keys of questions that are left out, by level; `uncited` is the value that a question
@@ -145,7 +145,7 @@ class SuitePins(Pins, frozen=True):
     files: str | None = None
     views: tuple[View, ...] = ()
     headline_view: str = "all"
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[CountingRule, ...] = ()
     split: str = ""
     sha256: str | None = None
     bytes: int | None = None

@@ -20,7 +20,7 @@ import msgspec
 
 from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.paths import release_numbers
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.protocol.editions.edition import Edition
 
 FOLDER = Path(__file__).parent

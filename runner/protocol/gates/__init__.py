@@ -9,12 +9,21 @@ from functools import cache
 
 from pgmnemo.registry import Registry, members
 from runner.protocol.editions import Edition
-from runner.protocol.gates.gate import Facts, Finding, Gate, deviations, judge, not_yet
+from runner.protocol.gates.gate import Gate, GateFinding, RunFacts, deviations, judge, not_yet
 from runner.records import GateResult, Status
 
 __all__ = [
-    "Facts", "Finding", "Gate", "check_after", "check_all", "check_before", "deviations", "gate_named",
-    "gates_of", "judge", "not_yet",
+    "Gate",
+    "GateFinding",
+    "RunFacts",
+    "check_after",
+    "check_all",
+    "check_before",
+    "deviations",
+    "gate_named",
+    "gates_of",
+    "judge",
+    "not_yet",
 ]  # fmt: skip
 
 
@@ -37,24 +46,24 @@ def gates_of(edition: Edition, ours: bool = True) -> tuple[Gate, ...]:
     return tuple(map(gate_named, names))
 
 
-def check_before(facts: Facts) -> tuple[GateResult, ...]:
+def check_before(facts: RunFacts) -> tuple[GateResult, ...]:
     """Return every gate in order, before the run: those that only its results can answer say NOT_YET."""
     early = replace(facts, retrievals=None, artefacts=None)
     return tuple(gate(early) for gate in _gates(facts))
 
 
-def check_all(facts: Facts) -> tuple[GateResult, ...]:
+def check_all(facts: RunFacts) -> tuple[GateResult, ...]:
     """Return every gate in order, after the run; one whose facts are still missing counts as failed."""
     return tuple(_settled(gate(facts)) for gate in _gates(facts))
 
 
-def check_after(before: tuple[GateResult, ...], facts: Facts) -> tuple[GateResult, ...]:
+def check_after(before: tuple[GateResult, ...], facts: RunFacts) -> tuple[GateResult, ...]:
     """As `check_all`, but what the corpus alone decided `before` the run is not looked at a second time."""
     found = {result.gate: result for result in before}
     return tuple(found[gate.name] if gate.of_corpus else _settled(gate(facts)) for gate in _gates(facts))
 
 
-def _gates(facts: Facts) -> tuple[Gate, ...]:
+def _gates(facts: RunFacts) -> tuple[Gate, ...]:
     return gates_of(facts.edition, facts.run.choice.ours)
 
 

@@ -17,7 +17,7 @@ WORST_FIRST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RunFacts:
     """One run, as far as it has come; None, or an empty field of `run`, is not known yet.
 
     `fingerprint` is that of the release that was asked for (None: no release), `recognised` whether the
@@ -68,7 +68,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GateFinding:
     """A gate's answer without the gate's name; the texts are sentences or values for a reader."""
 
     status: Status
@@ -87,7 +87,7 @@ class Gate:
     """
 
     name: str
-    check: Callable[[Facts], Finding]
+    check: Callable[[RunFacts], GateFinding]
     of_corpus: bool = False
     needs_text: bool = False
 
@@ -96,14 +96,14 @@ class Gate:
         """What it demands, in a sentence."""
         return (self.check.__doc__ or "").partition("\n")[0]
 
-    def __call__(self, facts: Facts) -> GateResult:
+    def __call__(self, facts: RunFacts) -> GateResult:
         """Check `facts`."""
         return GateResult(self.name, **asdict(self.check(facts)))
 
 
-def not_yet(expected: str) -> Finding:
+def not_yet(expected: str) -> GateFinding:
     """Return the finding of a gate whose facts are not known yet."""
-    return Finding(Status.NOT_YET, expected, "not known before the run")
+    return GateFinding(Status.NOT_YET, expected, "not known before the run")
 
 
 def judge(results: Iterable[GateResult]) -> Verdict:

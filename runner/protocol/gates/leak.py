@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import islice
 
-from runner.protocol.gates.gate import Facts, Finding, Gate
+from runner.protocol.gates.gate import Gate, GateFinding, RunFacts
 from runner.records import Corpus, Status
 
 EXPECTED = "no id of the corpus and no label in any text that is indexed or asked"
@@ -25,18 +25,18 @@ BLANKS = bytes(byte if byte > 127 or chr(byte).isalnum() or byte == ord("_") els
 Keys = Mapping[bytes, tuple[str, ...]]
 
 
-def leak(facts: Facts) -> Finding:
+def leak(facts: RunFacts) -> GateFinding:
     """FAILED with the first texts that hold an id or a label."""
     found = list(islice(_leaks(facts.corpus), SHOWN + 1))
     if not found:
-        return Finding(Status.PASSED, EXPECTED, "none")
+        return GateFinding(Status.PASSED, EXPECTED, "none")
     places = "; ".join(place for _, place in found[:SHOWN]) + (" and more" if len(found) > SHOWN else "")
     names = ", ".join(dict.fromkeys(repr(name) for name, _ in found[:SHOWN]))
     resolve = (
         "build the text from date, speaker, words and captions alone (§2.4), leaving ids and labels out; in "
         "a file of your own, give ids that no text holds"
     )
-    return Finding(Status.FAILED, EXPECTED, f"{names} in the text", places, resolve)
+    return GateFinding(Status.FAILED, EXPECTED, f"{names} in the text", places, resolve)
 
 
 def _leaks(corpus: Corpus) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from runner.protocol.editions import registered_files
-from runner.protocol.gates.gate import Facts, Finding, Gate
+from runner.protocol.gates.gate import Gate, GateFinding, RunFacts
 from runner.records import Corpus, Question, Status
 
 FLAG = "--allow-unregistered-corpus"
@@ -14,33 +14,33 @@ RESOLVED = "100 % of the evidence ids and of the questions that cite evidence re
 SHOWN = 5
 
 
-def dataset(facts: Facts) -> Finding:
+def dataset(facts: RunFacts) -> GateFinding:
     """PASSED for the pinned sha256; otherwise UNVERIFIED with the flag, FAILED without."""
     found = f"sha256 {facts.corpus.sha256}, {_name(facts)}"
     if facts.registered:
-        return Finding(Status.PASSED, _expected(facts), found, facts.corpus.path)
+        return GateFinding(Status.PASSED, _expected(facts), found, facts.corpus.path)
     if facts.run.choice.allow_unregistered_corpus:
-        return Finding(Status.UNVERIFIED, _expected(facts), found, facts.corpus.path, _get(facts))
+        return GateFinding(Status.UNVERIFIED, _expected(facts), found, facts.corpus.path, _get(facts))
     what = "these files" if facts.corpus.files else "this file"
     resolve = f"{_get(facts)}; or run {what} with {FLAG}: the result is then unverified and not citable"
-    return Finding(Status.FAILED, _expected(facts), found, facts.corpus.path, resolve)
+    return GateFinding(Status.FAILED, _expected(facts), found, facts.corpus.path, resolve)
 
 
-def _expected(facts: Facts) -> str:
+def _expected(facts: RunFacts) -> str:
     pins = facts.pins
     if pins is None or pins.sha256 is None:
         return f"a corpus that the protocol registers; it registers none for the suite {facts.corpus.suite}"
     return f"sha256 {pins.sha256}, which is {pins.what}"
 
 
-def _name(facts: Facts) -> str:
+def _name(facts: RunFacts) -> str:
     if _part_words(facts):
         return f"which is {_file_words(facts)}"
     what = facts.edition.known_files.get(facts.corpus.sha256)
     return f"which is {what}" if what else "which is no file that the protocol knows"
 
 
-def _get(facts: Facts) -> str:
+def _get(facts: RunFacts) -> str:
     pins = facts.pins
     if pins is None or pins.sha256 is None:
         return "use a suite with a registered corpus"
@@ -50,23 +50,23 @@ def _get(facts: Facts) -> str:
     return f"get {what} with `python -m runner fetch {facts.corpus.suite}` or name it with --data"
 
 
-def shape(facts: Facts) -> Finding:
+def shape(facts: RunFacts) -> GateFinding:
     """PASSED when all counts agree; otherwise UNVERIFIED for a file let through by the flag, else FAILED."""
     expected = _counts(facts)
     if not expected:
-        return Finding(Status.UNVERIFIED, "counts that the protocol registers", "none are registered")
+        return GateFinding(Status.UNVERIFIED, "counts that the protocol registers", "none are registered")
     counts = count(facts.corpus)
     wrong = {
         name: (number, counts.get(name, 0)) for name, number in expected.items() if counts.get(name) != number
     }
     wanted = ", ".join(f"{number:,} {name}" for name, number in expected.items())
     if not wrong:
-        return Finding(Status.PASSED, wanted, "exactly these counts", facts.corpus.path)
+        return GateFinding(Status.PASSED, wanted, "exactly these counts", facts.corpus.path)
     found = "; ".join(f"{got:,} {name} instead of {number:,}" for name, (number, got) in wrong.items())
     if part := _part_words(facts):
         found = f"{part}: {found}"
     status = Status.UNVERIFIED if facts.let_through else Status.FAILED
-    return Finding(status, wanted, found, facts.corpus.path, _mend(facts, wrong))
+    return GateFinding(status, wanted, found, facts.corpus.path, _mend(facts, wrong))
 
 
 def count(corpus: Corpus) -> dict[str, int]:
@@ -80,7 +80,7 @@ def count(corpus: Corpus) -> dict[str, int]:
     return {**corpus.shape, **shown, **Counter(question.type for question in corpus.questions)}
 
 
-def _counts(facts: Facts) -> dict[str, int]:
+def _counts(facts: RunFacts) -> dict[str, int]:
     """Return the registered counts; at turn level every turn is a segment."""
     registered = dict(facts.pins.shape) if facts.pins else {}
     if facts.corpus.granularity == "turn" and "turns" in registered:
@@ -88,7 +88,7 @@ def _counts(facts: Facts) -> dict[str, int]:
     return registered
 
 
-def _mend(facts: Facts, wrong: dict[str, tuple[int, int]]) -> str:
+def _mend(facts: RunFacts, wrong: dict[str, tuple[int, int]]) -> str:
     turns = facts.pins.shape.get("turns") if facts.pins else None
     if turns is not None and wrong.get("segments", (0, 0))[1] == turns:
         return "the corpus was cut into turns: cut it into sessions (§2.2.1)"
@@ -97,19 +97,19 @@ def _mend(facts: Facts, wrong: dict[str, tuple[int, int]]) -> str:
     return "use the registered corpus, whole"
 
 
-def granularity(facts: Facts) -> Finding:
+def granularity(facts: RunFacts) -> GateFinding:
     """DEVIATION for another granularity than the edition's: it is for comparison and never canonical."""
     wanted = facts.pins.granularity if facts.pins else facts.corpus.granularity
     expected = f"one lesson for each {wanted}"
     found = f"{facts.corpus.granularity} level, {len(facts.corpus.segments):,} lessons"
     if facts.canonical_granularity:
-        return Finding(Status.PASSED, expected, found)
-    return Finding(
+        return GateFinding(Status.PASSED, expected, found)
+    return GateFinding(
         Status.DEVIATION, expected, f"{found}: non-canonical", resolve=f"use --granularity {wanted}"
     )
 
 
-def coverage(facts: Facts) -> Finding:
+def coverage(facts: RunFacts) -> GateFinding:
     """Counted per id and per question. A gap fails, unless the granularity or the file already deviates."""
     scored = [question for question in facts.corpus.questions if question.scored]
     ids = [evidence for question in scored for evidence in question.evidence]
@@ -118,8 +118,8 @@ def coverage(facts: Facts) -> Finding:
     resolved, answerable = len(ids) - len(lost), len(scored) - missed
     found = f"{resolved:,} of {len(ids):,} ids and {answerable:,} of {len(scored):,} questions"
     if scored and not lost:
-        return Finding(Status.PASSED, RESOLVED, found, facts.corpus.path)
-    return Finding(
+        return GateFinding(Status.PASSED, RESOLVED, found, facts.corpus.path)
+    return GateFinding(
         _status(facts, missed == len(scored)), RESOLVED, found, _shown(lost, "; "), _resolve(facts)
     )
 
@@ -128,7 +128,7 @@ def _lost(question: Question) -> list[str]:
     return [evidence.cited for evidence in question.evidence if evidence.segment is None]
 
 
-def _status(facts: Facts, nothing: bool) -> Status:
+def _status(facts: RunFacts, nothing: bool) -> Status:
     if nothing:
         return Status.FAILED
     if not facts.canonical_granularity:
@@ -136,7 +136,7 @@ def _status(facts: Facts, nothing: bool) -> Status:
     return Status.UNVERIFIED if facts.let_through else Status.FAILED
 
 
-def _resolve(facts: Facts) -> str:
+def _resolve(facts: RunFacts) -> str:
     if not facts.canonical_granularity:
         return "none: the corpus cites what it does not hold at this granularity"
     if changed := _changed_words(facts):
@@ -146,7 +146,7 @@ def _resolve(facts: Facts) -> str:
     return "read every id in every evidence string and match it without its turn (§2.2.2)"
 
 
-def _part_words(facts: Facts) -> str:
+def _part_words(facts: RunFacts) -> str:
     """`3 of the 10 files of REALTALK (ten chats)`; empty for the whole, and for a corpus of one file."""
     pinned, pins = registered_files(facts.edition, facts.corpus.suite), facts.pins
     if not pinned or pins is None or facts.registered:
@@ -155,7 +155,7 @@ def _part_words(facts: Facts) -> str:
     return f"{format(known, ',') if known else 'none'} of the {len(pinned):,} files of {pins.what}"
 
 
-def _file_words(facts: Facts) -> str:
+def _file_words(facts: RunFacts) -> str:
     """Return how many files are there as registered, and one clause for each kind of fault, with the
     names.
     """
@@ -165,7 +165,7 @@ def _file_words(facts: Facts) -> str:
     return "; ".join([f"{_part_words(facts)}{each}", *faults])
 
 
-def _changed_words(facts: Facts) -> str:
+def _changed_words(facts: RunFacts) -> str:
     """Return the files that are there under a registered name with other bytes; empty where there is none."""
     pinned = registered_files(facts.edition, facts.corpus.suite)
     return _shown(dict(_faults(facts.corpus.files, pinned))["changed"])

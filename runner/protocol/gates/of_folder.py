@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.protocol.gates.gate import Facts, Finding, Gate, not_yet
+from runner.protocol.gates.gate import Gate, GateFinding, RunFacts, not_yet
 from runner.records import Status
 
 LINES = "one raw line for each question, arm and scope"
@@ -10,18 +10,18 @@ BLOCKED = "BLOCKED.md"
 UNBLOCKED = f"no {BLOCKED} in the results folder"
 
 
-def history(facts: Facts) -> Finding:
+def history(facts: RunFacts) -> GateFinding:
     """FAILED when no entry can be appended, so that no deviation goes unlogged."""
     expected = f"an entry for the run can be appended to {facts.history}"
     if facts.history_ready is None:
         return not_yet(expected)
     if facts.history_ready:
-        return Finding(Status.PASSED, expected, "it can", facts.history)
+        return GateFinding(Status.PASSED, expected, "it can", facts.history)
     resolve = "make the file writable, or name a folder that is with --output"
-    return Finding(Status.FAILED, expected, "it cannot be written", facts.history, resolve)
+    return GateFinding(Status.FAILED, expected, "it cannot be written", facts.history, resolve)
 
 
-def retrievals(facts: Facts) -> Finding:
+def retrievals(facts: RunFacts) -> GateFinding:
     """FAILED when the system under test or a control arm has not one line a question in each scope.
 
     Another system that failed has none, and its row says why.
@@ -38,12 +38,12 @@ def retrievals(facts: Facts) -> Finding:
     if wrong or not asked or not wanted:
         found = "; ".join(wrong) or "no question was asked"
         resolve = f"complete the run with --resume; {asked:,} questions were to be asked"
-        return Finding(Status.FAILED, LINES, found, "raw_retrievals.jsonl", resolve)
+        return GateFinding(Status.FAILED, LINES, found, "raw_retrievals.jsonl", resolve)
     found = f"{asked:,} questions in each of {len(counts)} pairs of arm and scope"
-    return Finding(Status.PASSED, LINES, found, "raw_retrievals.jsonl")
+    return GateFinding(Status.PASSED, LINES, found, "raw_retrievals.jsonl")
 
 
-def artefacts(facts: Facts) -> Finding:
+def artefacts(facts: RunFacts) -> GateFinding:
     """FAILED when one of the protocol's artefacts is missing."""
     wanted = facts.edition.artefacts.required
     expected = ", ".join(wanted)
@@ -51,19 +51,19 @@ def artefacts(facts: Facts) -> Finding:
         return not_yet(expected)
     missing = [name for name in wanted if not facts.artefacts.get(name)]
     if not missing:
-        return Finding(Status.PASSED, expected, "all of them", "results folder")
+        return GateFinding(Status.PASSED, expected, "all of them", "results folder")
     resolve = "complete the run with --resume, or run again"
-    return Finding(Status.FAILED, expected, f"no {', no '.join(missing)}", "results folder", resolve)
+    return GateFinding(Status.FAILED, expected, f"no {', no '.join(missing)}", "results folder", resolve)
 
 
-def blocked(facts: Facts) -> Finding:
+def blocked(facts: RunFacts) -> GateFinding:
     """FAILED when BLOCKED.md is among the artefacts."""
     if facts.artefacts is None:
         return not_yet(UNBLOCKED)
     if facts.artefacts.get(BLOCKED):
         resolve = f"mend what {BLOCKED} says and run anew into another folder"
-        return Finding(Status.FAILED, UNBLOCKED, f"{BLOCKED} is there", "results folder", resolve)
-    return Finding(Status.PASSED, UNBLOCKED, "none", "results folder")
+        return GateFinding(Status.FAILED, UNBLOCKED, f"{BLOCKED} is there", "results folder", resolve)
+    return GateFinding(Status.PASSED, UNBLOCKED, "none", "results folder")
 
 
 GATES = (

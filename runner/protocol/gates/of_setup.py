@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity
 from pgmnemo.server.releases import default_version
 from runner.protocol.editions import EmbedderPins
-from runner.protocol.gates.gate import Facts, Finding, Gate, not_yet
+from runner.protocol.gates.gate import Gate, GateFinding, RunFacts, not_yet
 from runner.records import Status
-from runner.runs.choice import NO_EMBEDDER
+from runner.runs.config import NO_EMBEDDER
 
 TENANT = "tenant_id"
 ANY = "any: the protocol names none for this suite"
@@ -17,7 +17,7 @@ FACTS = ("model", "revision", "dimensions", "max_tokens", "batch_size", "query_p
 COMMITTED = "a known commit without uncommitted changes in the code"
 
 
-def version(facts: Facts) -> Finding:
+def version(facts: RunFacts) -> GateFinding:
     """PASSED when asked = installed, from that release's scripts, and its functions have its fingerprint."""
     wanted = facts.run.choice.version
     expected = f"pgmnemo {wanted} of this repository, fingerprint {facts.fingerprint or 'unknown'}"
@@ -27,21 +27,21 @@ def version(facts: Facts) -> Finding:
     found = f"pgmnemo {database.pgmnemo}, fingerprint {database.fingerprint}"
     release = (wanted, facts.fingerprint, None)
     if facts.fingerprint and (database.pgmnemo, database.fingerprint, facts.changed) == release:
-        return Finding(Status.PASSED, expected, found, _where(database))
+        return GateFinding(Status.PASSED, expected, found, _where(database))
     if facts.fingerprint is None and database.pgmnemo == wanted == default_version():
-        return Finding(
+        return GateFinding(
             Status.DEVIATION, expected, f"{found}: {wanted} is in development", _where(database),
             "measure a release, or publish no number of this run",
         )  # fmt: skip
     fault, resolve = _fault(facts, database, wanted)
-    return Finding(Status.FAILED, expected, f"{found}: {fault}", _where(database), resolve)
+    return GateFinding(Status.FAILED, expected, f"{found}: {fault}", _where(database), resolve)
 
 
 def _where(database: DatabaseFacts) -> str:
     return f"database {database.database} ({database.origin})"
 
 
-def _fault(facts: Facts, database: DatabaseFacts, wanted: str) -> tuple[str, str]:
+def _fault(facts: RunFacts, database: DatabaseFacts, wanted: str) -> tuple[str, str]:
     """What is wrong, and how to mend it."""
     if facts.fingerprint is None:
         return f"{wanted} is no release of this repository", "name a version that sql/releases.toml lists"
@@ -68,18 +68,18 @@ def _fault(facts: Facts, database: DatabaseFacts, wanted: str) -> tuple[str, str
     )
 
 
-def seed(facts: Facts) -> Finding:
+def seed(facts: RunFacts) -> GateFinding:
     """PASSED when PYTHONHASHSEED and the run's seed are both the protocol's."""
     wanted = facts.edition.seed
     expected = f"PYTHONHASHSEED={wanted} and seed {wanted}"
     found = f"PYTHONHASHSEED={facts.run.python_hash_seed or '(not set)'} and seed {facts.run.seed}"
     if facts.run.python_hash_seed == str(wanted) and facts.run.seed == wanted:
-        return Finding(Status.PASSED, expected, found)
+        return GateFinding(Status.PASSED, expected, found)
     resolve = f"set PYTHONHASHSEED={wanted} before Python starts; the command line does so by itself"
-    return Finding(Status.FAILED, expected, found, "environment of the process", resolve)
+    return GateFinding(Status.FAILED, expected, found, "environment of the process", resolve)
 
 
-def settings(facts: Facts) -> Finding:
+def settings(facts: RunFacts) -> GateFinding:
     """FAILED when a demanded setting is not recorded, DEVIATION when any has another value than it should."""
     wanted = {name: str(value) for name, value in facts.edition.settings.items()}
     expected = (
@@ -91,13 +91,17 @@ def settings(facts: Facts) -> Finding:
     missing = [name for name in (*wanted, TENANT) if not found.get(name)]
     if missing:
         resolve = "record every pgmnemo setting in guc_state"
-        return Finding(Status.FAILED, expected, f"no value for {', '.join(missing)}", "guc_state", resolve)
+        return GateFinding(
+            Status.FAILED, expected, f"no value for {', '.join(missing)}", "guc_state", resolve
+        )
     demanded = {**{name: value for name, value in defaults.items() if name != TENANT}, **wanted}
     drifted = {name: value for name, value in demanded.items() if not equal(found.get(name, value), value)}
     if not drifted:
-        return Finding(Status.PASSED, expected, "as expected, the others at their defaults", "guc_state")
+        return GateFinding(Status.PASSED, expected, "as expected, the others at their defaults", "guc_state")
     words = ", ".join(f"{name} = {found[name]} instead of {value}" for name, value in drifted.items())
-    return Finding(Status.DEVIATION, expected, words, "guc_state", "reset the setting to the value demanded")
+    return GateFinding(
+        Status.DEVIATION, expected, words, "guc_state", "reset the setting to the value demanded"
+    )
 
 
 def _bare(values: Mapping[str, str]) -> dict[str, str]:
@@ -112,11 +116,11 @@ def equal(one: str, other: str) -> bool:
         return one == other
 
 
-def embedder(facts: Facts) -> Finding:
+def embedder(facts: RunFacts) -> GateFinding:
     """DEVIATION for another embedder, none, or a canonical name with another model, limit or prefix."""
     name = facts.run.choice.embedder
     if facts.pins is None:
-        return Finding(Status.PASSED, ANY, name)
+        return GateFinding(Status.PASSED, ANY, name)
     wanted = facts.pins.embedder
     if name == NO_EMBEDDER:
         return _departs(wanted, "none: keyword-only, without vectors")
@@ -127,11 +131,11 @@ def embedder(facts: Facts) -> Finding:
     differences = _differences(facts.run.embedder, facts.edition.embedders[wanted])
     if differences:
         return _departs(wanted, f"{wanted} with {differences}")
-    return Finding(Status.PASSED, wanted, _revision(facts.run.embedder))
+    return GateFinding(Status.PASSED, wanted, _revision(facts.run.embedder))
 
 
-def _departs(wanted: str, found: str) -> Finding:
-    return Finding(Status.DEVIATION, wanted, found, resolve=f"use --embedder {wanted}, without options")
+def _departs(wanted: str, found: str) -> GateFinding:
+    return GateFinding(Status.DEVIATION, wanted, found, resolve=f"use --embedder {wanted}, without options")
 
 
 def _differences(identity: EmbedderIdentity | None, pins: EmbedderPins) -> str:
@@ -146,28 +150,30 @@ def _revision(identity: EmbedderIdentity | None) -> str:
     return f"{identity.model}, revision {identity.revision}" if identity else "as expected"
 
 
-def scope(facts: Facts) -> Finding:
+def scope(facts: RunFacts) -> GateFinding:
     """DEVIATION for a part of the questions, a missing cutoff, or any option that departs."""
     cutoffs = ", ".join(map(str, facts.edition.metrics.cutoffs))
     expected = f"every question, at k = {cutoffs}, without a departing option"
     departures = list(facts.run.choice.departures(facts.edition))
     if not departures:
-        return Finding(Status.PASSED, expected, "as expected")
-    return Finding(Status.DEVIATION, expected, "; ".join(departures), resolve="leave these options out")
+        return GateFinding(Status.PASSED, expected, "as expected")
+    return GateFinding(Status.DEVIATION, expected, "; ".join(departures), resolve="leave these options out")
 
 
-def tree(facts: Facts) -> Finding:
+def tree(facts: RunFacts) -> GateFinding:
     """DEVIATION when the commit is unknown or the code differs from it."""
     code = facts.run.code
     if code.commit is None:
         resolve = "run from a git checkout of the repository"
-        return Finding(Status.DEVIATION, COMMITTED, "no commit is known: not a git checkout", resolve=resolve)
+        return GateFinding(
+            Status.DEVIATION, COMMITTED, "no commit is known: not a git checkout", resolve=resolve
+        )
     if code.dirty is not False:
         resolve = "commit the changes, or put them away, and run again"
-        return Finding(
+        return GateFinding(
             Status.DEVIATION, COMMITTED, f"uncommitted changes on top of {code.commit}", resolve=resolve
         )
-    return Finding(Status.PASSED, COMMITTED, code.commit)
+    return GateFinding(Status.PASSED, COMMITTED, code.commit)
 
 
 GATES = (

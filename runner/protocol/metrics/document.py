@@ -12,19 +12,19 @@ from dataclasses import asdict
 
 import numpy as np
 
-from runner.protocol.editions import Reading
+from runner.protocol.editions import CountingRule
 from runner.protocol.metrics.metric import metric_named, metrics_for
 from runner.protocol.metrics.score import ScopeTable, arrange, score
 from runner.records import Difference, Json, Retrieval, Score, SearchScope
-from runner.runs.alike import pairs
 from runner.runs.canonical import METRIC_DIGITS, significant
+from runner.runs.comparability import pairs
 from runner.runs.run import Run
 
 
 def readings_of(
     table: ScopeTable,
     arms: Sequence[str],
-    readings: Sequence[Reading],
+    readings: Sequence[CountingRule],
     level: str,
     uncited: int,
     unmarked: int,

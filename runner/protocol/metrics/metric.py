@@ -17,7 +17,7 @@ NOWHERE = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class GoldRanks:
     """`ranks` (questions, most gold): ranks from 1 of the gold that was found, ascending, then NOWHERE.
 
     `gold` (questions): how many gold segments each question has, found or not.
@@ -44,13 +44,13 @@ def locate(gold: Collection[str], ranking: Sequence[str]) -> list[int]:
     return [rank for rank, id in enumerate(ranking, 1) if id in gold]
 
 
-def tabulate(places: Iterable[tuple[Sequence[int], int]]) -> Found:
+def tabulate(places: Iterable[tuple[Sequence[int], int]]) -> GoldRanks:
     """Return one row for each (ascending ranks of the gold found, number of gold segments)."""
     listed = list(places)
     ranks = np.full((len(listed), max((len(r) for r, _ in listed), default=0) or 1), NOWHERE)
     for row, (found, _) in zip(ranks, listed, strict=True):
         row[: len(found)] = found
-    return Found(ranks, np.array([gold for _, gold in listed], dtype=np.int64))
+    return GoldRanks(ranks, np.array([gold for _, gold in listed], dtype=np.int64))
 
 
 Floats = NDArray[np.float64]
@@ -67,7 +67,7 @@ class Metric:
     name: str
     k: int
     definition: str
-    formula: Callable[[Found], Floats]
+    formula: Callable[[GoldRanks], Floats]
     direction: str = "higher"  # is better
     worst: float = 0.0  # the value of a missing retrieval
     scope_bound: bool = False

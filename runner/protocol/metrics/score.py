@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pgmnemo.errors import UsageError
 from pgmnemo.registry import Registry
 from runner.protocol.editions import Edition
-from runner.protocol.metrics.metric import Floats, Found, Metric, locate, metrics_for, tabulate
+from runner.protocol.metrics.metric import Floats, GoldRanks, Metric, locate, metrics_for, tabulate
 from runner.protocol.statistics import MEAN, PAIRED_SCORE, PAIRED_T, Interval, Method, mean_interval
 from runner.records import Difference, Retrieval, Score
 
@@ -22,7 +22,7 @@ CEILING = "ceiling"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedQuestion:
     """A question as every arm must have seen it in one scope."""
 
     key: str
@@ -37,12 +37,12 @@ class ScopeTable:
     """A scope: its questions by key, and for each arm the ranks of the gold by question."""
 
     scope: str
-    questions: dict[str, Judged] = field(default_factory=dict)
+    questions: dict[str, JudgedQuestion] = field(default_factory=dict)
     arms: dict[str, dict[str, list[int]]] = field(default_factory=dict)
 
     def add(self, row: Retrieval) -> None:
         """Take in one row. Raises UsageError where it contradicts or repeats an earlier one."""
-        judged = Judged(row.question, row.type, row.project, row.size, frozenset(row.gold))
+        judged = JudgedQuestion(row.question, row.type, row.project, row.size, frozenset(row.gold))
         if self.questions.setdefault(row.question, judged) != judged:
             raise UsageError(
                 f"arm {row.arm!r} saw question {row.question!r} in scope {self.scope!r} with another gold, "
@@ -55,16 +55,16 @@ class ScopeTable:
             )
         answers[row.question] = locate(judged.gold, [hit.id for hit in row.ranking])
 
-    def judged(self) -> list[Judged]:
+    def judged(self) -> list[JudgedQuestion]:
         """Return the questions in order of their keys, so that no figure depends on the order of the rows."""
         return [self.questions[key] for key in sorted(self.questions)]
 
-    def found(self, arm: str) -> Found:
+    def found(self, arm: str) -> GoldRanks:
         """Return where `arm` placed the gold, in the order of `judged`; a missing retrieval found none."""
         answers = self.arms[arm]
         return tabulate((answers.get(q.key, []), len(q.gold)) for q in self.judged())
 
-    def ceiling(self) -> Found:
+    def ceiling(self) -> GoldRanks:
         """Return the best that any ranking can do: all gold first, as far as the scope reaches."""
         return tabulate((range(1, min(len(q.gold), q.size) + 1), len(q.gold)) for q in self.judged())
 
@@ -142,7 +142,7 @@ def score(
     tables = arrange(rows)
     system = next(iter(tables[0].arms))
     for table in tables:
-        sheet = Sheet.of(table, metrics, clustered)
+        sheet = ValueSheet.of(table, metrics, clustered)
         for arm in sheet.values:
             results += sheet.results(arm, views)
         for other in table.arms:
@@ -155,20 +155,20 @@ def score(
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ValueSheet:
     """The values of a scope, `values[arm]` (questions, metrics), in the order of `questions` and
     `metrics`.
     """
 
     scope: str
-    questions: list[Judged]
+    questions: list[JudgedQuestion]
     metrics: list[Metric]
     sizes: NDArray[np.int64]
     clusters: NDArray[np.str_] | None
     values: dict[str, Floats]
 
     @classmethod
-    def of(cls, table: ScopeTable, metrics: list[Metric], clustered: bool) -> Sheet:
+    def of(cls, table: ScopeTable, metrics: list[Metric], clustered: bool) -> ValueSheet:
         """Apply every metric to every arm and to the ceiling."""
         questions = table.judged()
         found = {arm: table.found(arm) for arm in table.arms} | {CEILING: table.ceiling()}

@@ -34,7 +34,7 @@ ROUNDING = 1e-9  # of the degrees, so that a sum's last bit decides nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ScoreTestInput:
     """The input of the score test, each (metrics,): shares won and lost, effective number,
     degrees of freedom.
     """
@@ -80,7 +80,7 @@ def score_p(differences: Floats, clusters: Sequence[Hashable] | None = None) -> 
     )
 
 
-def evidence(differences: Floats, clusters: Sequence[Hashable] | None) -> Evidence | None:
+def evidence(differences: Floats, clusters: Sequence[Hashable] | None) -> ScoreTestInput | None:
     """Return the shares, the effective number of questions and the degrees of freedom; None for one
     cluster.
     """
@@ -95,7 +95,7 @@ def evidence(differences: Floats, clusters: Sequence[Hashable] | None) -> Eviden
         seen = np.where(alone > 0, groups.jackknife() * number / np.where(alone > 0, alone, 1.0), 1.0)
         effect = np.maximum(effect, seen)
         freedom = _freedom(moved, (differences**2).sum(axis=0))
-    return Evidence(won, lost, number / effect, freedom)
+    return ScoreTestInput(won, lost, number / effect, freedom)
 
 
 def _freedom(moved: Clustered, squares: Floats) -> list[int]:
@@ -117,7 +117,7 @@ def _where(some: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], above: Floats,
     return np.where(some, above / np.where(some, below, 1.0), 1.0)
 
 
-def _end(found: Evidence, reach: Floats, mean: Floats, limit: float) -> Floats:
+def _end(found: ScoreTestInput, reach: Floats, mean: Floats, limit: float) -> Floats:
     """Return the difference farthest towards `limit` that is no more than `reach` standard errors off."""
     inside, outside = mean.copy(), np.full_like(mean, limit)
     for _ in range(STEPS):

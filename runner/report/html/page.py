@@ -18,10 +18,10 @@ from pgmnemo.errors import OutputError
 from runner.records import Json, Retrieval, Verdict
 from runner.report import formats
 from runner.report.formats import Figures
-from runner.report.html import opening, panels
+from runner.report.html import panels, summary
+from runner.report.html.gold_ranks import Curve, ScopeAnswers, arm_curves, ceiling_curves, standings
 from runner.report.html.plots import CEILING, arm_class, component_class, names
-from runner.report.html.questions import Contestant, questions, texts_of
-from runner.report.html.standings import Curve, Scope, arm_curves, ceiling_curves, standings
+from runner.report.html.questions import AnsweringSystem, questions, texts_of
 from runner.report.render import shown, template
 from runner.runs.run import Run
 
@@ -34,7 +34,7 @@ Curves = Mapping[str, Mapping[str, Curve]]  # by arm and family
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PageComparison:
     """Another run to compare with: what `compare --json` prints, and the raw rows of the other."""
 
     document: Json
@@ -42,7 +42,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class CorpusTexts:
     """Words of the corpus: by question, and by project and segment. No artefact holds them."""
 
     questions: Mapping[str, str]
@@ -78,8 +78,8 @@ def render_page(
     rows: Iterable[Retrieval],
     timings: Iterable[tuple[str, str, float]],
     *,
-    compared_with: Compared | None = None,
-    texts: Texts | None = None,
+    compared_with: PageComparison | None = None,
+    texts: CorpusTexts | None = None,
 ) -> str:
     """Return the text of report.html.
 
@@ -100,7 +100,7 @@ def render_page(
     return template(FOLDER / "templates" / "page.html.j2").render(
         **shown(metrics, run, figures),
         **dressed(STYLES, SCRIPTS),
-        opening=opening,
+        opening=summary,
         places=[
             _place(metrics, run, figures, scopes[name], curves[name], document) for name in header["scopes"]
         ],
@@ -116,7 +116,7 @@ def render_page(
     )
 
 
-def _curves(scope: Scope, figures: Figures) -> Curves:
+def _curves(scope: ScopeAnswers, figures: Figures) -> Curves:
     """Return the curves of each arm and the ceiling, up to the deepest rank that is kept or named
     by a metric.
     """
@@ -131,7 +131,7 @@ def _place(
     metrics: Mapping[str, Any],
     run: Run,
     figures: Figures,
-    scope: Scope,
+    scope: ScopeAnswers,
     curves: Curves,
     document: Json | None,
 ) -> dict[str, Any]:
@@ -164,10 +164,10 @@ def _cutoffs(figures: Figures) -> list[int]:
 def _data(
     run: Run,
     figures: Figures,
-    scopes: Mapping[str, Scope],
+    scopes: Mapping[str, ScopeAnswers],
     curves: Mapping[str, Curves],
-    compared_with: Compared | None,
-    texts: Texts | None,
+    compared_with: PageComparison | None,
+    texts: CorpusTexts | None,
 ) -> tuple[Json, str]:
     """Return what the script reads: a header, and the packed columns."""
     parts = panels.components(run)
@@ -191,13 +191,13 @@ def _data(
     return header, packed
 
 
-def _contestant(arm: str, figures: Figures, scopes: Mapping[str, Scope]) -> Contestant:
+def _contestant(arm: str, figures: Figures, scopes: Mapping[str, ScopeAnswers]) -> AnsweringSystem:
     answers = {name: scope.answers.get(arm, {}) for name, scope in scopes.items()}
     ranks = {name: scope.ranks(arm) for name, scope in scopes.items() if arm in scope.answers}
-    return Contestant(arm, arm, arm_class(arm, figures.arms), answers, ranks)
+    return AnsweringSystem(arm, arm, arm_class(arm, figures.arms), answers, ranks)
 
 
-def _other(compared_with: Compared, scopes: Mapping[str, Scope]) -> Contestant:
+def _other(compared_with: PageComparison, scopes: Mapping[str, ScopeAnswers]) -> AnsweringSystem:
     """Return the system of the compared run, after the arms."""
     side = compared_with.document["baseline"]
     answers: dict[str, dict[str, Retrieval]] = {}
@@ -206,7 +206,7 @@ def _other(compared_with: Compared, scopes: Mapping[str, Scope]) -> Contestant:
             answers.setdefault(row.scope, {})[row.question] = row
     ranks = {name: scope.ranks_of(answers[name]) for name, scope in scopes.items() if name in answers}
     label = f"{side['pgmnemo_version']} ({side['name']})"
-    return Contestant("compared", label, "arm-compared", answers, ranks)
+    return AnsweringSystem("compared", label, "arm-compared", answers, ranks)
 
 
 def _embedded(header: Json) -> Markup:

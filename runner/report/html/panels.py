@@ -8,15 +8,24 @@ from typing import Any
 
 from markupsafe import Markup
 
-from runner.naming import Name
-from runner.records import ALL, Hit
+from runner.naming import SystemName
+from runner.records import ALL, RankedSegment
 from runner.report.formats import MINUS, Figures, change, change_interval, count, figure, is_recall, p_text
 from runner.report.formats import Row as Result
 from runner.report.html import plots
-from runner.report.html.plots import CEILING, RANDOM, Axis, Mark, Row, arm_class, buckets, component_class
-from runner.report.html.standings import FAMILIES, Curve, Scope, first_ranks
+from runner.report.html.gold_ranks import FAMILIES, Curve, ScopeAnswers, first_ranks
+from runner.report.html.plots import (
+    CEILING,
+    RANDOM,
+    Axis,
+    IntervalRow,
+    PlotMark,
+    arm_class,
+    buckets,
+    component_class,
+)
 from runner.report.html.svg import signed, ticks
-from runner.runs.choice import OURS
+from runner.runs.config import OURS
 from runner.runs.run import Run
 
 Facts = Mapping[str, Any]
@@ -40,7 +49,7 @@ class Panel:
 
 
 def recall_panels(
-    figures: Figures, run: Run, scope: Scope, curves: Mapping[str, Mapping[str, Curve]]
+    figures: Figures, run: Run, scope: ScopeAnswers, curves: Mapping[str, Mapping[str, Curve]]
 ) -> list[Panel]:
     """Return a panel for each of the three recalls."""
     panels = []
@@ -75,11 +84,11 @@ def type_panels(figures: Figures, run: Run, scope: str) -> list[Panel]:
     return panels
 
 
-def _said(what: str, rows: Sequence[Row]) -> str:
+def _said(what: str, rows: Sequence[IntervalRow]) -> str:
     return f"{what}: " + "; ".join(f"{row.label}: {row.words}" for row in rows)
 
 
-def _type_row(figures: Figures, run: Run, scope: str, metric: str, kind: str) -> Row | None:
+def _type_row(figures: Figures, run: Run, scope: str, metric: str, kind: str) -> IntervalRow | None:
     row = figures.row(run.system, scope, metric, ALL, kind)
     if row is None:
         return None
@@ -88,13 +97,13 @@ def _type_row(figures: Figures, run: Run, scope: str, metric: str, kind: str) ->
         other = figures.row(arm, scope, metric, ALL, kind)
         if arm not in (RANDOM, CEILING) and other is not None:
             title = f"{arm}: {figures.with_interval(arm, scope, metric, ALL, kind)}"
-            marks.append(Mark(other["value"], arm_class(arm, figures.arms), title))
+            marks.append(PlotMark(other["value"], arm_class(arm, figures.arms), title))
     label = f"{'all questions' if kind == ALL else kind} · {count(row['n'])}"
     words = figures.with_interval(run.system, scope, metric, ALL, kind)
-    return Row(label, words, row["value"], row["ci95_low"], row["ci95_high"], "arm-0", tuple(marks))
+    return IntervalRow(label, words, row["value"], row["ci95_low"], row["ci95_high"], "arm-0", tuple(marks))
 
 
-def _share_axis(rows: Sequence[Row], metric: str) -> Axis:
+def _share_axis(rows: Sequence[IntervalRow], metric: str) -> Axis:
     """From a round number below the lowest value to 1."""
     lowest = min(min([row.low, *(mark.value for mark in row.marks)]) for row in rows)
     low = max(0.0, int(lowest * 10) / 10)
@@ -104,13 +113,13 @@ def _share_axis(rows: Sequence[Row], metric: str) -> Axis:
 
 def difference_panels(metrics: Facts, figures: Figures, run: Run, scope: str) -> list[Panel]:
     """Return a panel for each other arm but chance: the system minus it, in the headline metrics."""
-    listed: dict[str, list[Row]] = {}
+    listed: dict[str, list[IntervalRow]] = {}
     for one in metrics["differences"]:
         seen = (one["scope"], one["view"]) == (scope, figures.view) and one["metric"] in run.headline
         if seen and one["baseline"] != RANDOM:
             words = f"{change(one['metric'], one['value'])} {change_interval(one)}"
             ends = (one["value"], one["ci95_low"], one["ci95_high"])
-            row = Row(one["metric"], words, *ends, arm_class(one["baseline"], figures.arms))
+            row = IntervalRow(one["metric"], words, *ends, arm_class(one["baseline"], figures.arms))
             listed.setdefault(one["baseline"], []).append(row)
     return [
         Panel(
@@ -122,7 +131,7 @@ def difference_panels(metrics: Facts, figures: Figures, run: Run, scope: str) ->
     ]
 
 
-def _difference_axis(rows: Sequence[Row], scale: float, band: float | None = None) -> Axis:
+def _difference_axis(rows: Sequence[IntervalRow], scale: float, band: float | None = None) -> Axis:
     """Wide enough for every interval, with zero in it; at its ticks stand differences times `scale`."""
     low, high = min(0.0, *(row.low for row in rows)), max(0.0, *(row.high for row in rows))
     if band is not None:
@@ -132,7 +141,9 @@ def _difference_axis(rows: Sequence[Row], scale: float, band: float | None = Non
     return Axis(low, high, tuple((at, signed(at * scale)) for at in ticks(low, high, 5)), zero=0.0, band=band)
 
 
-def rank_bars(figures: Figures, scope: Scope, arms: Sequence[str], edges: Sequence[int]) -> list[Panel]:
+def rank_bars(
+    figures: Figures, scope: ScopeAnswers, arms: Sequence[str], edges: Sequence[int]
+) -> list[Panel]:
     """Return where the first gold segment stood, for each arm."""
     titles, bars = plots.names(edges, f"not in {edges[-1]}"), []
     for arm in arms:
@@ -148,7 +159,7 @@ def _percent(parts: Iterable[tuple[str, float]]) -> str:
 
 def side_words(side: Facts) -> str:
     """Return the description of a run in a comparison."""
-    ours = "pgmnemo " if Name.of(side["arm"]).system == OURS else ""  # another system names itself
+    ours = "pgmnemo " if SystemName.of(side["arm"]).system == OURS else ""  # another system names itself
     return f"{ours}{side['pgmnemo_version']}, {side['embedder']} ({side['name']}: {side['verdict']})"
 
 
@@ -171,12 +182,12 @@ def forest(document: Facts, headline: Sequence[str], scope: str) -> list[Panel]:
     return panels
 
 
-def _forest_row(row: Facts) -> Row:
+def _forest_row(row: Facts) -> IntervalRow:
     name = row["type"] if row["view"] == ALL else row["view"]
     clear = "better" if row["ci95_low"] > 0 else "worse" if row["ci95_high"] < 0 else "open"
     words = f"{change(row['metric'], row['difference'])} {change_interval(row)}"
     label = f"{'all questions' if name == ALL else name} · {count(row['n'])}"
-    return Row(label, words, row["difference"], row["ci95_low"], row["ci95_high"], clear)
+    return IntervalRow(label, words, row["difference"], row["ci95_low"], row["ci95_high"], clear)
 
 
 def _decided(whole: Facts, member: Facts | None) -> str:
@@ -239,10 +250,10 @@ def _weight(run: Run, name: str) -> float | None:
         return None
 
 
-Pool = tuple[tuple[Hit, bool], ...]  # the candidates of one question, and whether each is gold
+Pool = tuple[tuple[RankedSegment, bool], ...]  # the candidates of one question, and whether each is gold
 
 
-def component_bars(run: Run, scope: Scope, arm: str) -> tuple[list[Panel], int]:
+def component_bars(run: Run, scope: ScopeAnswers, arm: str) -> tuple[list[Panel], int]:
     """Return the gold's place by the score and by each component, and the number of questions in it.
 
     Only the first ranks of the system have components in the raw file, so each question is its own small
@@ -259,7 +270,7 @@ def component_bars(run: Run, scope: Scope, arm: str) -> tuple[list[Panel], int]:
     return bars, len(pools)
 
 
-def _pool(scope: Scope, arm: str, key: str) -> Pool:
+def _pool(scope: ScopeAnswers, arm: str, key: str) -> Pool:
     """Return the candidates that show their components; none where no gold is among them, or nothing else."""
     answer = scope.answers[arm].get(key)
     gold = set(scope.questions[key].gold)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from runner.report import formats
 from runner.report.html import svg
-from runner.report.html.standings import Curve
+from runner.report.html.gold_ranks import Curve
 
 CEILING, RANDOM = "ceiling", "random"
 COLOURS = 6  # of arms in assets/plots.css
@@ -48,7 +48,7 @@ def component_class(place: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PlotMark:
     """A further value in a row, such as another arm's."""
 
     value: float
@@ -57,7 +57,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IntervalRow:
     """A value with its interval, and both in words."""
 
     label: str
@@ -66,7 +66,7 @@ class Row:
     low: float
     high: float
     class_: str = "arm-0"
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[PlotMark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Axis:
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
-def intervals(rows: Sequence[Row], axis: Axis, label: str) -> Markup:
+def intervals(rows: Sequence[IntervalRow], axis: Axis, label: str) -> Markup:
     """Values with their intervals over one axis: a label and the figures in words, under them the drawing."""
     foot = ROW * len(rows)
     ticks = [
@@ -108,7 +108,7 @@ def _behind(axis: Axis, rows: int) -> Iterator[Markup]:
             yield svg.line(axis.place(at), top, axis.place(at), top + DRAWN, kind)
 
 
-def _row(row: Row, axis: Axis, top: float) -> Markup:
+def _row(row: IntervalRow, axis: Axis, top: float) -> Markup:
     """Draw a row; cut a long label to fit a phone, and show all of it at the dot."""
     middle = top + TRACK + 4
     label = row.label if len(row.label) <= LONGEST else f"{row.label[: LONGEST - 1]}…"

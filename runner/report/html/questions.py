@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.records import Hit, Json, Retrieval
-from runner.report.html.standings import Scope
+from runner.records import Json, RankedSegment, Retrieval
+from runner.report.html.gold_ranks import ScopeAnswers
 
 WIDEST = 25  # bits; what assets/unpack.js can take out of one aligned 32-bit read
 Integers = NDArray[np.int64]
 
 
-class Pack:
+class ColumnPack:
     """Columns one behind another. `header` says where each begins and how its numbers are read back."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ SCORE_PLACES, COMPONENT_PLACES = 3, 3  # decimals; the raw file has more
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class AnsweringSystem:
     """An arm, or another run's system: its answers by scope and question."""
 
     name: str
@@ -88,12 +88,12 @@ class Numbering:
 
 
 def questions(
-    scopes: Mapping[str, Scope], contestants: Sequence[Contestant], parts: Sequence[str]
+    scopes: Mapping[str, ScopeAnswers], contestants: Sequence[AnsweringSystem], parts: Sequence[str]
 ) -> tuple[Json, str]:
     """Return the header and the packed columns. The first contestant is the system; `parts` name its
     components.
     """
-    pack, segment = Pack(), Numbering()
+    pack, segment = ColumnPack(), Numbering()
     kind, project = Numbering(), Numbering()
     asked = list(next(iter(scopes.values())).questions.values())
     pack.add("type", [kind(one.type) for one in asked])
@@ -125,7 +125,7 @@ def _size(asked: Retrieval | None) -> int:
 
 
 def _ranking(
-    pack: Pack, name: str, answers: Iterable[Retrieval | None], segment: Numbering, most: int | None
+    pack: ColumnPack, name: str, answers: Iterable[Retrieval | None], segment: Numbering, most: int | None
 ) -> None:
     """How many ids each answer keeps, and the ids."""
     kept = [[hit.id for hit in answer.ranking[:most]] if answer else [] for answer in answers]
@@ -133,7 +133,9 @@ def _ranking(
     pack.add(f"ids.{name}", [segment(one) for ids in kept for one in ids])
 
 
-def _components(pack: Pack, name: str, answers: Iterable[Retrieval | None], parts: Sequence[str]) -> None:
+def _components(
+    pack: ColumnPack, name: str, answers: Iterable[Retrieval | None], parts: Sequence[str]
+) -> None:
     """Scores and components of the first ranks of each answer, as far as the raw file has them."""
     detailed = [_detailed(answer) for answer in answers]
     hits = [hit for listed in detailed for hit in listed]
@@ -143,12 +145,12 @@ def _components(pack: Pack, name: str, answers: Iterable[Retrieval | None], part
         pack.add_decimals(f"part.{part}.{name}", [hit.components[place] for hit in hits], COMPONENT_PLACES)
 
 
-def _detailed(answer: Retrieval | None) -> list[Hit]:
+def _detailed(answer: Retrieval | None) -> list[RankedSegment]:
     return [hit for hit in answer.ranking if hit.components] if answer else []
 
 
 def texts_of(
-    scopes: Mapping[str, Scope],
+    scopes: Mapping[str, ScopeAnswers],
     system: str,
     questions: Mapping[str, str],
     segments: Mapping[tuple[str, str], str],

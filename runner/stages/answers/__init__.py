@@ -6,7 +6,7 @@ one table with one (PROTOCOL.md §4.13).
 
 from __future__ import annotations
 
-from runner.stages.answers.answering import Answering, answer
+from runner.stages.answers.answer_run import AnswerRun, answer
 from runner.stages.answers.options import AnswerOptions
 
-__all__ = ["AnswerOptions", "Answering", "answer"]
+__all__ = ["AnswerOptions", "AnswerRun", "answer"]

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 
 from pgmnemo.models.chat import Chat, prompt_sha256
 from runner.markdown import table
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.records import Json
 from runner.report.formats import MISSING
 from runner.runs.environment import code
 from runner.runs.run import Run, moment
-from runner.stages.answers.figures import Basis, counted, figures, usage
-from runner.stages.answers.lines import Answered, Judged
-from runner.stages.answers.material import READER, Material
+from runner.stages.answers.figures import FigureInputs, counted, figures, usage
+from runner.stages.answers.lines import AnswerLine, Judgement
 from runner.stages.answers.options import AnswerOptions
+from runner.stages.answers.source_run import READER, SourceRun
 
 PAGE = "answers.md"
 SCHEMA = "pgmnemo/answers/2"
@@ -26,13 +26,13 @@ NO_RECALL = (
 
 
 def document(
-    material: Material,
+    material: SourceRun,
     options: AnswerOptions,
     models: tuple[Chat, Chat],
     prompts: str,
-    said: Mapping[str, Answered],
-    verdicts: Mapping[str, Judged],
-    again: Sequence[Judged],
+    said: Mapping[str, AnswerLine],
+    verdicts: Mapping[str, Judgement],
+    again: Sequence[Judgement],
     wrong: frozenset[str],
     started: datetime,
 ) -> Json:
@@ -55,7 +55,7 @@ def document(
         },
         **counted(said, verdicts, again),
         "known_key_errors": [name for name in said if name in wrong],
-        "figures": figures(Basis.of(material), said, verdicts, wrong),
+        "figures": figures(FigureInputs.of(material), said, verdicts, wrong),
         "usage": {
             "reader": usage(list(said.values()), reader.model, options.prices),
             "judge": usage([*verdicts.values(), *again], judge.model, options.prices),

@@ -11,15 +11,15 @@ import numpy as np
 from runner.protocol.statistics import mean_interval
 from runner.records import ALL, Json
 from runner.runs.canonical import METRIC_DIGITS, significant
-from runner.stages.answers.judging import ADVERSARIAL, locomo_f1
-from runner.stages.answers.lines import Answered, Judged
-from runner.stages.answers.material import Material
+from runner.stages.answers.judge import ADVERSARIAL, locomo_f1
+from runner.stages.answers.lines import AnswerLine, Judgement
+from runner.stages.answers.source_run import SourceRun
 
 JUDGED, F1 = "judge", "F1"
 
 
 @dataclass(frozen=True, slots=True)
-class Basis:
+class FigureInputs:
     """The input of figures besides the lines: rule, project and key of each question.
 
     `clustered`: the questions of one project are one cluster. Without `keys` there is no F1.
@@ -32,7 +32,7 @@ class Basis:
     keys: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, material: Material) -> Basis:
+    def of(cls, material: SourceRun) -> FigureInputs:
         """Return the basis for a run and its corpus."""
         return cls(
             material.results.run.choice.suite,
@@ -44,7 +44,10 @@ class Basis:
 
 
 def figures(
-    basis: Basis, answers: Mapping[str, Answered], verdicts: Mapping[str, Judged], wrong: Collection[str]
+    basis: FigureInputs,
+    answers: Mapping[str, AnswerLine],
+    verdicts: Mapping[str, Judgement],
+    wrong: Collection[str],
 ) -> list[Json]:
     """Return rows of {metric, type, key, value, ci95_low, ci95_high, n}: every answer counts, even a failed
     one.
@@ -68,7 +71,7 @@ def figures(
     return rows
 
 
-def _f1(rule: str, key: str, said: Answered) -> float:
+def _f1(rule: str, key: str, said: AnswerLine) -> float:
     return locomo_f1(rule, said.answer, key) if not (said.failed or said.refused) else 0.0
 
 
@@ -82,7 +85,7 @@ def _groups(rules: Mapping[str, str], names: Sequence[str]) -> Iterator[tuple[st
 
 
 def _row(
-    metric: str, kind: str, key: str, names: Sequence[str], score: Callable[[str], float], basis: Basis
+    metric: str, kind: str, key: str, names: Sequence[str], score: Callable[[str], float], basis: FigureInputs
 ) -> Json:
     values = np.array([[score(name)] for name in names], dtype=np.float64).reshape(-1, 1)
     row: Json = {"metric": metric, "type": kind, "key": key}
@@ -98,7 +101,7 @@ def _row(
 
 
 def counted(
-    said: Mapping[str, Answered], verdicts: Mapping[str, Judged], again: Sequence[Judged]
+    said: Mapping[str, AnswerLine], verdicts: Mapping[str, Judgement], again: Sequence[Judgement]
 ) -> dict[str, Any]:
     """Return questions, refusals, failures, verdicts in prose, and the judge's agreement with itself."""
     return {
@@ -111,7 +114,7 @@ def counted(
     }
 
 
-def agreement(verdicts: Mapping[str, Judged], again: Sequence[Judged]) -> Json:
+def agreement(verdicts: Mapping[str, Judgement], again: Sequence[Judgement]) -> Json:
     """Return how often the judge said the same when it was asked a second time, and Cohen's kappa of the
     two.
     """
@@ -129,7 +132,9 @@ def agreement(verdicts: Mapping[str, Judged], again: Sequence[Judged]) -> Json:
     return {"n": len(pairs), "same": round(same, 4), "kappa": kappa}
 
 
-def usage(lines: Sequence[Answered | Judged], model: str, prices: Mapping[str, tuple[float, float]]) -> Json:
+def usage(
+    lines: Sequence[AnswerLine | Judgement], model: str, prices: Mapping[str, tuple[float, float]]
+) -> Json:
     """Return the answered calls, their tokens, and their cost if a price was given."""
     read, written = sum(one.prompt_tokens for one in lines), sum(one.completion_tokens for one in lines)
     price = prices.get(model)

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from pgmnemo.errors import OutputError
 from runner.records import Json
-from runner.runs.lines import decoded
-from runner.runs.reading import Results, Unreadable
+from runner.runs.record_files import decoded
+from runner.runs.results import Results, Unreadable
 
 ANSWERS, JUDGEMENTS, DOCUMENT = "answers.jsonl", "judgements.jsonl", "answers.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerLine:
     """An answer. `refused`: why the reader declined; `failed`: why it is missing; both empty otherwise.
 
     `retrieved` are the ids of the lessons in the reader's prompt, best first. Tokens are as the service
@@ -34,7 +34,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgement:
     """A verdict. `right` is by the official rule; `plain`: whether the judge said only yes or no.
 
     `again`: this is a second asking, for the judge's agreement with itself. `failed`: why there is no
@@ -52,7 +52,7 @@ class Judged:
     completion_tokens: int = 0
 
 
-T = TypeVar("T", bound=Answered | Judged)
+T = TypeVar("T", bound=AnswerLine | Judgement)
 
 
 def line_of(kind: type[T]) -> str:
@@ -69,21 +69,21 @@ class AnswerResults(Results):
         return self._document(DOCUMENT, "answers")
 
     @cached_property
-    def answers(self) -> list[Answered]:
+    def answers(self) -> list[AnswerLine]:
         """The lines of answers.jsonl."""
-        return self._told(ANSWERS, Answered)
+        return self._told(ANSWERS, AnswerLine)
 
     @cached_property
-    def judgements(self) -> list[Judged]:
+    def judgements(self) -> list[Judgement]:
         """The lines of judgements.jsonl."""
-        return self._told(JUDGEMENTS, Judged)
+        return self._told(JUDGEMENTS, Judgement)
 
     @property
-    def said(self) -> dict[str, Answered]:
+    def said(self) -> dict[str, AnswerLine]:
         """The answer to each question: the last line about it."""
         return {line.question: line for line in self.answers}
 
-    def verdicts(self, *, again: bool = False) -> dict[str, Judged]:
+    def verdicts(self, *, again: bool = False) -> dict[str, Judgement]:
         """Return the verdict on each answer, or the second one; the last line about it."""
         return {line.question: line for line in self.judgements if line.again is again}
 

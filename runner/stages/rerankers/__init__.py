@@ -77,7 +77,7 @@ class RerankOptions:
         return self.rerank_cache or cache_dir("reranks", environ)
 
 
-class Shelf:
+class LessonIndex:
     """The lessons of a run by number, with each lesson's neighbours in its conversation."""
 
     def __init__(self, lessons: Lessons) -> None:
@@ -132,7 +132,7 @@ class Pool:
 
     query: Query
     candidates: tuple[Candidate, ...]
-    shelf: Shelf
+    shelf: LessonIndex
     components: tuple[str, ...] = ()
 
 
@@ -183,7 +183,7 @@ RERANKERS: Parts[Callable[[RerankOptions], Reranker]] = Parts(
         "cross-encoder": "runner.stages.rerankers.local:CrossEncoder",
         "flag": "runner.stages.rerankers.local:Flag",
         "onnx": "runner.stages.rerankers.local:Onnx",
-        "endpoint": "runner.stages.rerankers.services:Endpoint",
+        "endpoint": "runner.stages.rerankers.services:RerankEndpoint",
         "llm-list": "runner.stages.rerankers.services:ListWise",
         "llm-promote": "runner.stages.rerankers.services:PromoteOne",
     },

@@ -14,14 +14,14 @@ from pgmnemo.models.hub import WEIGHTS, HubModel, configuration, folder_revision
 from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, device, library, loading, silence
 from pgmnemo.progress import QUIET, Progress
 from runner.stages.rerankers import RerankOptions
-from runner.stages.rerankers.scoring import Scoring
+from runner.stages.rerankers.cached import ScoringReranker
 
 TOKENS = 512
 ONE = "ForSequenceClassification"
 MEND = "take another model"
 
 
-class Local(Scoring):
+class LocalCrossEncoder(ScoringReranker):
     """A cross-encoder in a local folder, which is checked, with its path and identity.
 
     `kind` is its name, `package` its requirement.
@@ -90,7 +90,7 @@ class Local(Scoring):
         self.identity = replace(self.identity, revision=f"{commit}{digest}", max_tokens=min(TOKENS, most))
 
 
-class CrossEncoder(Local):
+class CrossEncoder(LocalCrossEncoder):
     """A model that sentence-transformers loads, such as cross-encoder/ms-marco-MiniLM-L6-v2.
 
     Scores are the model's own, through its activation (for one label the logistic function).
@@ -114,7 +114,7 @@ class CrossEncoder(Local):
         return [float(score) for score in found]
 
 
-class Flag(Local):
+class Flag(LocalCrossEncoder):
     """FlagEmbedding's own, such as BAAI/bge-reranker-v2-m3. Scores are logits; float32 on every device."""
 
     kind, package = "flag", "FlagEmbedding"
@@ -137,7 +137,7 @@ class Flag(Local):
         return [float(score) for score in (found if isinstance(found, list) else [found])]
 
 
-class Onnx(Local):
+class Onnx(LocalCrossEncoder):
     """`model.onnx`, or the same in a folder `onnx`, beside a tokenizer.json. Scores are logits."""
 
     kind, package, extra = "onnx", "onnxruntime", ONNX

@@ -11,13 +11,22 @@ from dataclasses import dataclass, replace
 from pgmnemo.errors import ModelError
 from pgmnemo.models.at_once import Failures
 from pgmnemo.progress import QUIET, Progress
-from runner.stages.rerankers import Candidate, Pool, Reordered, Reranker, Shelf, checked
-from runner.systems.asking import Judge, components_of
-from runner.systems.system import Asking, Client, Concurrent, Explained, Lessons, Match, Query, System
+from runner.stages.rerankers import Candidate, LessonIndex, Pool, Reordered, Reranker, checked
+from runner.systems.query_runner import AnswerValidator, components_of
+from runner.systems.system import (
+    Lessons,
+    Match,
+    Query,
+    SupportsAsk,
+    SupportsComponents,
+    SupportsThreads,
+    System,
+    SystemClient,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RerankCost:
     """The cost of one question's rerank; `failed` says why it kept the system's order."""
 
     calls: int = 0
@@ -29,7 +38,7 @@ class Told:
 class _Reordering:
     """A client that reranks the answers of another; `told` has each cost by the question's number."""
 
-    def __init__(self, wrapped: Reranked, asking: Asking) -> None:
+    def __init__(self, wrapped: Reranked, asking: SupportsAsk) -> None:
         self._wrapped, self._asking = wrapped, asking
 
     def ask(self, query: Query, k: int) -> list[Match]:
@@ -57,10 +66,10 @@ class Reranked(System):
         self, name: str, system: System, lessons: Lessons, reranker: Reranker, failures: Failures
     ) -> None:
         self._system, self.reranker, self._failures = system, reranker, failures
-        self.judge = Judge(name, lessons, components_of(system))
-        self.told: dict[int, Told] = {}
-        self._shelf = Shelf(lessons)
-        self._components = system.components if isinstance(system, Explained) else ()
+        self.judge = AnswerValidator(name, lessons, components_of(system))
+        self.told: dict[int, RerankCost] = {}
+        self._shelf = LessonIndex(lessons)
+        self._components = system.components if isinstance(system, SupportsComponents) else ()
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         """Nothing: the system within is loaded."""
@@ -69,16 +78,16 @@ class Reranked(System):
     def ask(self, query: Query, k: int) -> Sequence[Match]:
         return _Reordering(self, self._system).ask(query, k)
 
-    def within(self, settings: Mapping[str, str] | None = None) -> Client:
+    def within(self, settings: Mapping[str, str] | None = None) -> SystemClient:
         """Return a client of the system within, reordered."""
-        assert isinstance(self._system, Concurrent), "made by reranked"
+        assert isinstance(self._system, SupportsThreads), "made by reranked"
         return _Reordering(self, self._system.client(settings))
 
-    def reorder(self, query: Query, head: Sequence[Match]) -> tuple[list[Match], Told]:
+    def reorder(self, query: Query, head: Sequence[Match]) -> tuple[list[Match], RerankCost]:
         """Return the candidates in the new order with the reranker's scores; as they were where it failed."""
         bare = [replace(match, score=None, components=()) for match in head]
         if len(head) < 2:
-            return bare, Told()
+            return bare, RerankCost()
         candidates = tuple(
             Candidate(self._shelf.lesson(match.number), rank, match.score, match.components)
             for rank, match in enumerate(head, start=1)
@@ -88,20 +97,20 @@ class Reranked(System):
             new = checked(self.reranker.rerank(pool), pool)
         except ModelError as error:
             self._failures.count(str(error))
-            return bare, Told(failed=str(error))
-        return _ordered(bare, new), Told(new.calls, new.pairs, new.cached)
+            return bare, RerankCost(failed=str(error))
+        return _ordered(bare, new), RerankCost(new.calls, new.pairs, new.cached)
 
 
 class ConcurrentReranked(Reranked):
     """The same of a system that has clients for several threads."""
 
-    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+    def client(self, settings: Mapping[str, str] | None = None) -> SystemClient:
         return self.within(settings)
 
 
 def reranked(name: str, system: System, lessons: Lessons, reranker: Reranker, failures: Failures) -> Reranked:
     """`system` behind `reranker`; asked by several threads only where it has clients for them."""
-    kind = ConcurrentReranked if isinstance(system, Concurrent) else Reranked
+    kind = ConcurrentReranked if isinstance(system, SupportsThreads) else Reranked
     return kind(name, system, lessons, reranker, failures)
 
 

@@ -14,7 +14,7 @@ from pgmnemo.models.http import Service, service_url
 from pgmnemo.models.store import key_of
 from pgmnemo.progress import QUIET, Progress
 from runner.stages.rerankers import Pool, Reordered, RerankOptions
-from runner.stages.rerankers.scoring import Keeper, Scoring
+from runner.stages.rerankers.cached import CachedReranker, ScoringReranker
 
 RERANK_KEY = "PGMNEMO_RERANK_API_KEY"
 NAMED = 10  # passages that a list-wise answer should name at least
@@ -44,7 +44,7 @@ Answer with its number alone. Answer 0 if no passage helps.
 """
 
 
-class Endpoint(Scoring):
+class RerankEndpoint(ScoringReranker):
     """A question and documents in, an index and a relevance score each out.
 
     What Cohere, Jina, Voyage, vLLM, llama.cpp, Infinity and text-embeddings-inference's proxies speak.
@@ -74,7 +74,7 @@ class Endpoint(Scoring):
         return _scores(answer, len(texts), self._service.where)
 
 
-class LanguageModel(Keeper):
+class LanguageModelReranker(CachedReranker):
     """All candidates in one prompt. An answer is kept by the question and all its candidates."""
 
     kind = ""
@@ -112,7 +112,7 @@ class LanguageModel(Keeper):
         return Reordered(order, calls=1, pairs=len(texts))
 
 
-class ListWise(LanguageModel):
+class ListWise(LanguageModelReranker):
     """A reranker that orders the whole list (Sun et al. 2023, arXiv:2304.09542, without their
     sliding window).
     """
@@ -128,7 +128,7 @@ class ListWise(LanguageModel):
         return places
 
 
-class PromoteOne(LanguageModel):
+class PromoteOne(LanguageModelReranker):
     """A reranker that moves one candidate to the top and keeps the order of the others; 0 moves nothing."""
 
     kind, template = "llm-promote", PROMOTE

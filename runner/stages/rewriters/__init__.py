@@ -73,8 +73,8 @@ class Rewriter(ABC):
 REWRITERS: Parts[Callable[[RewriteOptions], Rewriter]] = Parts(
     "rewriter",
     {
-        "words": "runner.stages.rewriters.words:Words",
-        "llm": "runner.stages.rewriters.llm:LanguageModel",
+        "words": "runner.stages.rewriters.words:StopWordRewriter",
+        "llm": "runner.stages.rewriters.llm:LanguageModelRewriter",
     },
 )
 

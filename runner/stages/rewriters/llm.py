@@ -26,7 +26,7 @@ TOKENS = 256  # of an answer
 LONGEST = 1000  # characters of an answer
 
 
-class LanguageModel(Rewriter):
+class LanguageModelRewriter(Rewriter):
     """Asked once a question, at temperature 0. An answer is kept by the question."""
 
     def __init__(self, options: RewriteOptions) -> None:

@@ -25,7 +25,7 @@ RULE = "a word goes where every part of it is a stop word; question marks go; wi
 PART = re.compile(r"\w+")
 
 
-class Words(Rewriter):
+class StopWordRewriter(Rewriter):
     """Needs no network and no model. A word such as `what's` goes, `Caroline's` stays."""
 
     def __init__(self, options: RewriteOptions | None = None) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from runner.markdown import table
-from runner.systems.pgmnemo.session import Connection, Form, PgmnemoClient
+from runner.systems.pgmnemo.session import Connection, LessonFormat, PgmnemoClient
 from runner.systems.system import Query
 
 NAME = "plans.md"
@@ -33,7 +33,7 @@ some time itself.
 
 
 def typical_plans(
-    client: PgmnemoClient, owner: Connection, role: str, queries: Sequence[Query], k: int, form: Form
+    client: PgmnemoClient, owner: Connection, role: str, queries: Sequence[Query], k: int, form: LessonFormat
 ) -> str:
     """Return the plan and the functions of the question of median time, as Markdown.
 

@@ -32,7 +32,7 @@ MORE = {"passages": "text[]", "passage_embeddings": "vector[]", "position": "int
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class LessonFormat:
     """The columns of a version's lessons and the components of its scores; vectors are `width` wide, or where
     that is 0 as they come."""
 
@@ -41,7 +41,7 @@ class Form:
     passages: bool
 
     @classmethod
-    def of(cls, engine: EnginePins, width: int) -> Form:
+    def of(cls, engine: EnginePins, width: int) -> LessonFormat:
         """Return the form of an engine's lessons; 0.2.1 fills vectors up to `width`."""
         return cls(0 if engine.passages else width, engine.components, engine.passages)
 
@@ -80,7 +80,7 @@ NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
 MODE = "mode"  # the only setting of a client that is an argument of the call
 
 
-class Names:
+class TenantNames:
     """The tenants and projects of a run's lessons in the database: one tenant, or where it is `walled` one
     for each project."""
 
@@ -124,7 +124,7 @@ class PgmnemoClient:
     """
 
     def __init__(
-        self, connection: Connection, names: Names, form: Form, settings: Mapping[str, str],
+        self, connection: Connection, names: TenantNames, form: LessonFormat, settings: Mapping[str, str],
         fault: Callable[[], AbstractContextManager[None]],
     ) -> None:  # fmt: skip
         self.connection, self._names, self._form, self._fault = connection, names, form, fault

@@ -24,9 +24,9 @@ from pgmnemo.server.server_process import durable_settings
 from runner.protocol.editions import current
 from runner.systems import MODES
 from runner.systems.pgmnemo.plans import typical_plans
-from runner.systems.pgmnemo.session import MODE, Connection, Form, Names, PgmnemoClient, told
-from runner.systems.postgres import OnServer
-from runner.systems.system import Kind, Lesson, Lessons, Place, Query
+from runner.systems.pgmnemo.session import MODE, Connection, LessonFormat, PgmnemoClient, TenantNames, told
+from runner.systems.postgres import DatabaseSystem
+from runner.systems.system import Lesson, Lessons, Query, SystemContext, SystemSpec
 
 LOCK = 0x7FFF_FFFF_FFFF_FFFF  # mask of a uuid's bits for an advisory lock
 WRITERS = 2  # where data is kept durably, as one would load a service
@@ -49,17 +49,17 @@ ORDER BY 1
 """
 
 
-class Pgmnemo(OnServer[PgmnemoClient]):
+class Pgmnemo(DatabaseSystem[PgmnemoClient]):
     """All lessons in one tenant, or where the place is `walled` each project in one of its own."""
 
-    def __init__(self, database: Database, place: Place, stack: ExitStack) -> None:
+    def __init__(self, database: Database, place: SystemContext, stack: ExitStack) -> None:
         super().__init__(stack)
         self.database: Database = database
         self.place = place
         edition = current()
         self.engine, self.width = edition.engine(database.facts.pgmnemo), edition.embedding.width
         self.settings = dict(place.settings)
-        self.names = Names(place.label, place.walled)
+        self.names = TenantNames(place.label, place.walled)
         self._lessons: Lessons | None = None
 
     # Identity
@@ -160,9 +160,9 @@ class Pgmnemo(OnServer[PgmnemoClient]):
             return told(owner, "SELECT to_regproc(%s) IS NOT NULL", f"pgmnemo.{function}")
 
     @cached_property
-    def form(self) -> Form:
+    def form(self) -> LessonFormat:
         """Return the form of this version's verbs: their arguments and results."""
-        return Form.of(self.engine, self.width)
+        return LessonFormat.of(self.engine, self.width)
 
     # Loading
 
@@ -258,7 +258,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         return PgmnemoClient(self.database.connect(), self.names, self._asked, given, self.named)
 
     @property
-    def _asked(self) -> Form:
+    def _asked(self) -> LessonFormat:
         """Its form without components where the place wants none."""
         return replace(self.form, components=self.components)
 
@@ -295,7 +295,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
             super().close()
 
 
-def open_pgmnemo(place: Place) -> Pgmnemo:
+def open_pgmnemo(place: SystemContext) -> Pgmnemo:
     """Return the extension at the place's version, in the database that the place leads to."""
     stack = ExitStack()
     database = stack.enter_context(
@@ -315,7 +315,7 @@ def open_pgmnemo(place: Place) -> Pgmnemo:
     return system
 
 
-PGMNEMO = Kind(
+PGMNEMO = SystemSpec(
     "pgmnemo",
     "our extension in a PostgreSQL with pgvector, one call of recall_lessons a question, policies active",
     open_pgmnemo,

@@ -19,7 +19,7 @@ EVERYBODY = "*"  # its wildcard for a filter
 NOWHERE = "http://127.0.0.1:9"
 
 
-class Given:
+class GivenEmbedder:
     """An embedder for mem0 that returns the vector supplied for a text."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Mem0:
         """Return an empty memory in `folder`; what is known of its legs."""
         os.environ.update(MEM0_DIR=folder, MEM0_TELEMETRY="False")  # read when it is imported
         embeddings = import_module("langchain.embeddings.base").Embeddings
-        self._given = type("GivenEmbeddings", (Given, embeddings), {})()
+        self._given = type("GivenEmbeddings", (GivenEmbedder, embeddings), {})()
         place = Path(folder)
         store = {"path": str(place / "qdrant"), "on_disk": True, "embedding_model_dims": width}
         self._memory = import_module("mem0").Memory.from_config({

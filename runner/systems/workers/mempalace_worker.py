@@ -24,7 +24,7 @@ ROOM = "lessons"
 STRATEGY = "vector"  # of its candidates, by its own default
 
 
-class Endpoint(BaseHTTPRequestHandler):
+class EmbeddingService(BaseHTTPRequestHandler):
     """`POST /v1/embeddings` as OpenAI's, of the one text in `known`."""
 
     known: ClassVar[dict[str, list[float]]] = {}
@@ -59,7 +59,7 @@ class MemPalace:
 
     def begin(self, folder: str, width: int) -> dict[str, str]:
         """Return an empty palace in `folder`; the weights of its ranking."""
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+        server = ThreadingHTTPServer(("127.0.0.1", 0), EmbeddingService)
         Thread(target=server.serve_forever, daemon=True).start()
         os.environ.update(
             MEMPALACE_CONFIG_DIR=str(Path(folder) / "config"), MEMPALACE_BACKEND="chroma",
@@ -89,7 +89,7 @@ class MemPalace:
 
     def ask(self, text: str, vector: str, project: int | None, k: int) -> list[tuple[int, None]]:
         """Its results bear no score that ranks them. Drawers of one text are folded into one result."""
-        Endpoint.known = {text: floats(vector)}
+        EmbeddingService.known = {text: floats(vector)}
         wing = None if project is None else f"p{project}"
         found = self._search(text, self._palace, wing=wing, n_results=k, candidate_strategy=STRATEGY)
         if "error" in found:

@@ -11,12 +11,12 @@ from runner.verification.checks.repository import code, commit, history
 from runner.verification.checks.rerun import rerun
 from runner.verification.checks.scores import scores
 from runner.verification.checks.signed import signature
-from runner.verification.evidence import Check, Evidence
+from runner.verification.context import Check, RunContext
 
 _ORDER = (
     complete, manifest, schema, history, commit, signature, code, record, raw, scores, metrics,
     report, page, timings, reranks, rewrites, corpus, questions, ranked, controls, rerun,
 )  # fmt: skip
-CHECKS: Registry[Check[Evidence]] = Registry(
+CHECKS: Registry[Check[RunContext]] = Registry(
     "check", {look.__name__: Check(look.__name__, look) for look in _ORDER}
 )

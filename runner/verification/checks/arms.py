@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pgmnemo.server.releases import release_fingerprints
-from runner.naming import Name
+from runner.naming import SystemName
 from runner.records import Corpus
-from runner.runs.choice import OURS, Choice
-from runner.runs.costs import SUFFIX
+from runner.runs.config import OURS, RunConfig
 from runner.runs.run import Arm
+from runner.runs.timings import SUFFIX
 from runner.systems import SYSTEMS, beneath, kind_of
 from runner.systems.controls import controls_among
 from runner.systems.wrappers import PASSAGES
-from runner.verification.evidence import Evidence
+from runner.verification.context import RunContext
 
 PARTED = f"+{PASSAGES}"
 FINGERPRINT = "fingerprint"
@@ -29,7 +29,7 @@ LEG_WORDS = {
 }  # as every edition has them
 
 
-def expected_arms(evidence: Evidence, corpus: Corpus | None) -> tuple[Arm, ...]:
+def expected_arms(evidence: RunContext, corpus: Corpus | None) -> tuple[Arm, ...]:
     """Return the arms that the run must have, in order; keep what a system says of itself."""
     run, choice = evidence.run, evidence.run.choice
     found = {arm.name: arm for arm in run.arms}
@@ -50,7 +50,7 @@ def expected_arms(evidence: Evidence, corpus: Corpus | None) -> tuple[Arm, ...]:
     )
 
 
-def _legs(evidence: Evidence) -> Iterator[Arm]:
+def _legs(evidence: RunContext) -> Iterator[Arm]:
     """Yield the legs of pgmnemo: words only, and for engines of passages each mode other than the run's."""
     run = evidence.run
     engine, vectors = evidence.edition.engine(run.choice.version), run.embedder is not None
@@ -61,12 +61,12 @@ def _legs(evidence: Evidence) -> Iterator[Arm]:
             yield Arm(name, LEG_WORDS[name], "leg", components=parts)
 
 
-def _controls(evidence: Evidence) -> Iterator[Arm]:
+def _controls(evidence: RunContext) -> Iterator[Arm]:
     for name in controls_among(evidence.edition.arms, vectors=evidence.run.embedder is not None):
         yield Arm(name, LEG_WORDS[name])
 
 
-def _beside(evidence: Evidence, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
+def _beside(evidence: RunContext, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
     """Yield the chosen systems, with `+passages` where lessons have several."""
     choice, several = evidence.run.choice, _several_passages(evidence, corpus)
     if several is None:  # then of all systems or of none
@@ -77,7 +77,7 @@ def _beside(evidence: Evidence, corpus: Corpus | None, found: Sequence[str]) -> 
             yield f"{name}{PARTED}"
 
 
-def _several_passages(evidence: Evidence, corpus: Corpus | None) -> bool | None:
+def _several_passages(evidence: RunContext, corpus: Corpus | None) -> bool | None:
     """Return whether any lesson has more than one passage; None if neither corpus nor counts can say."""
     if corpus is not None:
         return any(len(segment.passages) > 1 for segment in corpus.segments)
@@ -85,11 +85,11 @@ def _several_passages(evidence: Evidence, corpus: Corpus | None) -> bool | None:
     return True if counts is not None and counts.count > evidence.run.corpus.segments else None
 
 
-def _takes_passages(choice: Choice, name: str, found: Sequence[str]) -> bool:
+def _takes_passages(choice: RunConfig, name: str, found: Sequence[str]) -> bool:
     """Return whether a run asks a system again with passages; an unknown system is judged by the
     found arms.
     """
-    parts = Name.of(name)
+    parts = SystemName.of(name)
     if f"{name}{PARTED}" in choice.named:
         return False
     if parts.system not in SYSTEMS:
@@ -97,15 +97,15 @@ def _takes_passages(choice: Choice, name: str, found: Sequence[str]) -> bool:
     return kind_of(name).passages and PASSAGES not in parts.wrappers
 
 
-def _system(evidence: Evidence, found: Mapping[str, Arm], name: str) -> Arm:
+def _system(evidence: RunContext, found: Mapping[str, Arm], name: str) -> Arm:
     """Return a system under its title; a system over pgmnemo has that release's functions and components."""
     arm = replace(found.get(name, Arm(name, "")), role="system")
-    if Name.of(name).system not in SYSTEMS:
+    if SystemName.of(name).system not in SYSTEMS:
         return arm
     return _released(evidence, replace(arm, title=kind_of(name).title), name)
 
 
-def _released(evidence: Evidence, arm: Arm, name: str) -> Arm:
+def _released(evidence: RunContext, arm: Arm, name: str) -> Arm:
     """Return the arm with version, fingerprint and components of the pgmnemo in it, if any."""
     own = beneath(name)
     if own.system != OURS or arm.failed:
@@ -117,16 +117,16 @@ def _released(evidence: Evidence, arm: Arm, name: str) -> Arm:
     else:  # then its functions are those of no release
         facts = {**arm.facts, FINGERPRINT: "" if printed in known.values() else printed}
     arm = replace(arm, version=version, facts=facts)
-    plain = Name.of(name).system == OURS and not Name.of(name).wrappers and name == arm.name
+    plain = SystemName.of(name).system == OURS and not SystemName.of(name).wrappers and name == arm.name
     return replace(arm, components=evidence.edition.engine(version).components) if plain else arm
 
 
-def _reranked(evidence: Evidence, found: Mapping[str, Arm], base: Arm) -> Iterator[Arm]:
+def _reranked(evidence: RunContext, found: Mapping[str, Arm], base: Arm) -> Iterator[Arm]:
     """Yield the reranked arm, if the run chose a reranker and the base answered."""
     if not evidence.run.choice.rerank or base.failed:
         return
     name, words = f"{base.name}{SUFFIX}", f"{base.words}; the first "
     arm = replace(found.get(name, Arm(name, "")), role="system", title=base.title)
     told = arm.words if arm.failed or arm.words.startswith(words) else words
-    known = Name.of(base.name).system in SYSTEMS
+    known = SystemName.of(base.name).system in SYSTEMS
     yield _released(evidence, replace(arm, words=told), base.name) if known else replace(arm, words=told)

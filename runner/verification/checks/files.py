@@ -8,30 +8,30 @@ from hashlib import sha256
 from runner.report import render
 from runner.report.html import PAGE, TEMPLATE, page_template, render_page
 from runner.runs.canonical import compact, pretty
-from runner.runs.costs import RERANKS, REWRITES, TIMINGS
-from runner.runs.lines import text_of
 from runner.runs.manifest import COMPLETE, MANIFEST, pinned
 from runner.runs.packing import LINES, doubled, restoring
 from runner.runs.raw import RAW
-from runner.runs.reading import REPORT, Results
+from runner.runs.record_files import text_of
+from runner.runs.results import REPORT, Results
 from runner.runs.run import BLOCKED, METRICS, RUN, metrics_text
-from runner.verification.evidence import Evidence, NotAsked, Wrong, differing_line
+from runner.runs.timings import RERANKS, REWRITES, TIMINGS
+from runner.verification.context import CheckFailed, CheckSkipped, RunContext, differing_line
 
 
-def complete(evidence: Evidence) -> str:
+def complete(evidence: RunContext) -> str:
     """Check for the files of §7; another file must be listed, derived or a signature."""
     if twice := doubled(evidence.folder):
-        raise Wrong(f"{', '.join(twice)} lies there packed and unpacked: take one away")
+        raise CheckFailed(f"{', '.join(twice)} lies there packed and unpacked: take one away")
     present = evidence.names
     if BLOCKED in present:
-        raise Wrong(f"{BLOCKED} is there: a blocked run has no number that could be verified")
+        raise CheckFailed(f"{BLOCKED} is there: a blocked run has no number that could be verified")
     missing = [name for name in (*COMPLETE, MANIFEST) if name not in present]
     if missing:
         how = f"; {restoring(evidence.folder)}" if any(name.endswith(LINES) for name in missing) else ""
-        raise Wrong(f"there is no {', no '.join(missing)}{how}")
+        raise CheckFailed(f"there is no {', no '.join(missing)}{how}")
     strange = [name for name in present if pinned(name) and name not in evidence.schemas]
     if strange:
-        raise Wrong(f"{', '.join(strange)} stands in the folder and not in {MANIFEST}")
+        raise CheckFailed(f"{', '.join(strange)} stands in the folder and not in {MANIFEST}")
     return f"{1 + sum(map(pinned, present))} files, none missing and none besides"
 
 
@@ -40,17 +40,17 @@ def manifest(evidence: Results) -> str:
     entries = evidence.manifest["files"]
     names = [entry["name"] for entry in entries]
     if names != sorted(set(names)) or MANIFEST in names or any("/" in name for name in names):
-        raise Wrong(f"{MANIFEST} does not list each other file of the folder once, in order of name")
+        raise CheckFailed(f"{MANIFEST} does not list each other file of the folder once, in order of name")
     for entry in entries:
         content = evidence.content(entry["name"])
         if len(content) != entry["bytes"]:
-            raise Wrong(f"{entry['name']} has {len(content):,} bytes and not {entry['bytes']:,}")
+            raise CheckFailed(f"{entry['name']} has {len(content):,} bytes and not {entry['bytes']:,}")
         if (found := sha256(content).hexdigest()) != entry["sha256"]:
-            raise Wrong(f"{entry['name']} has sha256 {found[:12]}… and not {entry['sha256'][:12]}…")
+            raise CheckFailed(f"{entry['name']} has sha256 {found[:12]}… and not {entry['sha256'][:12]}…")
     return f"{len(names)} files have the size and the sha256 that {MANIFEST} lists"
 
 
-def schema(evidence: Evidence) -> str:
+def schema(evidence: RunContext) -> str:
     """Check that every file has its edition's schema and the text that the runner writes."""
     _named(evidence)
     written = {
@@ -73,12 +73,12 @@ def demand_written(evidence: Results, written: Mapping[str, str]) -> None:
     """Raise Wrong if a file's text differs from the written text."""
     for name, text in written.items():
         if (found := evidence.text(name)) != text:
-            raise Wrong(
+            raise CheckFailed(
                 f"{name}, line {differing_line(found, text)}, is not in the form that the runner writes"
             )
 
 
-def _named(evidence: Evidence) -> None:
+def _named(evidence: RunContext) -> None:
     """Each file is of the schema of the run's edition, as the manifest and it itself say; none besides."""
     pins = evidence.edition.schemas
     wanted = {RAW: pins.raw, TIMINGS: pins.timings, RUN: pins.run, METRICS: pins.metrics, REPORT: pins.report,
@@ -91,42 +91,42 @@ def _named(evidence: Evidence) -> None:
     own = ((name, document["schema"]) for name, document in documents.items())
     for name, found in (*evidence.schemas.items(), *own):
         if name not in wanted:
-            raise Wrong(f"{name} is no artefact that is known here")
+            raise CheckFailed(f"{name} is no artefact that is known here")
         if found != wanted[name]:
-            raise Wrong(
+            raise CheckFailed(
                 f"{name} names the schema {found}; that of protocol {evidence.edition.version} is "
                 f"{wanted[name]}"
             )
 
 
-def report(evidence: Evidence) -> str:
+def report(evidence: RunContext) -> str:
     """report.md comes out of metrics.json and run.json again, by the template of its edition."""
     template = evidence.edition.schemas.report
     found, wanted = evidence.text(REPORT), render(evidence.metrics, evidence.run)
     if found != wanted:
-        raise Wrong(
+        raise CheckFailed(
             f"{REPORT}, line {differing_line(found, wanted)}, is not what {template} makes of the run"
         )
     return f"{REPORT} comes out of metrics.json and run.json again, to the byte ({template})"
 
 
-def page(evidence: Evidence) -> str:
+def page(evidence: RunContext) -> str:
     """Check report.html, if there is one, against a new rendering.
 
     The page is derived and not in the manifest: it can be rendered again from the artefacts, also in a newer
     form. So it is compared with them and not with a hash, and every byte of it follows from them.
     """
     if not (evidence.folder / PAGE).exists():
-        raise NotAsked(f"there is no {PAGE}; `python -m runner report` renders one")
+        raise CheckSkipped(f"there is no {PAGE}; `python -m runner report` renders one")
     found = evidence.text(PAGE)
     if (template := page_template(found)) not in ("", TEMPLATE):
-        raise NotAsked(
+        raise CheckSkipped(
             f"{PAGE} is of {template}, and {TEMPLATE} is in use: `python -m runner report` renders it anew"
         )
     timings = ((one.arm, one.scope, one.seconds) for one in evidence.timings)
     wanted = render_page(evidence.metrics, evidence.run, evidence.detailed(), timings)
     if found != wanted:
-        raise Wrong(
+        raise CheckFailed(
             f"{PAGE}, line {differing_line(found, wanted)}, is not what {TEMPLATE} makes of the run: "
             "render it anew with `python -m runner report`, or remove it"
         )

@@ -5,20 +5,20 @@ Their sums in run.json are made again by the check `record`.
 
 from __future__ import annotations
 
-from runner.bench.material import spread
-from runner.naming import Name
-from runner.protocol.suites import SUITES
-from runner.runs.costs import RERANKS, REWRITES, SUFFIX, TIMINGS, Rerank, asked_sha256
+from runner.bench.workload import spread
+from runner.naming import SystemName
+from runner.protocol.datasets import SUITES
+from runner.runs.timings import RERANKS, REWRITES, SUFFIX, TIMINGS, Rerank, asked_sha256
 from runner.stages.rewriters import by_rule
 from runner.systems import SYSTEMS, kind_of
-from runner.verification.evidence import Evidence, NotAsked, Wrong
+from runner.verification.context import CheckFailed, CheckSkipped, RunContext
 
 EACH_ONCE = ("linear",)  # judges each candidate once, without a call
 ALL_AT_ONCE = ("llm-list", "llm-promote")  # one call for all candidates, or its cached reply
 ROUNDING = 0.01  # seconds, of time_seconds
 
 
-def timings(evidence: Evidence) -> str:
+def timings(evidence: RunContext) -> str:
     """Each system was timed in each scope by the questions that the edition spreads over all."""
     times, run, pins = evidence.timings, evidence.run, evidence.edition.retrieval
     asked = list(dict.fromkeys(line["question"] for line in evidence.raw))
@@ -35,14 +35,14 @@ def timings(evidence: Evidence) -> str:
     if sorted(found, key=_pair) != sorted(wanted, key=_pair):
         (arm, scope, _), *_ = ({*found} ^ {*wanted}) or found
         one, other = (sum(_pair(key) == (arm, scope) for key in some) for some in (found, wanted))
-        raise Wrong(
+        raise CheckFailed(
             f"{TIMINGS} has {one:,} questions of {arm} in {scope}, and not the {other:,} that protocol "
             f"{evidence.edition.version} spreads over all"
         )
     total = sum(timing.seconds for timing in times if timing.arm == run.system)
     stage = run.resources.time_seconds if run.resources else 0.0
     if total > stage + ROUNDING:
-        raise Wrong(f"the timings add up to {total:.2f} s, their stage took {stage:.2f} s")
+        raise CheckFailed(f"the timings add up to {total:.2f} s, their stage took {stage:.2f} s")
     return f"{len(times):,} timings are of the questions that are spread over all"
 
 
@@ -50,16 +50,16 @@ def _pair(timed: tuple[str, str, str]) -> tuple[str, str]:
     return timed[:2]
 
 
-def reranks(evidence: Evidence) -> str:
+def reranks(evidence: RunContext) -> str:
     """Every reranked answer has its line and the ids of its base, as many of them judged as can be."""
     reranker = evidence.run.reranker
     if reranker is None:
-        raise NotAsked("the run had no reranker")
+        raise CheckSkipped("the run had no reranker")
     rows = {(row.question, row.arm, row.scope): [hit.id for hit in row.ranking] for row in evidence.rows}
     lines = {(one.question, one.arm, one.scope): one for one in evidence.reranks}
     if odd := {key for key in rows if key[1].endswith(SUFFIX)} ^ {*lines}:
         question, arm, scope = min(odd)
-        raise Wrong(f"{RERANKS} and the raw rankings do not both have {question} by {arm} in {scope}")
+        raise CheckFailed(f"{RERANKS} and the raw rankings do not both have {question} by {arm} in {scope}")
     if reranker.depth > evidence.edition.retrieval.depth:
         return (
             f"{len(lines):,} reranked answers have their lines; their bases were asked for more than is kept"
@@ -77,7 +77,7 @@ def reranks(evidence: Evidence) -> str:
         if not fault and scope not in joined:
             fault = _miscounted(one, reranker.name, len(before[: reranker.depth]))
         if fault:
-            raise Wrong(f"{RERANKS}, {arm}, {scope}, {question}: {fault}")
+            raise CheckFailed(f"{RERANKS}, {arm}, {scope}, {question}: {fault}")
     return f"{len(lines):,} reranked answers have their lines, and the ids of their bases"
 
 
@@ -85,7 +85,7 @@ def _repeats(name: str) -> bool:
     """Return whether a system answers alike when asked again: the systems of this project do, a service may
     not.
     """
-    return Name.of(name).system in SYSTEMS and not kind_of(name).own_embedder
+    return SystemName.of(name).system in SYSTEMS and not kind_of(name).own_embedder
 
 
 def _moved(before: list[str], after: list[str], first: int, base: str) -> str:
@@ -111,27 +111,33 @@ def _miscounted(one: Rerank, reranker: str, candidates: int) -> str:
     return "" if right else f"{said} cannot be of {candidates} candidates"
 
 
-def rewrites(evidence: Evidence) -> str:
+def rewrites(evidence: RunContext) -> str:
     """Every question that was asked has its line; with the corpus, a rule gives the words that were asked."""
     identity, lines = evidence.run.rewriter, evidence.rewrites
     if identity is None:
-        raise NotAsked("the run had no rewriter")
+        raise CheckSkipped("the run had no rewriter")
     asked = list(dict.fromkeys(line["question"] for line in evidence.raw))
     if [one.question for one in lines] != asked:
-        raise Wrong(f"{REWRITES} is not of the questions of the raw rankings, each once and in their order")
+        raise CheckFailed(
+            f"{REWRITES} is not of the questions of the raw rankings, each once and in their order"
+        )
     said = f"{len(asked):,} questions have their line"
     if evidence.corpus is None:
         return said
     rule = by_rule(identity)
     if rule is not None and rule.identity != identity:
-        raise Wrong(
+        raise CheckFailed(
             f"the rewriter {identity.name} of run.json is {identity.revision}, here {rule.identity.revision}"
         )
     texts = {question.key: question.text for question in evidence.corpus.questions}
     for one in lines:
         text = texts[one.question]
         if one.changed == (one.asked_sha256 == asked_sha256(text)) or (one.changed and one.failed):
-            raise Wrong(f"{REWRITES}, {one.question}: whether its words were changed is not as the line says")
+            raise CheckFailed(
+                f"{REWRITES}, {one.question}: whether its words were changed is not as the line says"
+            )
         if rule is not None and asked_sha256(rule.rewrite(text).text) != one.asked_sha256:
-            raise Wrong(f"{REWRITES}, {one.question}: {identity.name} gives other words than were asked")
+            raise CheckFailed(
+                f"{REWRITES}, {one.question}: {identity.name} gives other words than were asked"
+            )
     return f"{said}; the rewriter gives the words that were asked" if rule else said

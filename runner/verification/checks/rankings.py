@@ -9,38 +9,38 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
-from runner.bench.material import Asked, CorpusLessons, Material
 from runner.bench.request import selected
+from runner.bench.workload import CorpusLessons, IndexedQuestion, Workload
+from runner.protocol.datasets import SUITES
 from runner.protocol.metrics.document import metrics_of
-from runner.protocol.suites import SUITES
 from runner.records import Json
 from runner.runs.run import METRICS, metrics_text
 from runner.systems.controls import CONTROLS, controls_among, new_control
 from runner.verification.checks.scores import ids
-from runner.verification.evidence import Evidence, NotAsked, Wrong, unlike
+from runner.verification.context import CheckFailed, CheckSkipped, RunContext, unlike
 
 SHARED = ("question", "type", "project", "size", "gold")  # what every arm must have seen alike in a scope
 AGAIN = controls_among(CONTROLS, vectors=False)
 Blocks = Mapping[tuple[str, str], Sequence[Json]]  # lines by arm and scope
 
 
-def raw(evidence: Evidence) -> str:
+def raw(evidence: RunContext) -> str:
     """Each arm answered the questions of the first in every scope, once and in its order, as it can."""
     blocks = _blocks(evidence)
     for fault in _faults(evidence, blocks):
-        raise Wrong(fault)
+        raise CheckFailed(fault)
     lines = len(evidence.raw)
     return (
         f"{lines:,} lines: {lines // len(blocks):,} questions in each of {len(blocks)} pairs of arm and scope"
     )
 
 
-def _blocks(evidence: Evidence) -> Blocks:
+def _blocks(evidence: RunContext) -> Blocks:
     pair = lambda line: (line["arm"], line["scope"])  # noqa: E731  a key, in one place
     return {key: list(lines) for key, lines in groupby(evidence.raw, key=pair)}
 
 
-def _faults(evidence: Evidence, blocks: Blocks) -> Iterator[str]:
+def _faults(evidence: RunContext, blocks: Blocks) -> Iterator[str]:
     run = evidence.run
     arms = [arm for arm in run.arms if not arm.failed]
     wanted = [(arm.name, scope.name) for arm in arms for scope in run.scopes_of(arm)]
@@ -86,7 +86,7 @@ def _words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _ranking(line: Json, evidence: Evidence, full: bool, parts: int) -> str:
+def _ranking(line: Json, evidence: RunContext, full: bool, parts: int) -> str:
     """Return the fault of a ranking: each id once, as many as scope and depth allow, best first."""
     ranked, most = ids(line), min(evidence.edition.retrieval.depth, line["size"])
     if len({*ranked}) < len(ranked) or len(ranked) > most or (full and len(ranked) < most):
@@ -113,7 +113,7 @@ def _sizes(block: Sequence[Json], segments: int, scope: str, pooled: bool) -> It
         yield f"{scope}: the projects have {sum(sizes.values()):,} segments, more than the corpus"
 
 
-def _counts(block: Sequence[Json], evidence: Evidence) -> Iterator[str]:
+def _counts(block: Sequence[Json], evidence: RunContext) -> Iterator[str]:
     """No more questions of a type than the corpus has, and all of them unless fewer were asked for."""
     shape, choice = evidence.run.corpus.shape, evidence.run.choice
     for kind, number in Counter(line["type"] for line in block).items():
@@ -128,7 +128,7 @@ def _counts(block: Sequence[Json], evidence: Evidence) -> Iterator[str]:
         yield f"{len(block):,} questions were asked, and not {asked:,}"
 
 
-def questions(evidence: Evidence) -> str:
+def questions(evidence: RunContext) -> str:
     """Check with the corpus that every line is of a planned question, with its type, project and gold."""
     own, run = evidence.given, evidence.run
     asked = [one.question for one in selected(run.choice, own, evidence.edition)]
@@ -147,11 +147,11 @@ def questions(evidence: Evidence) -> str:
         for scope in own.scopes
     }
     for fault in _unlike(_blocks(evidence), wanted, "in the corpus"):
-        raise Wrong(fault)
+        raise CheckFailed(fault)
     return f"{len(asked):,} questions in each scope and arm, none missing, each with the corpus's own gold"
 
 
-def ranked(evidence: Evidence) -> str:
+def ranked(evidence: RunContext) -> str:
     """Check with the corpus that every ranked id exists in the searched scope."""
     own = evidence.given
     projects: dict[str, set[str]] = {}
@@ -164,19 +164,19 @@ def ranked(evidence: Evidence) -> str:
         members = everything if pooled.get(line["scope"]) else projects.get(line["project"], set())
         if strange := [one for one in ids(line) if one not in members]:
             place = f"{line['arm']}, {line['scope']}, {line['question']}"
-            raise Wrong(f"{place}: there is no segment {strange[0]} to be found")
+            raise CheckFailed(f"{place}: there is no segment {strange[0]} to be found")
         number += len(line["ranking"])
     return f"{number:,} ranked ids exist in their scopes"
 
 
-def controls(evidence: Evidence) -> str:
+def controls(evidence: RunContext) -> str:
     """Check the random arm and plain-bm25 by the corpus: rank again, without system or vectors."""
     there = [name for name in AGAIN if name in evidence.by_arm]
     if not there:
-        raise NotAsked("the run has none of the arms " + ", ".join(AGAIN))
+        raise CheckSkipped("the run has none of the arms " + ", ".join(AGAIN))
     own = evidence.given
-    asked = {question.key: Asked(place, question) for place, question in enumerate(own.questions)}
-    material = Material(own, None, tuple(asked.values()), CorpusLessons(own, None))
+    asked = {question.key: IndexedQuestion(place, question) for place, question in enumerate(own.questions)}
+    material = Workload(own, None, tuple(asked.values()), CorpusLessons(own, None))
     for name in there:
         _demand_same(evidence, name, material, asked)
     return (
@@ -184,7 +184,9 @@ def controls(evidence: Evidence) -> str:
     )
 
 
-def _demand_same(evidence: Evidence, name: str, material: Material, asked: Mapping[str, Asked]) -> None:
+def _demand_same(
+    evidence: RunContext, name: str, material: Workload, asked: Mapping[str, IndexedQuestion]
+) -> None:
     """Raise Wrong if the control `name` ranks otherwise than it does now."""
     arm = new_control(name, evidence.run.seed, material.drawn_by)
     arm.load(material.lessons)
@@ -195,14 +197,14 @@ def _demand_same(evidence: Evidence, name: str, material: Material, asked: Mappi
         for line, query in zip(lines, queries, strict=True):
             again = material.hits(arm.ask(query, evidence.edition.retrieval.depth))
             if ids(line) != [hit.id for hit in again]:
-                raise Wrong(f"{name}, {scope}, {line['question']}: made again, its order is another")
+                raise CheckFailed(f"{name}, {scope}, {line['question']}: made again, its order is another")
 
 
-def metrics(evidence: Evidence) -> str:
+def metrics(evidence: RunContext) -> str:
     """metrics.json is made again from the raw rankings and run.json, to the byte. (§4)"""
     wanted = metrics_of(evidence.run, list(evidence.detailed()))
     if evidence.text(METRICS) != metrics_text(wanted):
         fault = unlike(evidence.metrics, wanted)
-        raise Wrong(f"{METRICS}: {fault or 'what was computed stands there in another form'}")
+        raise CheckFailed(f"{METRICS}: {fault or 'what was computed stands there in another form'}")
     figures = len(wanted["results"]) + len(wanted["differences"])
     return f"{figures:,} figures and their intervals are made again by metric code {wanted['metric_code']}"

@@ -15,7 +15,7 @@ from uuid import uuid5
 from pgmnemo.paths import release_numbers
 from pgmnemo.records import EmbedderIdentity
 from pgmnemo.server.releases import release_fingerprint, release_of, setting_defaults
-from runner.bench.heading import (
+from runner.bench.run_record import (
     ACTIVE,
     INACTIVE,
     NO_EDGES,
@@ -25,10 +25,10 @@ from runner.bench.heading import (
     component_states,
     passage_counts,
 )
-from runner.bench.material import NAMESPACE, label_of
-from runner.protocol.gates import Facts, check_all, deviations, gates_of, judge
+from runner.bench.workload import NAMESPACE, label_of
+from runner.protocol.datasets import SUITES
+from runner.protocol.gates import RunFacts, check_all, deviations, gates_of, judge
 from runner.protocol.gates.of_setup import equal
-from runner.protocol.suites import SUITES
 from runner.records import (
     Corpus,
     GateResult,
@@ -40,13 +40,13 @@ from runner.records import (
 )
 from runner.records import Evidence as Cited
 from runner.runs.canonical import public
-from runner.runs.choice import NO_EMBEDDER
-from runner.runs.costs import latencies, rerank_counts, rewrite_counts
+from runner.runs.config import NO_EMBEDDER
 from runner.runs.folder import folder_name
 from runner.runs.run import RUN, STAGES, CorpusPins, ProtocolPins, Resources, Run
+from runner.runs.timings import latencies, rerank_counts, rewrite_counts
 from runner.verification.checks.arms import expected_arms
 from runner.verification.checks.scores import shown_values
-from runner.verification.evidence import Evidence, Wrong, unlike
+from runner.verification.context import CheckFailed, RunContext, unlike
 
 ROUNDING = 0.005  # seconds, of each figure in resources
 CLOCK = 2.0  # seconds that two clocks, both cut to whole seconds, may differ
@@ -58,33 +58,33 @@ PREFIX = "pgmnemo."
 Identity = TypeVar("Identity", EmbedderIdentity, RerankerIdentity, RewriterIdentity)
 
 
-def record(evidence: Evidence) -> str:
+def record(evidence: RunContext) -> str:
     """run.json is what choice, edition, release and lines make of it, and no time in it is impossible."""
     _demand_made_again(evidence, None)
     run, folder = evidence.run, evidence.folder.name
     for fault in _impossible(evidence):
-        raise Wrong(fault)
+        raise CheckFailed(fault)
     called = "" if folder == run.name else f"; its folder is called {folder}, and is of no run of that name"
     return f"{RUN} is made again under protocol {run.protocol.version}, as the run {run.name}{called}"
 
 
-def corpus(evidence: Evidence) -> str:
+def corpus(evidence: RunContext) -> str:
     """Check run.json with the corpus: hash, counts, passages, scopes, and the gates that read its text."""
     own, recorded = evidence.given, evidence.run.corpus.sha256
     if own.sha256 != recorded:
-        raise Wrong(f"{own.path} has sha256 {own.sha256[:12]}…, the corpus of the run {recorded[:12]}…")
+        raise CheckFailed(f"{own.path} has sha256 {own.sha256[:12]}…, the corpus of the run {recorded[:12]}…")
     _demand_made_again(evidence, own)
     return f"sha256 {own.sha256[:12]}…; {RUN} is made again with its counts, passages and all gates"
 
 
-def _demand_made_again(evidence: Evidence, corpus: Corpus | None) -> None:
+def _demand_made_again(evidence: RunContext, corpus: Corpus | None) -> None:
     wanted = made_again(evidence, corpus).document()
     ordered = {name: wanted[name] for name in (*(one for one in wanted if one not in FOLLOW), *FOLLOW)}
     if fault := unlike(evidence.document, ordered):
-        raise Wrong(f"{RUN}: {fault}")
+        raise CheckFailed(f"{RUN}: {fault}")
 
 
-def made_again(evidence: Evidence, corpus: Corpus | None = None) -> Run:
+def made_again(evidence: RunContext, corpus: Corpus | None = None) -> Run:
     """Return the record as it must be; take what nothing decides from the file."""
     run, edition, choice = evidence.run, evidence.edition, evidence.run.choice
     state, defaults = _settings(evidence)
@@ -129,11 +129,11 @@ def _named(recorded: Identity | None, name: str) -> Identity | None:
     if not name:
         return None
     if recorded is None:
-        raise Wrong(f"the run chose {name}, and {RUN} does not describe it")
+        raise CheckFailed(f"the run chose {name}, and {RUN} does not describe it")
     return replace(recorded, name=name)
 
 
-def _corpus(evidence: Evidence, corpus: Corpus | None) -> CorpusPins:
+def _corpus(evidence: RunContext, corpus: Corpus | None) -> CorpusPins:
     suite, recorded = SUITES[evidence.run.choice.suite], evidence.run.corpus
     shape = recorded.shape
     made = replace(
@@ -156,7 +156,7 @@ def _corpus(evidence: Evidence, corpus: Corpus | None) -> CorpusPins:
     )
 
 
-def _embedder(evidence: Evidence) -> EmbedderIdentity | None:
+def _embedder(evidence: RunContext) -> EmbedderIdentity | None:
     """As the edition pins it; of the suite's own a gate says whether it is the pinned revision."""
     run, choice = evidence.run, evidence.run.choice
     made = _named(run.embedder, "" if choice.embedder == NO_EMBEDDER else choice.embedder)
@@ -168,7 +168,7 @@ def _embedder(evidence: Evidence) -> EmbedderIdentity | None:
     return replace(made, model=pins.model, revision=revision, dimensions=pins.dimensions)
 
 
-def _scopes(evidence: Evidence, corpus: Corpus | None) -> tuple[SearchScope, ...]:
+def _scopes(evidence: RunContext, corpus: Corpus | None) -> tuple[SearchScope, ...]:
     """Return the scopes of the corpus, or of the edition; a user's own corpus names its scopes."""
     run = evidence.run
     if corpus is not None:
@@ -180,7 +180,7 @@ def _scopes(evidence: Evidence, corpus: Corpus | None) -> tuple[SearchScope, ...
     return tuple(SearchScope(name, name == "pool") for name in names)
 
 
-def _settings(evidence: Evidence) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def _settings(evidence: RunContext) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Every setting in force, and its default: of the release, but for what edition and choice say."""
     run, edition = evidence.run, evidence.edition
     known = setting_defaults(evidence.sql, run.choice.version) if run.choice.ours else {}
@@ -199,7 +199,7 @@ def _as_recorded(wanted: Mapping[str, str], recorded: Mapping[str, str]) -> dict
     return {name: recorded[name] if equal(recorded.get(name, ""), value) else value for name, value in found}
 
 
-def _components(evidence: Evidence, corpus: Corpus | None) -> dict[str, str]:
+def _components(evidence: RunContext, corpus: Corpus | None) -> dict[str, str]:
     """Return the state of each component; without the corpus only what mode, edges and values show."""
     run, choice = evidence.run, evidence.run.choice
     if not choice.ours:
@@ -221,7 +221,7 @@ def _components(evidence: Evidence, corpus: Corpus | None) -> dict[str, str]:
     return made
 
 
-def _gates(evidence: Evidence, run: Run, corpus: Corpus | None) -> Iterator[GateResult]:
+def _gates(evidence: RunContext, run: Run, corpus: Corpus | None) -> Iterator[GateResult]:
     """Each gate judges again; one that reads the corpus's text stays as recorded without it."""
     recorded = {gate.gate: gate for gate in evidence.run.gates}
     kept = {gate.name for gate in gates_of(run.edition, run.choice.ours) if gate.needs_text and not corpus}
@@ -237,9 +237,9 @@ def _public(result: GateResult) -> list[str]:
     return [result.status, *(public(text).removeprefix("…/") for text in texts)]
 
 
-def facts(evidence: Evidence, run: Run, corpus: Corpus | None = None) -> Facts:
+def facts(evidence: RunContext, run: Run, corpus: Corpus | None = None) -> RunFacts:
     """Return the input of the gates; without a corpus a stand-in has the counts of run.json, and no text."""
-    return Facts(
+    return RunFacts(
         run=run,
         corpus=corpus or _stand_in(run),
         fingerprint=release_fingerprint(evidence.sql, run.choice.version),
@@ -279,7 +279,7 @@ def _questions(shape: Mapping[str, int]) -> Iterator[Question]:
         yield Question("", "", "", kind, (Cited("", ""),) if number < shape["scored"] else ())
 
 
-def _impossible(evidence: Evidence) -> Iterator[str]:
+def _impossible(evidence: RunContext) -> Iterator[str]:
     """Yield impossible claims of a run: on its times, and on an edition older than its release."""
     run, edition = evidence.run, evidence.edition
     if run.resources is None or run.finished is None:

@@ -6,14 +6,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from pgmnemo.escaping import escape_line
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.protocol.editions.load import DOCUMENT
 from runner.runs.environment import git
 from runner.runs.folder import KEPT, is_local
-from runner.runs.history import HISTORY, Entry, entries, histories, of_run, parsed
+from runner.runs.history import HISTORY, HistoryEntry, entries, histories, of_run, parsed
 from runner.runs.manifest import MANIFEST
 from runner.runs.run import moment
-from runner.verification.evidence import Evidence, NotAsked, Wrong
+from runner.verification.context import CheckFailed, CheckSkipped, RunContext
 
 LATER = "; later it adds: "
 UNTRUSTED = "dubious ownership"
@@ -28,7 +28,7 @@ WHOLE_LOG = (
 DAY = 86_400  # maximum error of a run's clock, in seconds
 
 
-def history(evidence: Evidence) -> str:
+def history(evidence: RunContext) -> str:
     """HISTORY.md holds the run's own entry, then any deviation that became known later."""
     run, digest = evidence.run, evidence.digest(MANIFEST)
     path, *others = [evidence.history_path] if evidence.history_path else _histories(evidence.folder)
@@ -36,7 +36,7 @@ def history(evidence: Evidence) -> str:
     exact = [one for one in named if (one.suite, one.name) == (run.choice.suite, run.name)]
     if not exact:
         _ask_kept(evidence)
-        raise Wrong(f"{path.name} has no entry of the run {run.name} of {run.choice.suite}")
+        raise CheckFailed(f"{path.name} has no entry of the run {run.name} of {run.choice.suite}")
     own, found = exact[0], [exact[0], *(one for one in named if one is not exact[0])]
     elsewhere = [one for file in others for one in of_run(entries(file), run.choice.suite, run.name, digest)]
     later = [*found[1:], *(one for one in elsewhere if one not in found)]
@@ -51,14 +51,16 @@ def history(evidence: Evidence) -> str:
     }
     for what, (logged, wanted) in said.items():
         if logged != wanted:
-            raise Wrong(f"{what}: {path.name} says {_short(logged)}, the artefacts {_short(wanted)}")
+            raise CheckFailed(f"{what}: {path.name} says {_short(logged)}, the artefacts {_short(wanted)}")
     told = {text for one in found for text in one.values("deviation")}
     if gone := [text for text in _ever(evidence, path, digest) if text not in told]:
-        raise Wrong(f"{path.name} once gave the run the deviation {_short(gone)}, and entries stay for good")
+        raise CheckFailed(
+            f"{path.name} once gave the run the deviation {_short(gone)}, and entries stay for good"
+        )
     return f"{path.name} has the entry, with this manifest's sha256 {digest[:12]}…{_later(later, path)}"
 
 
-def _ever(evidence: Evidence, path: Path, digest: str) -> list[str]:
+def _ever(evidence: RunContext, path: Path, digest: str) -> list[str]:
     """Every deviation of the run in any version of a HISTORY.md that git knows; none without git."""
     try:
         blobs = _versions(path.parent, path.name)
@@ -70,15 +72,15 @@ def _ever(evidence: Evidence, path: Path, digest: str) -> list[str]:
     return list(dict.fromkeys(text for one in found for text in one.values("deviation")))
 
 
-def _ask_kept(evidence: Evidence) -> None:
+def _ask_kept(evidence: RunContext) -> None:
     if is_local(evidence.folder):
-        raise NotAsked("not kept: `history add` with the folder moves it to results/ and logs it")
+        raise CheckSkipped("not kept: `history add` with the folder moves it to results/ and logs it")
 
 
-def _later(found: list[Entry], path: Path) -> str:
+def _later(found: list[HistoryEntry], path: Path) -> str:
     """Return the deviations that became known after the run; Wrong for an entry that adds nothing."""
     if not all(entry.values("deviation") for entry in found):
-        raise Wrong(f"{path.name} has the entry of the run twice")
+        raise CheckFailed(f"{path.name} has the entry of the run twice")
     added = [deviation for entry in found for deviation in entry.values("deviation")]
     return LATER + "; ".join(added) if added else ""
 
@@ -86,7 +88,7 @@ def _later(found: list[Entry], path: Path) -> str:
 def _histories(folder: Path) -> list[Path]:
     found = histories(folder)
     if not found:
-        raise Wrong(f"there is no {HISTORY} beside or above the folder: name it with --history")
+        raise CheckFailed(f"there is no {HISTORY} beside or above the folder: name it with --history")
     return found
 
 
@@ -102,7 +104,7 @@ def _short(values: list[str]) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def commit(evidence: Evidence) -> str:
+def commit(evidence: RunContext) -> str:
     """Check that the manifest, which pins every other file, was committed once and never changed since.
 
     Every reachable commit is read, a merge against each of its parents, with any git configuration; a merge
@@ -112,37 +114,39 @@ def commit(evidence: Evidence) -> str:
     blobs = _versions(evidence.folder, MANIFEST)
     if not blobs:
         _ask_kept(evidence)
-        raise NotAsked(f"the folder is not committed to the git repository {top}")
+        raise CheckSkipped(f"the folder is not committed to the git repository {top}")
     if len(blobs) > 1:
-        raise Wrong(
+        raise CheckFailed(
             f"{MANIFEST} was changed after it had been committed to {top}: there are {len(blobs)} of it, "
             f"the last of commit {next(iter(blobs.values()))[:12]}"
         )
     [(blob, first)] = blobs.items()
     done = git(evidence.folder, "cat-file", "blob", blob)
     if done.returncode:
-        raise Wrong(f"{MANIFEST} cannot be read from commit {first[:12]} of {top}")
+        raise CheckFailed(f"{MANIFEST} cannot be read from commit {first[:12]} of {top}")
     if sha256(done.stdout).hexdigest() != evidence.digest(MANIFEST):
-        raise Wrong(f"{MANIFEST} is not the one of commit {first[:12]} of {top}")
+        raise CheckFailed(f"{MANIFEST} is not the one of commit {first[:12]} of {top}")
     committed = int(git(evidence.folder, "show", "-s", "--format=%ct", first).stdout)
     if committed < evidence.run.started.timestamp() - DAY:
-        raise Wrong(f"commit {first[:12]} of {top} brought the run before it is said to have begun")
+        raise CheckFailed(f"commit {first[:12]} of {top} brought the run before it is said to have begun")
     return f"{MANIFEST} is that of commit {first[:12]}, the only one in the history of {top}"
 
 
-def _repository(evidence: Evidence) -> str:
+def _repository(evidence: RunContext) -> str:
     """Return the top folder of the repository that keeps the run; NotAsked without a repository."""
     top = _asked(evidence.folder, "rev-parse", "--show-toplevel").decode(errors="replace").strip()
     if not top:
         _ask_kept(evidence)
-        raise NotAsked("the folder is not in a git repository")
+        raise CheckSkipped("the folder is not in a git repository")
     checkout, place = _checkout(evidence.folder), evidence.folder
     while checkout is not None and place != checkout:
         if (place / ".git").exists():
-            raise Wrong(f"a git repository of its own stands in {place}: that of {checkout} alone counts")
+            raise CheckFailed(
+                f"a git repository of its own stands in {place}: that of {checkout} alone counts"
+            )
         place = place.parent
     if _is_shallow(evidence.folder):
-        raise NotAsked(
+        raise CheckSkipped(
             f"{top} is a shallow clone, which lacks its history: `git fetch --unshallow`, then verify again"
         )
     return top
@@ -171,16 +175,16 @@ def _asked(folder: Path, *arguments: str) -> bytes:
     try:
         done = git(folder, *arguments)
     except OSError:
-        raise NotAsked("git cannot be run: install it to hold the run against its commits") from None
+        raise CheckSkipped("git cannot be run: install it to hold the run against its commits") from None
     if done.returncode and UNTRUSTED in done.stderr.decode(errors="replace"):
-        raise NotAsked(
+        raise CheckSkipped(
             "git refuses a repository of another user: if you trust it, "
             "`git config --global --add safe.directory <its folder>` and verify again"
         )
     return b"" if done.returncode else done.stdout
 
 
-def code(evidence: Evidence) -> str:
+def code(evidence: RunContext) -> str:
     """Check that the commit of the run is in this repository, older than the run, and had its edition in
     force.
 
@@ -189,20 +193,24 @@ def code(evidence: Evidence) -> str:
     run = evidence.run
     commit = run.code.commit
     if commit is None:
-        raise NotAsked("run.json names no commit: the gate tree says so")
+        raise CheckSkipped("run.json names no commit: the gate tree says so")
     if not (ROOT / ".git").exists():
-        raise NotAsked("these tools do not stand in a checkout: the commit of the code cannot be looked up")
+        raise CheckSkipped(
+            "these tools do not stand in a checkout: the commit of the code cannot be looked up"
+        )
     made = _asked(ROOT, "show", "-s", "--format=%ct", f"{commit}^{{commit}}")
     if not made:
         if _is_shallow(ROOT):
-            raise NotAsked("these tools stand in a shallow clone: `git fetch --unshallow`, then verify again")
-        raise Wrong(f"the code is said to be commit {commit[:12]}, which this repository does not have")
+            raise CheckSkipped(
+                "these tools stand in a shallow clone: `git fetch --unshallow`, then verify again"
+            )
+        raise CheckFailed(f"the code is said to be commit {commit[:12]}, which this repository does not have")
     if int(made) > run.started.timestamp() + DAY:
-        raise Wrong(f"commit {commit[:12]} is younger than the run that it is said to have made")
+        raise CheckFailed(f"commit {commit[:12]} is younger than the run that it is said to have made")
     return f"commit {commit[:12]} stands in the history of this repository{_in_force(evidence, commit)}"
 
 
-def _in_force(evidence: Evidence, commit: str) -> str:
+def _in_force(evidence: RunContext, commit: str) -> str:
     """Return a sentence that the protocol's text at the commit is that of the run's edition; Wrong if it is
     not.
     """
@@ -211,7 +219,7 @@ def _in_force(evidence: Evidence, commit: str) -> str:
         return ""
     text = git(ROOT, "cat-file", "blob", f"{commit}:{DOCUMENT.name}").stdout
     if sha256(text).hexdigest() != run.protocol.sha256:
-        raise Wrong(
+        raise CheckFailed(
             f"the run is said to be under {run.protocol.version}, and {DOCUMENT.name} of commit "
             f"{commit[:12]} is another edition's"
         )

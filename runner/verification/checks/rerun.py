@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 from pgmnemo.errors import PgmnemoError
 from runner.records import Retrieval
-from runner.runs.alike import postgres_major
 from runner.runs.canonical import compact
-from runner.runs.choice import OURS
-from runner.runs.costs import SUFFIX
+from runner.runs.comparability import postgres_major
+from runner.runs.config import OURS
 from runner.runs.manifest import USUAL
 from runner.runs.raw import RAW, Key, decode, key
 from runner.runs.run import Arm, Run
+from runner.runs.timings import SUFFIX
 from runner.stages.rewriters import by_rule
 from runner.systems import beneath, kind_of
-from runner.verification.evidence import Evidence, NotAsked, Wrong
-from runner.verification.sameness import SWAY, Ranking, faults
+from runner.verification.context import CheckFailed, CheckSkipped, RunContext
+from runner.verification.ranking_equality import SWAY, Ranking, faults
 
 if TYPE_CHECKING:
-    from runner.verification.recalling import Again
+    from runner.verification.rerun import RerunRows
 
 SERVICES = ("endpoint",)  # embedders that are a service: a run does not record its address
 MANY, FEW = 4, 2  # one in so many of an arm's answers, or so few: what near ties may explain
@@ -33,7 +33,7 @@ LIMIT, USUAL_LIMIT = "pgmnemo.exact_scan_limit", 10_000  # lessons beyond which 
 
 
 @dataclass(frozen=True, slots=True)
-class Remade:
+class RerunFinding:
     """`arms` answered so many questions as recorded; `left` says of each other arm why it is not held.
 
     Of all `answers`, `ties` differ as those of two honest machines do where scores nearly tie.
@@ -46,24 +46,26 @@ class Remade:
     ties: int
 
 
-def rerun(evidence: Evidence) -> str:
+def rerun(evidence: RunContext) -> str:
     """Check that the drawn questions get the raw file's ids and scores again, in every arm."""
     run = evidence.run
     if not evidence.rerun:
-        raise NotAsked(f"give --rerun, or --rerun N for other than {USUAL} questions")
+        raise CheckSkipped(f"give --rerun, or --rerun N for other than {USUAL} questions")
     if run.choice.embedder in SERVICES:
-        raise NotAsked(
+        raise CheckSkipped(
             f"the vectors are of a service ({run.choice.embedder}), whose address no run records: nothing "
             "here can prove them"
         )
     if run.rewriter is not None and by_rule(run.rewriter) is None:
-        raise NotAsked(f"the questions were asked in the words of {run.choice.rewrite}, which no run records")
+        raise CheckSkipped(
+            f"the questions were asked in the words of {run.choice.rewrite}, which no run records"
+        )
     try:
         made = remade(evidence, evidence.rerun)
     except PgmnemoError as error:
-        raise NotAsked(f"could not be recalled again here: {error}") from None
+        raise CheckSkipped(f"could not be recalled again here: {error}") from None
     if run.system in made.left:
-        raise NotAsked(f"{run.system} is not held: {made.left[run.system]}")
+        raise CheckSkipped(f"{run.system} is not held: {made.left[run.system]}")
     evidence.recalled = made.arms
     scopes = ", ".join(scope.name for scope in run.scopes)
     others = ", ".join(f"{name} ({why})" for name, why in made.left.items())
@@ -75,27 +77,27 @@ def rerun(evidence: Evidence) -> str:
     ))  # fmt: skip
 
 
-def remade(evidence: Evidence, number: int) -> Remade:
+def remade(evidence: RunContext, number: int) -> RerunFinding:
     """So many questions recalled again and compared. Wrong for a fault; PgmnemoError where that cannot be."""
     # Imported here, because the checks of files do without these modules:
-    from runner.verification.recalling import recalled
+    from runner.verification.rerun import recalled
 
     again = recalled(evidence, number, evidence.progress)
     recorded = _recorded(evidence, {row.question for row in again.rows})
     rows = {key(row): row for row in again.rows if row.arm in evidence.by_arm}
     for row in rows.values():
         if key(row) not in recorded:
-            raise Wrong(f"{row.arm}, {row.scope}, {row.question}: the raw file has no answer")
+            raise CheckFailed(f"{row.arm}, {row.scope}, {row.question}: the raw file has no answer")
     odd = _odd(evidence, recorded, {name: [row.ranking] for name, row in rows.items()})
     explained = _near(evidence, again, odd, rows)
     still = {name: why for name, why in odd.items() if name not in explained}
     still |= _odd(evidence, recorded, {name: [rows[name].ranking, *some] for name, some in explained.items()})
     left = _left(evidence.run, again, rows, still)
     arms = tuple(dict.fromkeys(arm for _, arm, _ in rows if arm not in left))
-    return Remade(again.questions, arms, left, len(rows), len(odd) - len(still))
+    return RerunFinding(again.questions, arms, left, len(rows), len(odd) - len(still))
 
 
-def _recorded(evidence: Evidence, questions: Collection[str]) -> dict[Key, Retrieval]:
+def _recorded(evidence: RunContext, questions: Collection[str]) -> dict[Key, Retrieval]:
     """Return the recorded answers to the questions, with the raw file's scores."""
     lines = (line for line in evidence.raw if line["question"] in questions)
     rows = (decode(compact(line).encode(), RAW) for line in lines)
@@ -103,7 +105,7 @@ def _recorded(evidence: Evidence, questions: Collection[str]) -> dict[Key, Retri
 
 
 def _odd(
-    evidence: Evidence, recorded: Mapping[Key, Retrieval], answers: Mapping[Key, Sequence[Ranking]]
+    evidence: RunContext, recorded: Mapping[Key, Retrieval], answers: Mapping[Key, Sequence[Ranking]]
 ) -> dict[Key, str]:
     """Return the first fault of each recorded answer that matches none of the given answers."""
     depth = evidence.edition.retrieval.depth
@@ -116,7 +118,7 @@ def _odd(
 
 
 def _near(
-    evidence: Evidence, again: Again, odd: Collection[Key], rows: Collection[Key]
+    evidence: RunContext, again: RerunRows, odd: Collection[Key], rows: Collection[Key]
 ) -> dict[Key, list[Ranking]]:
     """Return alternative answers to the odd questions, for the arms with few odd answers."""
     number, of = (Counter(arm for _, arm, _ in some) for some in (odd, rows))
@@ -127,7 +129,9 @@ def _near(
     return {name: [row.ranking for row in some] for name, some in moved.items()}
 
 
-def _left(run: Run, again: Again, rows: Mapping[Key, Retrieval], odd: Mapping[Key, str]) -> dict[str, str]:
+def _left(
+    run: Run, again: RerunRows, rows: Mapping[Key, Retrieval], odd: Mapping[Key, str]
+) -> dict[str, str]:
     """Return the arms that were not compared, with the reason; Wrong for a differing answer without one."""
     made, left = {arm for _, arm, _ in rows}, {}
     arms = {arm.name: arm for arm in run.arms if not arm.failed}
@@ -138,12 +142,12 @@ def _left(run: Run, again: Again, rows: Mapping[Key, Retrieval], odd: Mapping[Ke
     for (question, arm, scope), fault in odd.items():
         why = _excuse(run, arms[arm], rows[question, arm, scope], again)
         if not why:
-            raise Wrong(f"{arm}, {scope}, {question}: {fault}")
+            raise CheckFailed(f"{arm}, {scope}, {question}: {fault}")
         left[arm] = f"{why}: {number[arm]:,} of {of[arm]:,} answers differ"
     return {name: left[name] for name in arms if name in left}
 
 
-def _excuse(run: Run, arm: Arm, row: Retrieval, again: Again) -> str:
+def _excuse(run: Run, arm: Arm, row: Retrieval, again: RerunRows) -> str:
     """Why an arm may honestly rank otherwise here; empty where it may not."""
     if arm.role == "control":
         return ""

@@ -12,13 +12,13 @@ from itertools import pairwise
 
 from pgmnemo.paths import release_numbers
 from pgmnemo.server.releases import setting_defaults
-from runner.naming import Name
-from runner.protocol.suites import SUITES
+from runner.naming import SystemName
+from runner.protocol.datasets import SUITES
 from runner.records import Json
-from runner.runs.choice import OURS
+from runner.runs.config import OURS
 from runner.runs.raw import DETAILED_RANKS
 from runner.runs.run import Arm
-from runner.verification.evidence import Evidence, NotAsked, Wrong
+from runner.verification.context import CheckFailed, CheckSkipped, RunContext
 
 HALF = 5.1e-5  # largest error of a component that is kept with four decimals
 SHARE = 1e-5  # of a score that is kept with six digits
@@ -38,7 +38,7 @@ Parts = Mapping[str, Sequence[float | None]]  # components by id
 
 
 @dataclass(frozen=True, slots=True)
-class Weighing:
+class ScoreWeights:
     """How an arm of pgmnemo sums up; `share` is what counts of a lesson that an assistant said.
 
     `linear`: the score is the weighted sum of its components. Otherwise it is at most that: words count by
@@ -62,7 +62,7 @@ class Weighing:
             wrong = score - rest > relevance + slack
         if wrong:
             given = f"its components give {'' if self.linear else 'at most '}{relevance + rest:.4f}"
-            raise Wrong(f"{_place(line)}: the score of {one} is {score}, {given}")
+            raise CheckFailed(f"{_place(line)}: the score of {one} is {score}, {given}")
 
     def _cosine(self, value: float) -> float:
         """Return what a cosine counts with at most: how far it is above LEAST_CENTER; linear: above 0."""
@@ -71,10 +71,10 @@ class Weighing:
 
 
 @dataclass(slots=True)
-class Table:
+class ComponentTable:
     """The components in the first ten ranks: by their key, and by answer for systems under test and legs."""
 
-    evidence: Evidence
+    evidence: RunContext
     seen: dict[tuple[str, ...], float] = field(default_factory=dict)
     own: dict[tuple[str, str, str], Parts] = field(default_factory=dict)  # by arm, scope and question
     held: int = 0
@@ -84,7 +84,7 @@ class Table:
         """The scopes in which copies of a lesson are one hit, so that a ranking is not whole."""
         return {scope.name for scope in SUITES[self.evidence.run.choice.suite].more_scopes}
 
-    def enter(self, arm: Arm, line: Json, weighing: Weighing) -> None:
+    def enter(self, arm: Arm, line: Json, weighing: ScoreWeights) -> None:
         """Add an answer of pgmnemo: check its sums, and its values against the values entered before."""
         run = self.evidence.run
         whose = arm.name if arm.role == "system" and arm.name != run.system else ""
@@ -98,15 +98,17 @@ class Table:
                     known = self.seen.setdefault((whose, name, place, line["question"], one), value)
                     self.held += 1
                     if abs(known - value) > 2 * HALF:
-                        raise Wrong(f"{_place(line)}: {one} has {name} {value} there and {known} elsewhere")
+                        raise CheckFailed(
+                            f"{_place(line)}: {one} has {name} {value} there and {known} elsewhere"
+                        )
         if not whose:
             key = arm.name, line["scope"], line["question"]
             self.own[key] = {one: parts for one, _, parts in _detailed(line)}
 
 
-def scores(evidence: Evidence) -> str:
+def scores(evidence: RunContext) -> str:
     """Check that scores are sums of components, which agree in all arms and scopes; controls rank by them."""
-    run, table = evidence.run, Table(evidence)
+    run, table = evidence.run, ComponentTable(evidence)
     for arm in run.arms:
         lines, weighing = evidence.by_arm.get(arm.name, []), _weighing(evidence, arm)
         for line in lines:
@@ -115,7 +117,7 @@ def scores(evidence: Evidence) -> str:
                 table.enter(arm, line, weighing)
     _demand_nested(evidence)
     if not table.held:
-        raise NotAsked("no arm has the components of an engine that is known here")
+        raise CheckSkipped("no arm has the components of an engine that is known here")
     if run.choice.ours:
         for name in CONTROLS:
             if name in run.arms[0].components and name in evidence.by_arm:
@@ -128,7 +130,7 @@ def scores(evidence: Evidence) -> str:
     return f"{table.held:,} values agree in all arms and scopes, {given}"
 
 
-def shown_values(evidence: Evidence) -> dict[str, set[float]]:
+def shown_values(evidence: RunContext) -> dict[str, set[float]]:
     """Return the values that each component under test has in the first ten ranks, without None
     (not asked).
     """
@@ -164,12 +166,12 @@ def _demand_whole(arm: Arm, line: Json) -> None:
     first = line["ranking"][:DETAILED_RANKS]
     if wanted and not all(isinstance(rank, list) and len(rank) == wanted for rank in first):
         lacking = "all components" if arm.components else "a score"
-        raise Wrong(f"{_place(line)}: not each of the first ten has {lacking}")
+        raise CheckFailed(f"{_place(line)}: not each of the first ten has {lacking}")
 
 
-def _weighing(evidence: Evidence, arm: Arm) -> Weighing | None:
+def _weighing(evidence: RunContext, arm: Arm) -> ScoreWeights | None:
     """Return the weights of a pgmnemo arm without wrappers, or of its leg; None for others."""
-    run, name = evidence.run, Name.of(arm.name)
+    run, name = evidence.run, SystemName.of(arm.name)
     own = run.choice.ours and (arm.role == "leg" or arm.name == run.system)
     if not arm.components or not (own or (name.system == OURS and not name.wrappers)):
         return None
@@ -182,14 +184,14 @@ def _weighing(evidence: Evidence, arm: Arm) -> Weighing | None:
     if not settings or evidence.edition.engine(version).components != arm.components:
         return None
     weights = {part: float(settings[f"{part}_weight"]) for part in arm.components}
-    return Weighing(weights, float(settings.get("assistant_weight", 1)), _is_linear(version))
+    return ScoreWeights(weights, float(settings.get("assistant_weight", 1)), _is_linear(version))
 
 
 def _is_linear(version: str) -> bool:
     return release_numbers(version) < release_numbers(LINEAR_BEFORE)
 
 
-def _demand_falling(table: Table, name: str) -> None:
+def _demand_falling(table: ComponentTable, name: str) -> None:
     """Check that the component falls along the arm that ranks by it, and that the arm's scores are its
     values.
 
@@ -211,16 +213,16 @@ def _demand_falling(table: Table, name: str) -> None:
         for one in found:
             score = own.get(one, weight * worth[one])
             if linear and abs(score - weight * worth[one]) > weight * slack + SHARE * abs(score):
-                raise Wrong(f"{_place(line)}: {one} has {score}, under test {worth[one]}")
+                raise CheckFailed(f"{_place(line)}: {one} has {score}, under test {worth[one]}")
         for first, second in pairwise(found):
             if worth[second] > worth[first] + slack:
-                raise Wrong(f"{_place(line)}: {second} stands behind what has less of it under test")
+                raise CheckFailed(f"{_place(line)}: {second} stands behind what has less of it under test")
         more = worth.keys() - {*ranked} if found and line["scope"] not in table.joined else ()
         if missing := [one for one in more if worth[one] > worth[found[-1]] + slack]:
-            raise Wrong(f"{_place(line)}: {missing[0]} is missing, and what has less of it is there")
+            raise CheckFailed(f"{_place(line)}: {missing[0]} is missing, and what has less of it is there")
 
 
-def _demand_rarer(table: Table) -> None:
+def _demand_rarer(table: ComponentTable) -> None:
     """Check that a word's value depends on the scope in an engine that knows neighbours: a pool has other
     values.
 
@@ -243,13 +245,13 @@ def _demand_rarer(table: Table) -> None:
             same += [key] if before == after else []
     if len(same) > max(2, CHANCE * both):
         arm, question, one = same[0]
-        raise Wrong(
+        raise CheckFailed(
             f"{arm}: words are worth the same in the pool as in a part of it, where they are rarer or more "
             f"common, of {len(same):,} in {both:,} lessons that both show, such as {question}: {one}"
         )
 
 
-def _demand_nested(evidence: Evidence) -> None:
+def _demand_nested(evidence: RunContext) -> None:
     """Check that cosines ignore the scope: a project's lessons keep their order in the pool."""
     pooled = {scope.name: scope.pooled for scope in evidence.run.scopes}
     lines = evidence.by_arm.get("cosine", [])
@@ -258,4 +260,4 @@ def _demand_nested(evidence: Evidence) -> None:
         known = inner.get(line["question"], []) if pooled[line["scope"]] else []
         found = {*known} & {*ids(line)}
         if [one for one in ids(line) if one in found] != known[: len(found)]:
-            raise Wrong(f"{_place(line)}: the lessons of its own project stand in another order")
+            raise CheckFailed(f"{_place(line)}: the lessons of its own project stand in another order")

@@ -12,7 +12,7 @@ from pgmnemo.terminal import say
 from runner.errors import SigningError
 from runner.options import Run
 from runner.runs.manifest import MANIFEST, SIGNATURE
-from runner.runs.reading import Results, read_results
+from runner.runs.results import Results, read_results
 from runner.verification.sign.keygen import NAMESPACE, reason
 from runner.verification.sign.keygen import keygen as ssh_keygen  # its module keeps its name here
 

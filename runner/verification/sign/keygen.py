@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from pgmnemo.escaping import escape_control_chars
 from runner.errors import SigningError
-from runner.places import ROOT
+from runner.paths import ROOT
 
 NAMESPACE = "run@pgmnemo"  # a signature for anything else, such as a commit, does not count for a run
 PROGRAM = "ssh-keygen"
@@ -62,19 +62,19 @@ ALLOWED = ROOT / "benchmarks" / "allowed_signers"  # the trusted signers of this
 FINGERPRINT = re.compile(r"\bSHA256:[\w+/]+")
 
 
-class Forged(Exception):
+class ForgedSignature(Exception):
     """The signature does not hold; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class Signer:
     """The fingerprint of the key that signed; `names` are the names of this key in the list."""
 
     fingerprint: str
     names: tuple[str, ...]
 
 
-def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace: str = NAMESPACE) -> Signed:
+def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace: str = NAMESPACE) -> Signer:
     """Return the signer of these bytes for the namespace; without a list of signers only the key.
 
     Raises Forged if the signature is not of these bytes or its key is not in the list now, and SigningError
@@ -84,13 +84,17 @@ def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace:
         done = keygen("check-novalidate", "-n", namespace, "-s", path, data=content)
         found = FINGERPRINT.search(done.stdout.decode(errors="replace"))
         if done.returncode or not found:
-            raise Forged(f"it is no signature of these bytes for {namespace} (ssh-keygen: {reason(done)})")
+            raise ForgedSignature(
+                f"it is no signature of these bytes for {namespace} (ssh-keygen: {reason(done)})"
+            )
         if allowed is None:
-            return Signed(found[0], ())
+            return Signer(found[0], ())
         names = _names(content, path, allowed, namespace)
     if not names:
-        raise Forged(f"its key {found[0]} is of no signer of {allowed.name} who may sign for {namespace}")
-    return Signed(found[0], names)
+        raise ForgedSignature(
+            f"its key {found[0]} is of no signer of {allowed.name} who may sign for {namespace}"
+        )
+    return Signer(found[0], names)
 
 
 def _names(content: bytes, path: Path, allowed: Path, namespace: str) -> tuple[str, ...]:

@@ -13,10 +13,10 @@ from pgmnemo.errors import UsageError
 from pgmnemo.records import EmbedderIdentity
 from runner.cli import main
 from runner.commands.cite import cite
-from runner.errors import GateError, RefusedError
+from runner.errors import GateError, UnusableRunError
 from runner.protocol.editions import current
 from runner.records import Verdict
-from runner.runs.reading import Results
+from runner.runs.results import Results
 from runner.runs.run import Arm
 from tests.helping import kept_run
 
@@ -156,5 +156,5 @@ def test_a_run_that_is_not_kept_is_not_cited(results: Make) -> None:
     local = folder.parent.with_name("local") / folder.name
     local.parent.mkdir()
     folder.rename(local)
-    with pytest.raises(RefusedError, match=r"is not kept.*`python -m runner history add \S+`"):
+    with pytest.raises(UnusableRunError, match=r"is not kept.*`python -m runner history add \S+`"):
         cite(local)

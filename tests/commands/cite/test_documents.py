@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from runner.commands.cite.kinds import KINDS, PLAIN
+from runner.commands.cite.mark_contents import KINDS, PLAIN
 from runner.commands.cite.marks import FROM, check
 
 ROOT = Path(__file__).parents[3]

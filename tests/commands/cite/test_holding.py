@@ -13,11 +13,11 @@ import pytest
 
 from runner.commands.cite import cite
 from runner.commands.cite.citation import demand_sound, read_cited
-from runner.errors import RefusedError
+from runner.errors import UnusableRunError
 from runner.report import render
 from runner.runs.canonical import pretty
 from runner.runs.manifest import write_manifest
-from runner.runs.reading import Results
+from runner.runs.results import Results
 from runner.runs.run import metrics_text
 from tests.helping import kept_run
 
@@ -81,7 +81,7 @@ def test_a_headline_that_follows_from_no_ranking_is_refused(folder: Path) -> Non
     row["value"] = 0.9999
     (folder / "metrics.json").write_text(metrics_text(metrics))
     reseal(folder)
-    with pytest.raises(RefusedError, match=r"metrics: recall_any@10 does not follow from raw_retrievals"):
+    with pytest.raises(UnusableRunError, match=r"metrics: recall_any@10 does not follow from raw_retrievals"):
         demand_sound(read_cited(folder))
 
 
@@ -89,10 +89,10 @@ def test_rankings_that_are_gone_or_hidden_from_a_reader_are_refused(folder: Path
     raw = folder / "raw_retrievals.jsonl"
     raw.write_text(raw.read_text().replace('"arm":"pgmnemo"', '"arm": "pgmnemo"', 1))
     reseal(folder)
-    with pytest.raises(RefusedError, match="does not follow from raw_retrievals"):
+    with pytest.raises(UnusableRunError, match="does not follow from raw_retrievals"):
         demand_sound(read_cited(folder))
     raw.unlink()
-    with pytest.raises(RefusedError, match="does not verify: complete: there is no raw_retrievals"):
+    with pytest.raises(UnusableRunError, match="does not verify: complete: there is no raw_retrievals"):
         demand_sound(read_cited(folder))
 
 
@@ -100,7 +100,7 @@ def test_a_manifest_that_history_does_not_have_is_refused(folder: Path) -> None:
     run = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(pretty(run | {"python": "3.99"}))
     write_manifest(folder, Results(folder).edition.schemas)
-    with pytest.raises(RefusedError, match="does not verify: history: manifest sha256"):
+    with pytest.raises(UnusableRunError, match="does not verify: history: manifest sha256"):
         demand_sound(read_cited(folder))
 
 
@@ -118,7 +118,7 @@ def test_a_later_deviation_is_a_label_of_the_citation(folder: Path, suite: str) 
 def test_a_run_that_was_withdrawn_is_refused_also_by_a_history_further_up(folder: Path) -> None:
     later(folder, "sample", "withdrawn: the gold was read wrongly", folder.parents[1] / "HISTORY.md")
     with pytest.raises(
-        RefusedError, match=r"was withdrawn: HISTORY\.md says: withdrawn: the gold was read wro"
+        UnusableRunError, match=r"was withdrawn: HISTORY\.md says: withdrawn: the gold was read wro"
     ):
         cite(folder)
 
@@ -137,5 +137,5 @@ def test_a_run_whose_own_words_do_not_agree_is_not_published(folder: Path) -> No
     run["gates"][0].update(status="deviation")
     (folder / "run.json").write_text(pretty(run))
     reseal(folder)
-    with pytest.raises(RefusedError, match=r"record: run.json: gates\[dataset\].status is"):
+    with pytest.raises(UnusableRunError, match=r"record: run.json: gates\[dataset\].status is"):
         demand_sound(read_cited(folder))

@@ -20,7 +20,7 @@ from runner.records import Difference, Score, Verdict, View
 from runner.report.formats import change, change_interval
 from runner.runs.history import append_entry, entry_text
 from runner.runs.manifest import MANIFEST
-from runner.runs.reading import Results
+from runner.runs.results import Results
 
 NAME = "v0.2.1_20261121_minilm"
 FOLDER = f"benchmarks/locomo/results/{NAME}/"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pgmnemo.errors import UsageError
-from runner.commands.cite.kinds import written
-from runner.commands.cite.shelf import Shelf
-from runner.commands.cite.systems import LEGEND, plot, systems_table
+from runner.commands.cite.mark_contents import written
+from runner.commands.cite.run_cache import RunCache
+from runner.commands.cite.systems_table import LEGEND, plot, systems_table
 
 ROOT = Path(__file__).parents[3]
 RUN = "v0.4.1_20261124_minilm_side-by-side"
@@ -18,7 +18,7 @@ RUN = "v0.4.1_20261124_minilm_side-by-side"
 @pytest.fixture(scope="module")
 def text() -> str:
     """BEAM, on part of which 0.4.1 was tuned, and REALTALK."""
-    runs = [Shelf(ROOT).run(f"{suite}/{RUN}", ROOT) for suite in ("beam", "realtalk")]
+    runs = [RunCache(ROOT).run(f"{suite}/{RUN}", ROOT) for suite in ("beam", "realtalk")]
     assert "REALTALK, session" in plot(runs)
     some = plot(runs, ("pgmnemo", "pgvector+passages"))
     assert "<title>pgvector+passages: " in some  # a ring, and no dot of what was not chosen
@@ -45,7 +45,7 @@ def test_a_table_says_what_is_not_verified_and_which_runs_it_is_of(text: str) ->
 
 
 def chosen(*words: str) -> str:
-    return written(Shelf(ROOT), ROOT, ("systems", "plot.svg", *words)).text
+    return written(RunCache(ROOT), ROOT, ("systems", "plot.svg", *words)).text
 
 
 def test_a_mark_may_name_the_systems_of_its_table_in_their_order() -> None:

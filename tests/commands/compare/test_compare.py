@@ -11,7 +11,7 @@ import pytest
 
 from pgmnemo.errors import UsageError
 from runner.commands.compare import Comparison, compare
-from runner.commands.compare.rows import Finding, Row
+from runner.commands.compare.rows import ComparisonFinding, DifferenceRow
 from runner.protocol.statistics import bootstrap_difference
 from runner.records import SearchScope
 from runner.report.html.panels import side_words
@@ -28,7 +28,7 @@ def moved(ranks: Ranks, questions: str, rank: int) -> Ranks:
 
 def row(
     comparison: Comparison, metric: str, scope: str = "conversation", view: str = "all", type_: str = "all"
-) -> Row:
+) -> DifferenceRow:
     [found] = [
         r for r in comparison.rows if (r.scope, r.view, r.type, r.metric) == (scope, view, type_, metric)
     ]
@@ -77,14 +77,20 @@ def test_questions_won_and_lost_are_named(folder: Folder, ranks: Ranks) -> None:
 @pytest.mark.parametrize(
     ("questions", "rank", "finding", "code", "strict"),
     [
-        ("", 3, Finding.EQUIVALENT, 0, 0),
-        ("q0 q1", 0, Finding.REGRESSED, 1, 1),
-        ("q0", 12, Finding.REGRESSED, 1, 1),
-        ("q0 q1 q2 q3", 1, Finding.IMPROVED, 0, 0),
+        ("", 3, ComparisonFinding.EQUIVALENT, 0, 0),
+        ("q0 q1", 0, ComparisonFinding.REGRESSED, 1, 1),
+        ("q0", 12, ComparisonFinding.REGRESSED, 1, 1),
+        ("q0 q1 q2 q3", 1, ComparisonFinding.IMPROVED, 0, 0),
     ],
 )
 def test_the_verdict_and_its_exit_code(
-    folder: Folder, ranks: Ranks, questions: str, rank: int, finding: Finding, code: int, strict: int
+    folder: Folder,
+    ranks: Ranks,
+    questions: str,
+    rank: int,
+    finding: ComparisonFinding,
+    code: int,
+    strict: int,
 ) -> None:
     found = compare(folder("a", ranks), folder("b", moved(ranks, questions, rank)))
     assert (found.finding, found.exit_code(), found.exit_code(strict=True)) == (finding, code, strict)
@@ -95,10 +101,14 @@ def test_one_question_of_forty_is_inconclusive_unless_a_drop_was_forbidden(
 ) -> None:
     a, b = folder("a", ranks), folder("b", ranks | {"p3/q1": 0})
     found = compare(a, b)
-    assert (found.finding, found.exit_code(), found.exit_code(strict=True)) == (Finding.INCONCLUSIVE, 0, 1)
-    assert compare(a, b, max_drop={"recall_any@5": 0.025}).finding is Finding.INCONCLUSIVE
+    assert (found.finding, found.exit_code(), found.exit_code(strict=True)) == (
+        ComparisonFinding.INCONCLUSIVE,
+        0,
+        1,
+    )
+    assert compare(a, b, max_drop={"recall_any@5": 0.025}).finding is ComparisonFinding.INCONCLUSIVE
     forbidden = compare(a, b, max_drop={"recall_any@5": 0.02})
-    assert (forbidden.finding, forbidden.exit_code()) == (Finding.REGRESSED, 1)
+    assert (forbidden.finding, forbidden.exit_code()) == (ComparisonFinding.REGRESSED, 1)
     assert "fell by 2.5, more than the 2.0 that --max-drop allows" in forbidden.reasons[0]
 
 
@@ -138,7 +148,7 @@ def test_another_system_is_compared_by_its_own_name(folder: Folder, ranks: Ranks
     found = compare(
         folder("a", moved(ranks, "q0 q1", 0), guc_state={}, database=None, **other), folder("b", ranks)
     )
-    assert found.finding is Finding.IMPROVED
+    assert found.finding is ComparisonFinding.IMPROVED
     assert [(c.what, c.baseline, c.candidate) for c in found.changes][:2] == [
         ("system", "chroma", "pgmnemo"),
         ("version", "1.0", "0.2.1"),

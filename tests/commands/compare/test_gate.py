@@ -15,12 +15,12 @@ from pgmnemo.errors import UsageError
 from runner.cli import main
 from runner.commands.compare import command as module
 from runner.commands.compare import gate
-from runner.commands.compare.gating import newest
-from runner.commands.compare.rows import Finding
+from runner.commands.compare.release_gate import newest
+from runner.commands.compare.rows import ComparisonFinding
 from runner.commands.compare.text import gate_text as markdown
 from runner.verification import verify
 from runner.verification.checks import CHECKS
-from runner.verification.evidence import Check
+from runner.verification.context import Check
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_an_equal_candidate_passes(runs: dict[str, Any], check: Callable[..., An
     found = gate(runs["old"].folder, runs["same"].folder, check=check, strict=True)
     assert (found.exit_code, found.word) == (0, "passed")
     assert found.comparison is not None
-    assert found.comparison.finding is Finding.EQUIVALENT
+    assert found.comparison.finding is ComparisonFinding.EQUIVALENT
 
 
 def test_a_regression_fails_and_the_summary_says_where(
@@ -59,7 +59,10 @@ def test_a_regression_fails_and_the_summary_says_where(
 ) -> None:
     found = gate(runs["old"].folder, runs["worse"].folder, check=check)
     text = markdown(found)
-    assert (found.exit_code, found.comparison and found.comparison.finding) == (1, Finding.REGRESSED)
+    assert (found.exit_code, found.comparison and found.comparison.finding) == (
+        1,
+        ComparisonFinding.REGRESSED,
+    )
     assert text.startswith("## Recall gate: failed\n")
     assert "❌ **regressed**" in text
     assert "| conversation | recall_any@5" in text

@@ -12,9 +12,9 @@ from runner.commands.compare.rows import (
     LEVEL,
     RANK_BAND,
     RECALL_BAND,
-    Finding,
-    Member,
-    Row,
+    ComparisonFinding,
+    DifferenceRow,
+    Hypothesis,
     band,
     decide,
     dropped,
@@ -24,38 +24,51 @@ from runner.protocol.editions import current
 from runner.protocol.statistics.bootstrap import RESAMPLES, SEED
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "howto" / "compare.md").read_text()
-ROW = Row("pool", "all", "all", "recall_any@5", 0.9, 0.9, 0.0, 0.0, 0.0, 1.0, 3, 2, 1.0, 500, 0)
+ROW = DifferenceRow("pool", "all", "all", "recall_any@5", 0.9, 0.9, 0.0, 0.0, 0.0, 1.0, 3, 2, 1.0, 500, 0)
 
 
-def moved(difference: float, low: float, high: float) -> Row:
+def moved(difference: float, low: float, high: float) -> DifferenceRow:
     return replace(ROW, difference=difference, ci95_low=low, ci95_high=high)
 
 
 @pytest.mark.parametrize(
     ("difference", "low", "high", "p", "expected"),
     [
-        (0.03, 0.001, 0.059, 0.04, Finding.IMPROVED),
-        (0.03, 0.001, 0.059, 0.06, Finding.INCONCLUSIVE),  # Holm does not let it stand
-        (0.008, 0.002, 0.014, 0.01, Finding.INCONCLUSIVE),  # shown, but perhaps no more than the band
-        (0.004, 0.001, 0.007, 0.01, Finding.EQUIVALENT),  # shown, and within the band
-        (0.0, -0.01, 0.01, 1.0, Finding.EQUIVALENT),
-        (0.0, -0.011, 0.011, 1.0, Finding.INCONCLUSIVE),  # too few questions to show equality
-        (-0.03, -0.059, -0.001, 0.04, Finding.REGRESSED),
+        (0.03, 0.001, 0.059, 0.04, ComparisonFinding.IMPROVED),
+        (0.03, 0.001, 0.059, 0.06, ComparisonFinding.INCONCLUSIVE),  # Holm does not let it stand
+        (
+            0.008,
+            0.002,
+            0.014,
+            0.01,
+            ComparisonFinding.INCONCLUSIVE,
+        ),  # shown, but perhaps no more than the band
+        (0.004, 0.001, 0.007, 0.01, ComparisonFinding.EQUIVALENT),  # shown, and within the band
+        (0.0, -0.01, 0.01, 1.0, ComparisonFinding.EQUIVALENT),
+        (0.0, -0.011, 0.011, 1.0, ComparisonFinding.INCONCLUSIVE),  # too few questions to show equality
+        (-0.03, -0.059, -0.001, 0.04, ComparisonFinding.REGRESSED),
     ],
 )
-def test_one_metric(difference: float, low: float, high: float, p: float, expected: Finding) -> None:
+def test_one_metric(
+    difference: float, low: float, high: float, p: float, expected: ComparisonFinding
+) -> None:
     assert finding(moved(difference, low, high), p, 0.01) is expected
 
 
 def test_where_no_question_moved_there_is_nothing_to_estimate() -> None:
-    assert finding(replace(moved(0.0, -0.2, 0.2), won=0, lost=0), 1.0, 0.01) is Finding.EQUIVALENT
+    assert finding(replace(moved(0.0, -0.2, 0.2), won=0, lost=0), 1.0, 0.01) is ComparisonFinding.EQUIVALENT
 
 
-def member(word: Finding, difference: float = 0.0) -> Member:
-    return Member(moved(difference, -1.0, 1.0), 0.5, 0.01, word)
+def member(word: ComparisonFinding, difference: float = 0.0) -> Hypothesis:
+    return Hypothesis(moved(difference, -1.0, 1.0), 0.5, 0.01, word)
 
 
-I, E, R, N = Finding.IMPROVED, Finding.EQUIVALENT, Finding.REGRESSED, Finding.INCONCLUSIVE  # noqa: E741
+I, E, R, N = (  # noqa: E741
+    ComparisonFinding.IMPROVED,
+    ComparisonFinding.EQUIVALENT,
+    ComparisonFinding.REGRESSED,
+    ComparisonFinding.INCONCLUSIVE,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +77,7 @@ I, E, R, N = Finding.IMPROVED, Finding.EQUIVALENT, Finding.REGRESSED, Finding.IN
         ((I, E, R), R), ((R, N), R), ((I, E, E), I), ((I, N), I), ((E, E), E), ((E, N), N), ((), N),
     ],
 )  # fmt: skip
-def test_the_whole_comparison(words: tuple[Finding, ...], expected: Finding) -> None:
+def test_the_whole_comparison(words: tuple[ComparisonFinding, ...], expected: ComparisonFinding) -> None:
     assert decide([member(word) for word in words], []) is expected
 
 
@@ -99,5 +112,5 @@ def test_the_document_states_every_constant_and_condition() -> None:
         assert constant in DOCUMENT
     for name in CONDITIONS:
         assert f"| `{name}` |" in DOCUMENT
-    for word in Finding:
+    for word in ComparisonFinding:
         assert f"**{word}**" in DOCUMENT

@@ -19,13 +19,13 @@ from runner.commands.export import export
 from runner.commands.export.forms import documents
 from runner.commands.score import score
 from runner.errors import CorpusError
+from runner.protocol.datasets import SUITES
+from runner.protocol.datasets.segment_store import OnDiskSegments
 from runner.protocol.editions import edition
 from runner.protocol.metrics import metrics_for
-from runner.protocol.suites import SUITES
-from runner.protocol.suites.shelf import Shelf
-from runner.protocol.texts import Session, Written
+from runner.protocol.templates import Session, WrittenText
 from runner.records import Json
-from runner.runs.reading import Results
+from runner.runs.results import Results
 from tests.helping import kept_run
 
 ROOT = Path(__file__).parents[3]
@@ -207,7 +207,7 @@ def test_the_command_lists_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_lessons_that_stand_on_a_shelf_go_out_with_their_texts(tmp_path: Path) -> None:
     corpus = SUITES["sample"].load(CORPUS)
-    shelf = Shelf(lambda session: Written(session.date, ()))
+    shelf = OnDiskSegments(lambda session: WrittenText(session.date, ()))
     for one in corpus.segments:
         shelf.add(replace(one, text=""), Session(one.text, ()))
     lines = documents(replace(corpus, segments=shelf), lambda project, name: f"{project}/{name}")

@@ -13,12 +13,12 @@ import pytest
 from pgmnemo.errors import UsageError
 from runner.cli import main
 from runner.commands.history import log_deviation, log_run
-from runner.errors import RefusedError
+from runner.errors import UnusableRunError
 from runner.records import Verdict
-from runner.runs.costs import TIMINGS
 from runner.runs.manifest import write_manifest
 from runner.runs.raw import RAW
-from runner.runs.reading import REPORT
+from runner.runs.results import REPORT
+from runner.runs.timings import TIMINGS
 
 NAME = "v0.2.1_20261121_minilm"
 
@@ -115,6 +115,6 @@ def test_a_folder_that_is_not_what_its_manifest_lists_is_refused(
         (folder / RAW).unlink()
     else:
         (folder / "foreign.txt").touch()
-    with pytest.raises(RefusedError, match=r"the folder was changed since the run"):
+    with pytest.raises(UnusableRunError, match=r"the folder was changed since the run"):
         log_run(folder)
     assert (tmp_path / "HISTORY.md").read_bytes() == before

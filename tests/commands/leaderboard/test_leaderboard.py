@@ -13,11 +13,11 @@ import pytest
 
 from pgmnemo.errors import OutputError
 from runner.commands.compare import compare
-from runner.commands.compare.side import Side, read_side
+from runner.commands.compare.compared_run import ComparedRun, read_side
 from runner.commands.history import log_deviation
 from runner.commands.leaderboard import Leaderboard, leaderboard
 from runner.commands.leaderboard.board import SHARED, behind, markdown, rank
-from runner.commands.leaderboard.entry import NAMES, apart, results_folders
+from runner.commands.leaderboard.verified_runs import NAMES, apart, results_folders
 from runner.verification import verify
 
 
@@ -132,10 +132,10 @@ def test_a_folder_a_folder_of_runs_and_a_pattern_name_the_same_run_once(base: Pa
     assert results_folders([tmp_path / "[!x]"]) == (tmp_path / "a",)
 
 
-def changed(**parts: Any) -> Callable[[Side], None]:
+def changed(**parts: Any) -> Callable[[ComparedRun], None]:
     """Another run.json: parts that are records get these fields, others these values."""
 
-    def alter(side: Side) -> None:
+    def alter(side: ComparedRun) -> None:
         new = {name: replace(getattr(side.run, name), **part) if isinstance(part, dict) else part
                for name, part in parts.items()}  # fmt: skip
         side.run = replace(side.run, **new)
@@ -143,7 +143,7 @@ def changed(**parts: Any) -> Callable[[Side], None]:
     return alter
 
 
-def fewer(side: Side) -> None:
+def fewer(side: ComparedRun) -> None:
     for row in side.metrics["results"]:
         row["n"] -= 1
 
@@ -159,7 +159,9 @@ def fewer(side: Side) -> None:
         "major version of the metric code": lambda side: side.metrics.update(metric_code="9.0.0"),
     }.items(),
 )
-def test_every_condition_alone_sets_a_run_apart(name: str, alter: Callable[[Side], None], base: Path) -> None:
+def test_every_condition_alone_sets_a_run_apart(
+    name: str, alter: Callable[[ComparedRun], None], base: Path
+) -> None:
     [run] = (base / "good").glob("v*")
     first, other = read_side(run), read_side(run)
     alter(other)

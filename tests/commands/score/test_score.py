@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from runner.cli import main
-from runner.commands.score import Stated, score
+from runner.commands.score import StatedScores, score
 from runner.commands.score.command import sentences
 from runner.errors import RankingsError
-from runner.protocol.suites import SUITES
+from runner.protocol.datasets import SUITES
 from runner.records import Corpus
 from runner.runs.schemas import fault
 from tests.helping import endings, is_sentence, kept_run
@@ -57,7 +57,7 @@ def written(tmp_path: Path, text: str | bytes, name: str = "theirs.txt") -> Path
     return path
 
 
-def values(stated: Stated, scope: str, kind: str = "all", arm: str = "mine") -> dict[str, float]:
+def values(stated: StatedScores, scope: str, kind: str = "all", arm: str = "mine") -> dict[str, float]:
     return {
         row["metric"]: row["value"]
         for row in stated.document["results"]

@@ -16,7 +16,7 @@ from pgmnemo.embedders.embedding import text_key
 from pgmnemo.errors import EmbedderError, OutputError
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import EmbedderIdentity, Passage
-from runner.protocol.texts.embedding import embed_corpus, rehearse
+from runner.protocol.templates.embedding import embed_corpus, rehearse
 from runner.records import Corpus
 
 

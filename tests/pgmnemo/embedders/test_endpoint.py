@@ -14,7 +14,7 @@ import pytest
 from pgmnemo.embedders import EmbedderOptions
 from pgmnemo.embedders.endpoint import KEY_VARIABLE, Endpoint
 from pgmnemo.errors import ModelError
-from runner.protocol.texts.embedding import embed_corpus
+from runner.protocol.templates.embedding import embed_corpus
 from runner.records import Corpus
 from tests.service import Body, Broken, Server, serving
 

@@ -15,7 +15,7 @@ import pytest
 from pgmnemo.embedders import EMBEDDERS, Embedder, EmbedderOptions
 from pgmnemo.embedders.minilm import PACKAGE, WEIGHTS_SHA256, MiniLM, _package_folder
 from pgmnemo.errors import ModelError
-from runner.protocol.texts.embedding import embed_corpus
+from runner.protocol.templates.embedding import embed_corpus
 from runner.records import Corpus
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec(PACKAGE) is None, reason="needs the embed extra")
@@ -72,7 +72,7 @@ RUN = """
 import sys
 from pathlib import Path
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
-from runner.protocol.texts.embedding import embed_corpus
+from runner.protocol.templates.embedding import embed_corpus
 from pgmnemo.progress import Progress
 from runner.records import Corpus, Question, SearchScope, Segment
 corpus = Corpus("tiny", "", "", "session", tuple(Segment("p", t, t) for t in sys.argv[2].split("|")),

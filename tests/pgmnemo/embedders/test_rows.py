@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions, pad, unit_rows
 from pgmnemo.errors import EmbedderError, UsageError
 from runner.protocol.editions import current
-from runner.protocol.texts.embedding import make_embedder
+from runner.protocol.templates.embedding import make_embedder
 
 
 def test_padding_leaves_cosines_as_they_were() -> None:

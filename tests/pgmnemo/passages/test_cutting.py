@@ -6,7 +6,7 @@ import pytest
 
 from pgmnemo.passages.windows import passages_of
 from pgmnemo.records import Passage
-from runner.protocol.suites import SUITES
+from runner.protocol.datasets import SUITES
 from runner.records import Corpus, Segment
 
 

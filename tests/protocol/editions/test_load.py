@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from pgmnemo.errors import PgmnemoError, UsageError
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.protocol.editions import DOCUMENT, Edition, current, edition, known, listed, registered_files
 from runner.protocol.editions.load import FOLDER, PINS, TEXT, tables_of
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import runner
-from runner.places import ROOT
+from runner.paths import ROOT
 from runner.protocol.editions import OlderEdition, known
 from runner.protocol.editions.load import OLDER
 from runner.runs.environment import git
-from runner.runs.reading import Results, read_results
+from runner.runs.results import Results, read_results
 
 OLD = ROOT / "benchmarks" / "sample" / "results" / "v0.4.0_20261122_minilm"
 COMMIT = OLDER["1.4.0"]

@@ -9,10 +9,10 @@ import pytest
 import pgmnemo.embedders.bge_m3 as bge_m3
 import pgmnemo.embedders.dragon_plus as dragon_plus
 import pgmnemo.embedders.minilm as minilm
+from runner.protocol.datasets import SUITES
 from runner.protocol.editions import DOCUMENT, current
 from runner.protocol.editions.load import FOLDER, PINS, tables_of
 from runner.protocol.metrics import interval_methods, metrics_for
-from runner.protocol.suites import SUITES
 from runner.runs.manifest import COMPLETE, MANIFEST
 
 HASH = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")

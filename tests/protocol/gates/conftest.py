@@ -12,9 +12,9 @@ import pytest
 
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity
 from runner.protocol.editions import Edition, EmbedderPins, SuitePins, current
-from runner.protocol.gates import Facts
+from runner.protocol.gates import RunFacts
 from runner.records import Corpus, Evidence, Question, SearchScope, Segment, Verdict
-from runner.runs.choice import Choice
+from runner.runs.config import RunConfig
 from runner.runs.environment import Code
 from runner.runs.run import Arm, CorpusPins, ProtocolPins, Run
 
@@ -77,7 +77,7 @@ RUN = TinyRun(
     name="v0.2.1_20260509_tiny-embedder",
     verdict=Verdict.VERIFIED,
     protocol=ProtocolPins(TINY.version, TINY.sha256, TINY.pins_sha256),
-    choice=Choice(suite="locomo", level="session", embedder="tiny-embedder", version="0.2.1"),
+    choice=RunConfig(suite="locomo", level="session", embedder="tiny-embedder", version="0.2.1"),
     seed=42,
     python_hash_seed="42",
     corpus=CorpusPins("Tiny", "tiny.json", REGISTERED, 4, 3, True, PINS.shape),
@@ -96,9 +96,9 @@ RUN = TinyRun(
 
 
 @pytest.fixture(scope="session")
-def verified() -> Facts:
+def verified() -> RunFacts:
     """A run in which every gate passes."""
-    return Facts(
+    return RunFacts(
         run=RUN, corpus=CORPUS, fingerprint=FINGERPRINT, recognised=True,
         retrievals={(arm, scope): 2 for arm in ("pgmnemo", "random") for scope in ("conversation", "pool")},
         artefacts=dict.fromkeys(TINY.artefacts.required, True), history_ready=True,
@@ -106,14 +106,14 @@ def verified() -> Facts:
 
 
 @pytest.fixture
-def changed(verified: Facts) -> Callable[..., Facts]:
+def changed(verified: RunFacts) -> Callable[..., RunFacts]:
     """The verified run with some facts changed; `corpus_*`, `run_*` and `choice_*` are of that record."""
 
     def of(facts: dict[str, Any], record: str) -> dict[str, Any]:
         taken = [name for name in facts if name.startswith(f"{record}_")]
         return {name.removeprefix(f"{record}_"): facts.pop(name) for name in taken}
 
-    def make(**facts: Any) -> Facts:
+    def make(**facts: Any) -> RunFacts:
         corpus, run, choice = (of(facts, record) for record in ("corpus", "run", "choice"))
         before = replace(verified, **facts)
         return replace(
@@ -126,12 +126,12 @@ def changed(verified: Facts) -> Callable[..., Facts]:
 
 
 @pytest.fixture
-def in_force(verified: Facts) -> Callable[..., Facts]:
+def in_force(verified: RunFacts) -> Callable[..., RunFacts]:
     """The verified run over a real corpus, under the edition in force."""
     edition = current()
     protocol = ProtocolPins(edition.version, edition.sha256, edition.pins_sha256)
 
-    def make(corpus: Corpus) -> Facts:
+    def make(corpus: Corpus) -> RunFacts:
         return replace(verified, corpus=corpus, run=replace(verified.run, protocol=protocol))
 
     return make

@@ -10,12 +10,12 @@ import pytest
 
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity
 from runner.protocol.editions import current
-from runner.protocol.gates import Facts, check_all, gates_of, judge
+from runner.protocol.gates import RunFacts, check_all, gates_of, judge
 from runner.records import Evidence, Status, Verdict
 from runner.runs.environment import Code
 from runner.runs.run import Arm
 
-Changed = Callable[..., Facts]
+Changed = Callable[..., RunFacts]
 
 GATES = {gate.name: gate for gate in gates_of(current())}
 FOREIGN = "b" * 64
@@ -101,7 +101,7 @@ def test_a_gate_answers_as_the_protocol_says(
     assert result.resolve
 
 
-def test_every_gate_passes_in_a_verified_run(verified: Facts) -> None:
+def test_every_gate_passes_in_a_verified_run(verified: RunFacts) -> None:
     found = {name: gate(verified).status for name, gate in GATES.items()}
     told = "a new gate needs facts in `verified` of conftest.py with which it passes"
     assert found == dict.fromkeys(GATES, Status.PASSED), told
@@ -114,12 +114,12 @@ def test_every_gate_has_a_case_in_which_it_does_not_pass() -> None:
     assert cases == set(GATES), "a new gate needs a case in CASES in which it does not pass"
 
 
-def test_a_blocked_md_blocks(changed: Changed, verified: Facts) -> None:
+def test_a_blocked_md_blocks(changed: Changed, verified: RunFacts) -> None:
     result = GATES["blocked"](changed(artefacts={**(verified.artefacts or {}), "BLOCKED.md": True}))
     assert result.status is FAILED
 
 
-def test_a_cut_by_turns_is_called_so(changed: Changed, verified: Facts) -> None:
+def test_a_cut_by_turns_is_called_so(changed: Changed, verified: RunFacts) -> None:
     turns = tuple(replace(verified.corpus.segments[0], id=f"conv-1/D1:{n}") for n in range(9))
     result = GATES["shape"](changed(corpus_segments=turns))
     assert result.status is FAILED
@@ -127,7 +127,7 @@ def test_a_cut_by_turns_is_called_so(changed: Changed, verified: Facts) -> None:
     assert "cut into turns" in result.resolve
 
 
-def test_the_turn_level_is_counted_in_turns(changed: Changed, verified: Facts) -> None:
+def test_the_turn_level_is_counted_in_turns(changed: Changed, verified: RunFacts) -> None:
     project = {"conv-1": 5, "conv-2": 4}
     turns = tuple(
         replace(verified.corpus.segments[0], project=name, id=f"{name}/D1:{turn}")
@@ -152,7 +152,7 @@ def test_part_of_the_questions_counts_as_asked(changed: Changed) -> None:
     assert GATES["retrievals"](facts).status is Status.PASSED
 
 
-def test_another_system_that_failed_has_no_line(changed: Changed, verified: Facts) -> None:
+def test_another_system_that_failed_has_no_line(changed: Changed, verified: RunFacts) -> None:
     gate, lines = GATES["retrievals"], dict(verified.retrievals or {})
     failed = Arm("chroma", "another system", "system", failed="it could not be opened")
     assert gate(changed(run_arms=(*verified.run.arms, failed))).status is Status.PASSED
@@ -174,7 +174,7 @@ def test_another_system_that_failed_has_no_line(changed: Changed, verified: Fact
     ],
 )
 def test_one_evidence_id_that_resolves_to_nothing_is_counted(
-    changed: Changed, verified: Facts, facts: dict[str, Any], status: Status
+    changed: Changed, verified: RunFacts, facts: dict[str, Any], status: Status
 ) -> None:
     first, *others = verified.corpus.questions
     broken = replace(first, evidence=(*first.evidence, Evidence("D9:9", None)))
@@ -185,7 +185,7 @@ def test_one_evidence_id_that_resolves_to_nothing_is_counted(
 
 
 def test_a_corpus_in_which_no_gold_resolves_fails_whatever_the_flag(
-    changed: Changed, verified: Facts
+    changed: Changed, verified: RunFacts
 ) -> None:
     broken = tuple(replace(one, evidence=(Evidence("D", None),)) for one in verified.corpus.questions)
     facts = changed(corpus_questions=broken, corpus_sha256=FOREIGN, **FLAG)

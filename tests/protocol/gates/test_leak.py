@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from runner.protocol.editions import current
-from runner.protocol.gates import Facts, gates_of
+from runner.protocol.gates import RunFacts, gates_of
 from runner.records import Corpus, Evidence, Question, SearchScope, Segment, Status
 
-Changed = Callable[..., Facts]
+Changed = Callable[..., RunFacts]
 
 GATES = {gate.name: gate for gate in gates_of(current())}
 GOLD = "answer_280352e9_1"
@@ -40,7 +40,9 @@ def test_an_id_or_label_in_a_text_fails(changed: Changed, planted: str) -> None:
 
 
 @pytest.mark.parametrize("planted", ["see D12:4.", "conv-1/D2", "conv-2/q1", "has_answer"])
-def test_a_dialog_id_fails_where_the_corpus_has_such(changed: Changed, verified: Facts, planted: str) -> None:
+def test_a_dialog_id_fails_where_the_corpus_has_such(
+    changed: Changed, verified: RunFacts, planted: str
+) -> None:
     first, *others = verified.corpus.segments
     leaking = replace(first, text=f"{first.text} {planted}")
     result = GATES["leak"](changed(corpus_segments=(leaking, *others)))
@@ -53,7 +55,7 @@ def test_a_topic_or_role_counts_as_text(changed: Changed, field: str) -> None:
     assert GATES["leak"](changed(corpus=haystack("user: hello", **{field: GOLD}))).status is Status.FAILED
 
 
-def test_an_id_in_a_question_counts(changed: Changed, verified: Facts) -> None:
+def test_an_id_in_a_question_counts(changed: Changed, verified: RunFacts) -> None:
     first, *others = verified.corpus.questions
     leaking = replace(first, text="Where in conv-1/D1 is it?")
     result = GATES["leak"](changed(corpus_questions=(leaking, *others)))

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from runner.protocol.datasets import SUITES
 from runner.protocol.editions import current
-from runner.protocol.gates import Facts, check_after, check_all, check_before, deviations, gates_of, judge
-from runner.protocol.suites import SUITES
+from runner.protocol.gates import RunFacts, check_after, check_all, check_before, deviations, gates_of, judge
 from runner.records import Corpus, GateResult, Status, Verdict
 from runner.runs.environment import Code
 
-Changed = Callable[..., Facts]
-InForce = Callable[[Corpus], Facts]
+Changed = Callable[..., RunFacts]
+InForce = Callable[[Corpus], RunFacts]
 
 GATES = {gate.name: gate for gate in gates_of(current())}
 RANK = [Status.FAILED, Status.UNVERIFIED, Status.DEVIATION, Status.PASSED]
@@ -29,7 +29,7 @@ def test_the_worst_gate_decides(statuses: tuple[Status, ...]) -> None:
     assert judge(results) is WORDS[min(map(RANK.index, statuses))]
 
 
-def test_before_the_run_its_results_are_not_yet_known(verified: Facts) -> None:
+def test_before_the_run_its_results_are_not_yet_known(verified: RunFacts) -> None:
     statuses = {result.gate: result.status for result in check_before(verified)}
     later = {"retrievals", "artefacts", "blocked"}
     assert {gate for gate, status in statuses.items() if status is Status.NOT_YET} == later
@@ -71,7 +71,7 @@ def test_locomo_by_turns_names_the_turns_that_do_not_exist(in_force: InForce, lo
     )
 
 
-def test_what_the_corpus_alone_decides_is_looked_at_once(changed: Changed, verified: Facts) -> None:
+def test_what_the_corpus_alone_decides_is_looked_at_once(changed: Changed, verified: RunFacts) -> None:
     before = check_before(verified)
     after = check_after(before, changed(corpus_questions=(), corpus_granularity="turn", run_seed=7))
     apart = {old.gate for old, new in zip(before, after, strict=True) if old != new}

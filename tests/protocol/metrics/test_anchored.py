@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runner.protocol.metrics.document import anchored
-from runner.records import Hit, Retrieval, SearchScope
+from runner.records import RankedSegment, Retrieval, SearchScope
 from runner.runs.run import Arm, Run
 
 SCOPES = (SearchScope("haystack"), SearchScope("pool", pooled=True))
@@ -13,7 +13,7 @@ PARTS = ("cosine", "temporal")
 
 
 def _row(question: str, arm: str, scope: str, *parts: tuple[float | None, ...]) -> Retrieval:
-    hits = (Hit(str(place), 1.0, part) for place, part in enumerate(parts))
+    hits = (RankedSegment(str(place), 1.0, part) for place, part in enumerate(parts))
     return Retrieval(question, "t", arm, scope, "p", 5, ("0",), tuple(hits))
 
 

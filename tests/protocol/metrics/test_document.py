@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runner.protocol.metrics.document import metrics_of
-from runner.runs.reading import Results
+from runner.runs.results import Results
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from runner.protocol.editions import current
 from runner.protocol.metrics import Metric, score
 from runner.protocol.metrics.families.ranks import mrr, ndcg
 from runner.protocol.metrics.families.recalls import recall_any, recall_frac
-from runner.records import Hit, Retrieval
+from runner.records import RankedSegment, Retrieval
 
 Conversation = dict[str, Any]
 
@@ -88,7 +88,7 @@ def retrievals(corpus: list[Conversation], by_turn: bool) -> Iterator[Retrieval]
             yield Retrieval(
                 question=f"{name}/q{number}", type=str(item["category"]), arm="fts5", scope="conversation",
                 project=name, size=100, gold=gold(item["evidence"], by_turn),
-                ranking=tuple(Hit(id) for id in search(database, name, item["question"])),
+                ranking=tuple(RankedSegment(id) for id in search(database, name, item["question"])),
             )  # fmt: skip
     database.close()
 

@@ -9,7 +9,7 @@ import pytest
 from pgmnemo.errors import UsageError
 from runner.protocol.editions import current, edition
 from runner.protocol.metrics import Scores, score
-from runner.records import Difference, Hit, Retrieval, Score
+from runner.records import Difference, RankedSegment, Retrieval, Score
 
 QUESTIONS = {  # key: (type, project, gold)
     "c1/q0": ("single", "c1", ("a",)),
@@ -26,7 +26,9 @@ VIEWS = {"all": lambda key, type_: True, "without abstention": lambda key, type_
 
 def retrieval(question: str, arm: str, ranking: str, size: int = 4, scope: str = "conversation") -> Retrieval:
     type_, project, gold = QUESTIONS[question]
-    return Retrieval(question, type_, arm, scope, project, size, gold, tuple(Hit(id) for id in ranking))
+    return Retrieval(
+        question, type_, arm, scope, project, size, gold, tuple(RankedSegment(id) for id in ranking)
+    )
 
 
 def rows() -> list[Retrieval]:
@@ -160,7 +162,7 @@ FIRST = retrieval("c1/q0", "hybrid", "abc")
         ([replace(FIRST, gold=())], "question 'c1/q0' has no gold"),
         ([FIRST, replace(FIRST, arm="bm25", gold=("b",))], "another gold"),
         ([replace(FIRST, arm="ceiling")], "an arm is named 'ceiling'"),
-        ([replace(FIRST, ranking=(Hit("a"), Hit("a")))], "'a' is ranked twice"),
+        ([replace(FIRST, ranking=(RankedSegment("a"), RankedSegment("a")))], "'a' is ranked twice"),
     ],
 )
 def test_refuses_rows_that_do_not_fit_together(given: list[Retrieval], sentence: str) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from runner.protocol.metrics.document import metrics_of
-from runner.records import Hit, Json, Retrieval, SearchScope
+from runner.records import Json, RankedSegment, Retrieval, SearchScope
 from runner.report.html import render_page
 from runner.report.html.plots import CEILING
-from runner.runs.costs import Latency
-from runner.runs.reading import Results
+from runner.runs.results import Results
 from runner.runs.run import Arm, Run
+from runner.runs.timings import Latency
 from tests.helping import kept_run
 
 AWKWARD = "</script><script>alert('1')</script>\"&amp; 🧭 ünï\u2028"
@@ -108,12 +108,14 @@ def _rows(chance: random.Random, questions: int) -> Iterator[Retrieval]:
                 yield Retrieval(key, kind, arm, scope, project, len(own), golds[key], ranking)
 
 
-def _ranking(chance: random.Random, ids: list[str], gold: tuple[str, ...], detailed: bool) -> tuple[Hit, ...]:
+def _ranking(
+    chance: random.Random, ids: list[str], gold: tuple[str, ...], detailed: bool
+) -> tuple[RankedSegment, ...]:
     order = sorted(ids, key=lambda one: chance.random() - 0.7 * (one in gold))[:50]
     if not detailed:
-        return tuple(map(Hit, order))
+        return tuple(map(RankedSegment, order))
     scores = sorted((round(40 * chance.random(), 3) for _ in order), reverse=True)
-    hits = [Hit(one, score) for one, score in zip(order, scores, strict=True)]
+    hits = [RankedSegment(one, score) for one, score in zip(order, scores, strict=True)]
     return tuple(replace(hit, components=_parts(chance)) if at < 10 else hit for at, hit in enumerate(hits))
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from runner.records import Hit, Retrieval
+from runner.records import RankedSegment, Retrieval
 from runner.report.formats import figure, percents
+from runner.report.html.gold_ranks import FAMILIES, arm_curves, ceiling_curves, first_ranks, standings
 from runner.report.html.panels import component_bars
 from runner.report.html.plots import CEILING, buckets, names
-from runner.report.html.standings import FAMILIES, arm_curves, ceiling_curves, first_ranks, standings
 from runner.report.html.svg import number, ticks
 
 
@@ -37,7 +37,7 @@ def test_every_curve_goes_through_the_figures_of_metrics_json(
     assert seen == len(scopes) * (len(scope.answers) + 1) * 15
 
 
-def retrieval(gold: list[str], ranking: list[Hit], key: str = "q0") -> Retrieval:
+def retrieval(gold: list[str], ranking: list[RankedSegment], key: str = "q0") -> Retrieval:
     return Retrieval(key, "a", "pgmnemo", "pool", "p", 3, tuple(gold), tuple(ranking))
 
 
@@ -56,7 +56,14 @@ def bars(record: Callable[..., Any]) -> Bars:
 
 
 def test_a_component_alone_orders_the_candidates_anew(bars: Bars) -> None:
-    row = retrieval(["x"], [Hit("y", 3.0, (1.0, 0.2)), Hit("x", 2.0, (0.5, 0.9)), Hit("z", 1.0, (0.7, 0.1))])
+    row = retrieval(
+        ["x"],
+        [
+            RankedSegment("y", 3.0, (1.0, 0.2)),
+            RankedSegment("x", 2.0, (0.5, 0.9)),
+            RankedSegment("z", 1.0, (0.7, 0.1)),
+        ],
+    )
     (score, a, b), _ = bars([row], {"a": "active", "b": "active"})
     assert "2–3: 100.0 %" in score.plot  # noqa: RUF001
     assert "2–3: 100.0 %" in a.plot  # noqa: RUF001
@@ -65,7 +72,7 @@ def test_a_component_alone_orders_the_candidates_anew(bars: Bars) -> None:
 
 
 def test_an_inactive_component_says_why_and_is_not_drawn(bars: Bars) -> None:
-    row = retrieval(["x"], [Hit("y", 3.0, (1.0, 0.0)), Hit("x", 2.0, (0.5, 0.0))])
+    row = retrieval(["x"], [RankedSegment("y", 3.0, (1.0, 0.0)), RankedSegment("x", 2.0, (0.5, 0.0))])
     (*_, b), _ = bars([row], {"a": "active", "b": "inactive: no edges"})
     assert (b.words, b.plot) == ("inactive: no edges", "")
 
@@ -74,9 +81,9 @@ def test_questions_without_gold_or_anything_else_among_the_candidates_do_not_cou
     bars: Bars,
 ) -> None:
     rows = [
-        retrieval(["x"], [Hit("y", 3.0, (1.0,))], "q0"),
-        retrieval(["x"], [Hit("x", 3.0, (1.0,))], "q1"),
-        retrieval(["x"], [Hit("x", 3.0, (1.0,)), Hit("y", 1.0, (0.5,))], "q2"),
+        retrieval(["x"], [RankedSegment("y", 3.0, (1.0,))], "q0"),
+        retrieval(["x"], [RankedSegment("x", 3.0, (1.0,))], "q1"),
+        retrieval(["x"], [RankedSegment("x", 3.0, (1.0,)), RankedSegment("y", 1.0, (0.5,))], "q2"),
     ]
     assert bars(rows, {"a": "active"})[1] == 1
 

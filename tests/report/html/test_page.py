@@ -15,9 +15,9 @@ import pytest
 from pgmnemo.errors import OutputError
 from runner.records import Verdict
 from runner.report.formats import Figures
-from runner.report.html import PAGE, Texts, render_page
-from runner.report.html.opening import standfirst
-from runner.runs.reading import read_results
+from runner.report.html import PAGE, CorpusTexts, render_page
+from runner.report.html.summary import standfirst
+from runner.runs.results import read_results
 from tests.helping import kept_run
 
 MEGABYTE = 1_000_000
@@ -123,7 +123,7 @@ def test_a_run_that_timed_nothing_has_no_section_on_time(sample: Any) -> None:
 
 def test_text_stands_in_the_page_only_where_it_was_given(sample: Any) -> None:
     row = sample.rows[0]
-    texts = Texts({row.question: "What & <b>who</b>?"}, {(row.project, row.gold[0]): "Ada: </script>"})
+    texts = CorpusTexts({row.question: "What & <b>who</b>?"}, {(row.project, row.gold[0]): "Ada: </script>"})
     page = sample.page(texts=texts)
     header = json.loads(Outline(page).scripts[0])
     assert header["texts"]["questions"][0] == "What & <b>who</b>?"
@@ -133,8 +133,8 @@ def test_text_stands_in_the_page_only_where_it_was_given(sample: Any) -> None:
 
 
 def test_more_text_than_fits_is_cut_alike(sample: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from runner.report.html.gold_ranks import standings
     from runner.report.html.questions import texts_of
-    from runner.report.html.standings import standings
 
     scopes = standings(sample.rows)
     ids = {(row.project, one) for row in sample.rows for one in (*row.gold, *(h.id for h in row.ranking))}
@@ -147,4 +147,4 @@ def test_more_text_than_fits_is_cut_alike(sample: Any, monkeypatch: pytest.Monke
 def test_a_page_without_texts_says_how_to_add_them(sample: Any) -> None:
     hint = "<code>python -m runner report DIR --corpus PATH --output FILE</code>"
     assert hint in sample.page()
-    assert hint not in sample.page(texts=Texts({}, {}))
+    assert hint not in sample.page(texts=CorpusTexts({}, {}))

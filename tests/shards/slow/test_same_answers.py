@@ -16,8 +16,8 @@ from pgmnemo.progress import Progress
 from pgmnemo.server.server_checks import Session
 from pgmnemo_shards import local
 from pgmnemo_shards.temporary_folder import temporary_folder
-from runner.protocol.suites import SUITES
-from runner.protocol.texts.embedding import embed_corpus
+from runner.protocol.datasets import SUITES
+from runner.protocol.templates.embedding import embed_corpus
 
 
 def compared(suite: str, path: Path, most: int | None) -> Compared:

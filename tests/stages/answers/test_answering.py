@@ -13,11 +13,11 @@ import pytest
 
 import runner
 from pgmnemo.errors import ModelError, UsageError
-from runner.errors import RefusedError
+from runner.errors import UnusableRunError
 from runner.runs.schemas import fault
-from runner.stages.answers.answering import answer
+from runner.stages.answers.answer_run import answer
 from runner.stages.answers.document import NO_RECALL
-from runner.stages.answers.judging import locomo_f1
+from runner.stages.answers.judge import locomo_f1
 from runner.stages.answers.options import AnswerOptions
 from tests.helping import endings, is_sentence
 from tests.service import chat, serving
@@ -162,12 +162,14 @@ def test_a_changed_run_is_refused_before_and_after(made_run: Made, options: Opti
         return sensible(path, body)
 
     with serving(changing) as server:
-        with pytest.raises(RefusedError, match=r"was changed while answers were made: its manifest\.json"):
+        with pytest.raises(
+            UnusableRunError, match=r"was changed while answers were made: its manifest\.json"
+        ):
             answer(copy, options(server.url, corpus))
         (copy / "manifest.json").write_text(manifest)
         raw = copy / "raw_retrievals.jsonl"
         raw.write_text(raw.read_text().replace("bm25s", "bm25x"))
-        with pytest.raises(RefusedError, match=r"is not the file that manifest\.json lists"):
+        with pytest.raises(UnusableRunError, match=r"is not the file that manifest\.json lists"):
             answer(copy, options(server.url, corpus))
 
 

@@ -15,7 +15,7 @@ import runner
 from runner.cli import main
 from runner.runs.canonical import compact, pretty
 from runner.stages.answers.document import markdown
-from runner.verification import Found
+from runner.verification import CheckStatus
 from tests.service import serving
 from tests.stages.answers.conftest import locomo, sensible
 
@@ -46,7 +46,7 @@ def found(folder: Path, **options: Any) -> dict[str, Any]:
 def test_an_answer_run_is_intact_and_says_what_it_needs(answered: tuple[Path, Path, Path]) -> None:
     folder, _, corpus = answered
     whole = found(folder, corpus=corpus)
-    assert {one.found for one in whole.values()} == {Found.HOLDS}, whole
+    assert {one.found for one in whole.values()} == {CheckStatus.HOLDS}, whole
     assert found(folder)["corpus"].sentence == "give --corpus PATH"
     assert "; F1 needs --corpus" in found(folder)["figures"].sentence
 
@@ -57,7 +57,7 @@ def test_away_from_its_run_it_says_so_and_takes_it_by_name(
     folder, run, corpus = answered
     alone = Path(shutil.copytree(folder, tmp_path / folder.name))
     checks = found(alone)
-    assert checks["run"].found is Found.NOT_ASKED
+    assert checks["run"].found is CheckStatus.NOT_ASKED
     assert checks["run"].sentence == f"the run {run.name} is not beside this folder; name it with --run"
     assert "F1 and intervals need the run" in checks["figures"].sentence
     assert main(["verify", str(alone), "--run", str(run), "--corpus", str(corpus)]) == 0
@@ -125,7 +125,7 @@ def test_a_forgery_is_found(
     forged: Callable[..., dict[str, Any]], file: str, change: Callable[[Any], Any], check: str, sentence: str
 ) -> None:
     said = forged(file, change)[check]
-    assert said.found is Found.WRONG
+    assert said.found is CheckStatus.WRONG
     assert sentence in said.sentence
 
 
@@ -140,4 +140,4 @@ def test_a_byte_a_file_and_another_corpus_are_told(answered: tuple[Path, Path, P
     (copy / "notes.txt").write_text("x")
     (copy / "answers.md").write_text("# Answers")
     checks = found(copy, run=run)
-    assert [checks[name].found for name in ("complete", "manifest", "schema")] == [Found.WRONG] * 3
+    assert [checks[name].found for name in ("complete", "manifest", "schema")] == [CheckStatus.WRONG] * 3

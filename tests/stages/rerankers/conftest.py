@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runner.stages.rerankers import Candidate, Pool, RerankOptions, Shelf
+from runner.stages.rerankers import Candidate, LessonIndex, Pool, RerankOptions
 from runner.systems.system import Lesson, Lessons, Query
 
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "dog", "ran", "hiking", "in", "may", "melanie", "caroline")
@@ -46,7 +46,7 @@ def pool(question: str = "where did the cat sit", lessons: Lessons | None = None
     """All lessons as candidates, in their order."""
     lessons = lessons or Few()
     candidates = tuple(Candidate(one, rank, 1.0 / rank, (0.5,)) for rank, one in enumerate(lessons, start=1))
-    return Pool(Query(0, question, None, "p"), candidates, Shelf(lessons), ("cosine",))
+    return Pool(Query(0, question, None, "p"), candidates, LessonIndex(lessons), ("cosine",))
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pgmnemo.errors import ModelError
-from runner.stages.rerankers import RERANKERS, Candidate, Pool, RerankOptions, Shelf
+from runner.stages.rerankers import RERANKERS, Candidate, LessonIndex, Pool, RerankOptions
 from runner.stages.rerankers.linear import SCHEMA, SHIPPED, read_model
-from runner.stages.rerankers.linear.features import FEATURES, Reader, rarity, words
+from runner.stages.rerankers.linear.features import FEATURES, FeatureReader, rarity, words
 from runner.systems.system import Lesson, Lessons, Query
 
 
@@ -43,7 +43,7 @@ TURNS = (
 
 
 def pool(question: str, order: Sequence[int], scores: Sequence[float | None], turns=TURNS) -> Pool:
-    shelf = Shelf(Conversation(turns))
+    shelf = LessonIndex(Conversation(turns))
     candidates = tuple(
         Candidate(shelf.lesson(number), rank, score)
         for rank, (number, score) in enumerate(zip(order, scores, strict=True), start=1)
@@ -52,7 +52,7 @@ def pool(question: str, order: Sequence[int], scores: Sequence[float | None], tu
 
 
 def rows(made: Pool) -> list[dict[str, float]]:
-    return [dict(zip(FEATURES, row, strict=True)) for row in Reader().features(made).tolist()]
+    return [dict(zip(FEATURES, row, strict=True)) for row in FeatureReader().features(made).tolist()]
 
 
 def test_scores_are_shares_of_the_best_and_ranks_shares_of_fifty() -> None:
@@ -94,7 +94,7 @@ def test_the_window_holds_what_stands_beside_a_lesson_in_its_session() -> None:
 
 
 def test_a_lesson_without_a_place_has_no_neighbours() -> None:
-    shelf = Shelf(Conversation(TURNS))
+    shelf = LessonIndex(Conversation(TURNS))
     lesson = Lesson(9, "p", "9", "the kayak again")
     one = Pool(Query(0, "kayak", None, "p"), (Candidate(lesson, 1, 1.0),), shelf)
     [row] = rows(one)
@@ -103,7 +103,7 @@ def test_a_lesson_without_a_place_has_no_neighbours() -> None:
 
 
 def test_a_pool_of_nothing_has_no_rows() -> None:
-    assert Reader().features(pool("kayak", (), ())).shape == (0, len(FEATURES))
+    assert FeatureReader().features(pool("kayak", (), ())).shape == (0, len(FEATURES))
 
 
 def test_what_it_ships_is_of_its_schema_and_names_what_it_was_trained_on() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runner.stages.rewriters import REWRITERS, RewriteOptions, by_rule
-from runner.stages.rewriters.words import STOPPED, Words
+from runner.stages.rewriters.words import STOPPED, StopWordRewriter
 
 
 def test_the_list_is_the_one_of_postgresql() -> None:
@@ -31,7 +31,7 @@ def test_the_list_is_the_one_of_postgresql() -> None:
     ],
 )
 def test_what_is_left_of_a_question(question: str, asked: str) -> None:
-    made = Words().rewrite(question)
+    made = StopWordRewriter().rewrite(question)
     assert (made.text, made.calls, made.cached) == (asked, 0, 0)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from runner.protocol.suites.corpus import CONVERSATION, POOL, suite_of
-from runner.protocol.suites.reading import Source
-from runner.protocol.texts import Session, Turn
+from runner.protocol.datasets.corpus import CONVERSATION, POOL, suite_of
+from runner.protocol.datasets.corpus_file import CorpusFile
+from runner.protocol.templates import Session, Turn
 from runner.records import Evidence, Question, Segment
 
 
-def parts(source: Source, level: str) -> Iterator[Any]:
+def parts(source: CorpusFile, level: str) -> Iterator[Any]:
     for item in source.items():
         project = item["project"]
         gold = f"{project}/{item['gold']}"

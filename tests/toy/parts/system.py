@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pgmnemo.progress import QUIET, Progress
-from runner.systems.system import Kind, Lessons, Match, Place, Query, System
+from runner.systems.system import Lessons, Match, Query, System, SystemContext, SystemSpec
 
 
 class Toy(System):
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SystemContext) -> None:
         self.lessons: list[tuple[str, int, set[str]]] = []
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
@@ -23,4 +23,4 @@ class Toy(System):
         return [Match(number, float(-missed)) for missed, number in found[:k]]
 
 
-TOY = Kind("the toy", "words in common, texts alone", Toy, vectors=False, hybrid=False)
+TOY = SystemSpec("the toy", "words in common, texts alone", Toy, vectors=False, hybrid=False)

@@ -19,14 +19,14 @@ from runner.protocol.metrics.document import metrics_of
 from runner.records import GateResult, Json
 from runner.report import render
 from runner.runs.canonical import compact, pretty
-from runner.runs.costs import Timing, latencies
 from runner.runs.folder import folder_name
 from runner.runs.history import HEADER, entry_text
 from runner.runs.manifest import write_manifest
-from runner.runs.reading import Results
+from runner.runs.results import Results
 from runner.runs.run import Run, metrics_text
+from runner.runs.timings import Timing, latencies
 from runner.verification.checks.record import facts
-from runner.verification.evidence import Evidence
+from runner.verification.context import RunContext
 
 RAW, TIMINGS = "raw_retrievals.jsonl", "timings.jsonl"
 Change = Callable[["Draft", Random], None]
@@ -112,7 +112,7 @@ def _judged(folder: Path, run: Json, worse: bool = False) -> None:
     """
     for name in ("metrics.json", "report.md"):
         (folder / name).touch()
-    evidence = Evidence(folder)
+    evidence = RunContext(folder)
     decided = {one.gate: one for one in check_all(facts(evidence, evidence.run))}
     for gate in run["gates"]:
         found = decided.get(gate["gate"])

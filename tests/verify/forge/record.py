@@ -8,7 +8,7 @@ from uuid import uuid5
 
 import msgspec
 
-from runner.bench.material import NAMESPACE, label_of
+from runner.bench.workload import NAMESPACE, label_of
 from runner.protocol.editions import edition
 from runner.records import Json
 from runner.runs.run import Run

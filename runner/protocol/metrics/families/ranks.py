@@ -11,13 +11,13 @@ from math import log2
 
 import numpy as np
 
-from runner.protocol.metrics.metric import Family, Floats, Found, Metric
+from runner.protocol.metrics.metric import Family, Floats, GoldRanks, Metric
 
 
 def mrr(k: int) -> Metric:
     """Reciprocal rank of the first gold segment, cut at `k`."""
 
-    def reciprocal(found: Found) -> Floats:
+    def reciprocal(found: GoldRanks) -> Floats:
         return np.where(found.first <= k, 1 / found.first, 0.0)
 
     return Metric(
@@ -33,7 +33,7 @@ def ndcg(k: int) -> Metric:
     gains = np.array([1 / log2(rank + 1) for rank in range(1, k + 1)] + [0.0])
     ideals = np.cumsum(gains)
 
-    def normalised(found: Found) -> Floats:
+    def normalised(found: GoldRanks) -> Floats:
         reached = gains[np.minimum(found.ranks, k + 1) - 1].sum(axis=1)
         return np.asarray(reached / ideals[np.minimum(found.gold, k) - 1])
 

@@ -16,7 +16,7 @@ import numpy as np
 from pgmnemo.errors import ModelError
 from runner.runs.storage import DOCUMENT, read_regular
 from runner.stages.rerankers import Pool, Reordered, Reranker, RerankOptions, by_score
-from runner.stages.rerankers.linear.features import FEATURES, Reader
+from runner.stages.rerankers.linear.features import FEATURES, FeatureReader
 
 SCHEMA = "pgmnemo/linear-reranker/1"
 SHIPPED = Path(__file__).with_name("weights.json")
@@ -60,7 +60,7 @@ class Linear(Reranker):
         path = Path(options.rerank_model).expanduser() if options.rerank_model else SHIPPED
         model = read_model(path)
         self._weights = np.array(model.weights)
-        self._reader = Reader()
+        self._reader = FeatureReader()
         self.identity = options.identity(
             "linear",
             path.name if options.rerank_model else "pgmnemo-linear-1",

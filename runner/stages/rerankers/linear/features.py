@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.stages.rerankers import Candidate, Pool, Shelf
+from runner.stages.rerankers import Candidate, LessonIndex, Pool
 from runner.systems.system import Lesson
 
 Floats = NDArray[np.float64]
@@ -37,10 +37,10 @@ ROOT = 5  # leading letters that words compare by
 WORD = re.compile(r"\w+")
 
 
-class Known:
+class LessonCache:
     """A cache of the lessons that were read: the words of each, and its neighbours."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: LessonIndex) -> None:
         self._shelf = shelf
         self.words: dict[int, frozenset[str]] = {}
         self.beside: dict[int, Mapping[int, int]] = {}
@@ -59,15 +59,15 @@ class Known:
         return self.beside[lesson.number]
 
 
-class Reader:
+class FeatureReader:
     """Features of pools. What was read of a lesson is kept as long as its shelf is."""
 
     def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Shelf, Known] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[LessonIndex, LessonCache] = WeakKeyDictionary()
 
     def features(self, pool: Pool) -> Floats:
         """Return one row for each candidate, in their order; shape (candidates, features)."""
-        candidates, known = pool.candidates, self._known.setdefault(pool.shelf, Known(pool.shelf))
+        candidates, known = pool.candidates, self._known.setdefault(pool.shelf, LessonCache(pool.shelf))
         asked = words(pool.query.text)
         windows = [known.window(one.lesson) for one in candidates]
         held = {

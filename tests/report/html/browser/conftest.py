@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from runner.commands.compare import compare
-from runner.protocol.suites import SUITES
-from runner.report.html import Compared, Texts
+from runner.protocol.datasets import SUITES
+from runner.report.html import CorpusTexts, PageComparison
 
 ROOT = Path(__file__).parents[4]
 AWKWARD = "</script><script>alert('1')</script>\"&amp; 🧭"
@@ -58,7 +58,7 @@ def page_file(large: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def compared_file(sample: Any, sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a run, with text, beside another of the same questions that does a little worse."""
     corpus = SUITES["sample"].load(ROOT / "benchmarks" / "sample" / "sample.json")
-    texts = Texts(
+    texts = CorpusTexts(
         {question.key: f"{question.text} {AWKWARD}" for question in corpus.questions},
         {(segment.project, segment.id): segment.text for segment in corpus.segments},
     )
@@ -66,7 +66,7 @@ def compared_file(sample: Any, sample_folder: Path, tmp_path_factory: pytest.Tem
     (other / "manifest.json").write_bytes((other / "manifest.json").read_bytes() + b"\n")  # so, another run
     comparison = compare(other, sample_folder, resamples=200).document()
     worse = [replace(row, ranking=row.ranking[1:]) if row.arm == "pgmnemo" else row for row in sample.rows]
-    return write(tmp_path_factory, sample.page(compared_with=Compared(comparison, worse), texts=texts))
+    return write(tmp_path_factory, sample.page(compared_with=PageComparison(comparison, worse), texts=texts))
 
 
 def write(tmp_path_factory: pytest.TempPathFactory, page: str) -> Path:

@@ -1,0 +1,146 @@
+"""A system over the lessons of a task: opened, loaded and asked, with its answers cached next to
+the vectors.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.tune.request import LabOptions
+from lab.tune.tasks import Task
+from pgmnemo.embedders import Embedder, default_cache_dir
+from pgmnemo.progress import Progress
+from pgmnemo.server.server_files import check_release
+from runner.bench.workload import CorpusLessons, IndexedQuestion, Workload
+from runner.protocol.editions import current
+from runner.protocol.templates.embedding import embed_corpus, make_embedder
+from runner.records import Corpus, CorpusVectors, SearchScope
+from runner.systems import System, SystemContext
+from runner.systems.query_runner import AnswerValidator, TimedAnswer, answers, faults
+
+SAID = "said"  # the array that holds what is no array, as JSON
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The options of a command, and what surrounds it."""
+
+    options: LabOptions
+    environ: Mapping[str, str]
+    progress: Progress
+    sql: Path
+
+    def __post_init__(self) -> None:
+        check_release(self.sql, self.options.number)
+        self.embedder  # noqa: B018
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """Its model is not loaded yet."""
+        return make_embedder(self.options.embedder)
+
+    @cached_property
+    def cache(self) -> Path:
+        """The folder of the vectors."""
+        return self.options.cache or default_cache_dir(self.environ)
+
+    def vectors(self, corpus: Corpus, passages: bool = True) -> CorpusVectors:
+        """Embedded, or from the cache."""
+        return embed_corpus(corpus, self.embedder, self.cache, self.progress, passages=passages)
+
+    def place(self, label: str, **settings: str) -> SystemContext:
+        """Return where a system works, with the settings that the protocol demands and these."""
+        demanded = {name: str(value) for name, value in current().settings.items()}
+        return SystemContext(
+            Path(gettempdir()), self.options.number, label, {**demanded, **settings}, self.environ,
+            self.options.dsn, self.sql, progress=self.progress,
+        )  # fmt: skip
+
+    def kept(
+        self, task: Task, depends: object, collect: Callable[[], tuple[Arrays, Any]]
+    ) -> tuple[Arrays, Any]:
+        """Return cached arrays, or collect and cache them in a file that has no text and no id.
+
+        Another text, vector or value of `depends` has another file.
+        """
+        identity, corpus = astuple(self.embedder.identity)[:-1], task.corpus
+        digest = sha256(repr((depends, identity, sorted(current().settings.items()))).encode())
+        for one in (*corpus.segments, *corpus.edges, *(question for _, question in task.questions)):
+            digest.update(repr(one).encode("utf-8", "surrogatepass"))
+        name = f"{task.name.replace(' ', '_')}_{digest.hexdigest()[:16]}.npz"
+        path = self.cache.parent / "components" / name
+        if (found := load(path)) is None:
+            found = collect()
+            if not save(path, *found):
+                self.progress.say(f"what was asked could not be kept in {path}; the next time asks again")
+        return found
+
+
+def load(path: Path) -> tuple[Arrays, Any] | None:
+    """Return the arrays and what was said with them; None where there is nothing that can be read."""
+    try:
+        with path.open("rb") as file, np.load(file) as held:
+            arrays = {name: held[name] for name in held.files}
+        return arrays, json.loads(str(arrays.pop(SAID)))
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile):
+        return None
+
+
+def save(path: Path, arrays: Mapping[str, NDArray[Any]], said: Any) -> bool:
+    """Write the file whole or not at all; False where it cannot be written, which costs time and no more."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    given: dict[str, Any] = {SAID: np.array(json.dumps(said)), **arrays}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            np.savez(file, allow_pickle=False, **given)
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        return False
+    return True
+
+
+class LoadedTask:
+    """A system that has the lessons of a task, and the task's questions as the system is asked them."""
+
+    def __init__(
+        self, name: str, system: System, task: Task, vectors: CorpusVectors | None, place: SystemContext
+    ) -> None:
+        self.name, self.system, self.task, self.progress = name, system, task, place.progress
+        self.lessons = CorpusLessons(task.corpus, vectors, place.label)
+        asked = tuple(IndexedQuestion(position, question) for position, question in task.questions)
+        self.material = Workload(task.corpus, vectors, asked, self.lessons)
+        self.queries = self.material.queries(asked, SearchScope("own"))
+        with faults(name):
+            system.load(self.lessons, self.progress)
+        self._judge = AnswerValidator(name, self.lessons)
+
+    def answers(
+        self, words: str, depth: int, settings: Mapping[str, str] | None = None, rows: Sequence[int] = ()
+    ) -> Iterator[tuple[int, list[int], TimedAnswer]]:
+        """Yield the row, the columns of its lessons and the answer for each question, or for
+        those in `rows`.
+        """
+        wanted = rows or range(len(self.queries))
+        queries = [self.queries[row] for row in wanted]
+        found = answers(self.system, self.name, queries, depth, self._judge, settings=settings)
+        tracked = self.progress.track(found, f"{self.task.name}, {words}", len(queries))
+        for row, answer in zip(wanted, tracked, strict=True):
+            columns = self.task.layout.columns[self.task.projects[row]]
+            yield row, [columns[self.lessons.ids[match.number]] for match in answer.matches], answer

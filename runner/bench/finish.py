@@ -1,0 +1,106 @@
+"""How a run ends: with artefacts and an entry in HISTORY.md, or with BLOCKED.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from runner.bench.run_record import resources
+from runner.bench.run_state import RunState
+from runner.errors import GateError
+from runner.paths import ROOT
+from runner.records import Json, Retrieval, Status
+from runner.report import render
+from runner.report.html import PAGE, render_page
+from runner.runs.folder import RunFolder, is_local, keep
+from runner.runs.history import append_entry, entry_text
+from runner.runs.manifest import MANIFEST
+from runner.runs.record_files import read_lines
+from runner.runs.run import Run, write_blocked, write_metrics, write_run
+from runner.runs.storage import write_file
+from runner.runs.timings import (
+    RERANKS,
+    REWRITES,
+    TIMINGS,
+    Rerank,
+    Rewrite,
+    Timing,
+    latencies,
+    rerank_counts,
+    rewrite_counts,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A finished run: its folder, its record, and the figures, from which its report is made."""
+
+    folder: Path
+    run: Run
+    metrics: Json
+
+
+def refuse(work: RunState, folder: RunFolder | None = None) -> None:
+    """If a gate failed, write BLOCKED.md into `folder`, or into one made for it, and raise GateError."""
+    failed = [f"{gate.gate}: {gate.found}" for gate in work.run.gates if gate.status is Status.FAILED]
+    if not failed:
+        return
+    schemas = work.run.edition.schemas
+    with folder or RunFolder.start(work.base, work.name) as blocked:
+        work.note(
+            name=blocked.name, finished=datetime.now(UTC), resources=resources(work.watch, work.vectors)
+        )
+        write_blocked(blocked.path, work.run)
+        place = blocked.finish(schemas)
+    count = "1 gate failed" if len(failed) == 1 else f"{len(failed)} gates failed"
+    raise GateError(f"{count} ({'; '.join(failed)}); {place / 'BLOCKED.md'} says how to resolve it")
+
+
+def publish(work: RunState, folder: RunFolder, metrics: Json, rows: Sequence[Retrieval]) -> RunResult:
+    """Write record, figures and report, and give the folder its name; `rows` are those of the raw file.
+
+    OutputError when that fails.
+    """
+    timings = list(read_lines(folder.path / TIMINGS, Timing))
+    if work.reranker is not None:
+        work.note(reranks=rerank_counts(read_lines(folder.path / RERANKS, Rerank), rows, timings))
+    if work.rewriter is not None:
+        lines, types = (
+            list(read_lines(folder.path / REWRITES, Rewrite)),
+            {row.question: row.type for row in rows},
+        )
+        work.note(rewrites=rewrite_counts(lines, types))
+    work.note(
+        latency=latencies(timings, work.run.edition.retrieval.timed_k),
+        resources=resources(work.watch, work.vectors),
+        finished=datetime.now(UTC),
+    )
+    write_run(folder.path, work.run)
+    metrics = {**metrics, "verdict": work.run.verdict.value}
+    write_metrics(folder.path, metrics)
+    write_file(folder.path / "report.md", render(metrics, work.run))
+    seconds = ((one.arm, one.scope, one.seconds) for one in timings)
+    write_file(folder.path / PAGE, render_page(metrics, work.run, rows, seconds))
+    return RunResult(folder.finish(work.run.edition.schemas), work.run, metrics)
+
+
+def log(work: RunState, outcome: RunResult) -> RunResult:
+    """Append the entry of a kept run, with its manifest's hash, to HISTORY.md; return its final outcome.
+
+    A run that is not kept leaves no entry. OutputError when the entry, or the move to the kept runs, fails.
+    """
+    if is_local(outcome.folder):
+        if not work.request.keep:
+            return outcome
+        outcome = replace(outcome, folder=keep(outcome.folder))
+    place, run = outcome.folder, outcome.run
+    results = place.relative_to(ROOT) if place.is_relative_to(ROOT) else Path(place.name)
+    digest = sha256((place / MANIFEST).read_bytes()).hexdigest()
+    entry = entry_text(
+        run.started.date(), run.choice.suite, results.as_posix(), run.verdict, digest, run.deviations
+    )
+    append_entry(work.history, entry)
+    return outcome

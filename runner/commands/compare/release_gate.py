@@ -1,0 +1,139 @@
+"""Hold a candidate against a baseline: both verified, then compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgmnemo.errors import PgmnemoError, UsageError
+from runner.commands.compare.compare_runs import NO_LIMITS, compare
+from runner.commands.compare.comparison import Comparison
+from runner.errors import UnusableRunError
+from runner.protocol.statistics.bootstrap import RESAMPLES
+from runner.report.component_comparison import ComponentComparison, against_legs
+from runner.runs.comparability import LEGS, differences
+from runner.runs.manifest import MANIFEST
+from runner.runs.results import Results
+from runner.runs.run import RUN, Run
+from runner.verification import Verification, verify
+
+Verify = Callable[[Path], Verification]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRun:
+    """The verification of the baseline or the candidate."""
+
+    role: str  # "baseline" or "candidate"
+    verification: Verification
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutcome:
+    """The result of the gate. `comparison` is None when a run could not be verified, for then none is made.
+
+    `legs` compares the candidate's hybrid with its legs, if that was asked for.
+    """
+
+    checked: tuple[CheckedRun, ...]
+    comparison: Comparison | None
+    strict: bool = False
+    legs: ComponentComparison | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 when both runs verify, the comparison lets the candidate through and no leg is ahead, else 1."""
+        if self.comparison is None or (self.legs and self.legs.falls):
+            return 1
+        return self.comparison.exit_code(strict=self.strict)
+
+    @property
+    def word(self) -> str:
+        """`passed` or `failed`."""
+        return "failed" if self.exit_code else "passed"
+
+
+def gate(
+    baseline: Path | str,
+    candidate: Path | str,
+    *,
+    despite: Collection[str] = (),
+    max_drop: Mapping[str, float] = NO_LIMITS,
+    strict: bool = False,
+    legs: bool = False,
+    resamples: int = RESAMPLES,
+    check: Verify = verify,
+) -> GateOutcome:
+    """Verify both runs and compare them; each folder may also hold runs, and the newest is taken.
+
+    For the baseline this is the newest run under the candidate's conditions, if there is such a run. With
+    `legs` the candidate's hybrid must also be no worse than each of its legs, in the headline's metrics,
+    scope and view.
+
+    Raises what `compare` raises, RefusedError for a blocked run, and UsageError if `legs` are asked for of a
+    run that has no legs.
+    """
+    tried = newest(Path(candidate))
+    folders = {"baseline": newest(Path(baseline), tried), "candidate": tried}
+    for role, folder in folders.items():
+        if Results(folder).blocked:
+            raise UnusableRunError(f"the {role} {folder} is blocked and has no figure: read its BLOCKED.md")
+    if folders["baseline"].samefile(tried):
+        raise UsageError(f"the baseline {folders['baseline']} is the candidate: name another run as baseline")
+    checked = tuple(CheckedRun(role, check(folder)) for role, folder in folders.items())
+    if not all(each.verification.intact for each in checked):
+        return GateOutcome(checked, None, strict)
+    before, after = folders.values()
+    against = _legs(after) if legs else None
+    comparison = compare(before, after, despite=despite, max_drop=max_drop, resamples=resamples)
+    return GateOutcome(checked, comparison, strict, against)
+
+
+def _legs(folder: Path) -> ComponentComparison:
+    """Return the comparison of a run's hybrid with its legs; UsageError if the run cannot be compared."""
+    results = Results(folder)
+    against = against_legs(results.metrics, results.run)
+    if against.lacking:
+        raise UsageError(
+            f"--legs holds mode hybrid against its legs, and of {results.run.name} nothing can be said: "
+            f"{against.lacking}; leave --legs out, or name a run that has the arms {' and '.join(LEGS)}"
+        )
+    return against
+
+
+def newest(folder: Path, candidate: Path | None = None) -> Path:
+    """Return `folder` when it is a results folder; else the last started of the finished runs in it.
+
+    With a `candidate` to compare with, a different run, and one that differs from it in the fewest
+    conditions. Raises UsageError when there is none.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}; name a results folder, or one that holds some")
+    if (folder / RUN).is_file() or Results(folder).blocked:
+        return folder
+    finished = [path for path in folder.iterdir() if path.name[0] != "." and (path / MANIFEST).is_file()]
+    runs = [path for path in finished if candidate is None or not path.samefile(candidate)]
+    if not runs:
+        other = "other " if finished else ""
+        raise UsageError(
+            f"{folder} holds no {other}finished run; make one with `python -m runner`, or name another"
+        )
+    like = _read(candidate) if candidate is not None else None
+    return max(runs, key=lambda path: (*_nearness(_read(path), like), path.name))
+
+
+def _nearness(run: Run | None, candidate: Run | None) -> tuple[bool, int, str]:
+    """Return the larger, the better: readable, differences to the candidate (minus), when it started."""
+    if run is None:
+        return False, 0, ""
+    apart = len(list(differences(run, candidate))) if candidate is not None else 0
+    return True, -apart, run.started.isoformat()
+
+
+def _read(folder: Path) -> Run | None:
+    """Return the run; None where it is damaged, which sorts first and is found by `verify`."""
+    try:
+        return Results(folder).run
+    except PgmnemoError:
+        return None

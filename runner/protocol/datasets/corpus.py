@@ -1,0 +1,114 @@
+"""How every suite makes its corpus: sessions are cut into lessons, lessons kept, and all of it counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from runner.protocol.datasets.corpus_file import CorpusFile, distinct
+from runner.protocol.datasets.segment_store import InMemorySegments, SegmentBuilder
+from runner.protocol.datasets.suite import Suite, Write
+from runner.protocol.templates import Session, Turn
+from runner.records import Corpus, Question, SearchScope, Segment, StoredSegments
+
+T = TypeVar("T")
+POOL = SearchScope("pool", pooled=True)
+CONVERSATION = (SearchScope("conversation"),)
+POOLED = {"scopes": (*CONVERSATION, POOL), "clustered": True}  # of a corpus of several long conversations
+Lessons = Iterable[tuple[Segment, Session]]
+"""All of each lesson but its text and passages, and the session that these are written from."""
+Parts = Callable[[CorpusFile, str], Iterator[tuple[Lessons, Iterable[Question]]]]
+"""The lessons and questions of each project, one after the other, at a level."""
+
+
+def cut(sessions: Iterable[Sequence[T]], turns: bool) -> Iterator[tuple[int, Sequence[T], int | None]]:
+    """Yield the lessons of a project: place of the session, turns of the lesson, and its position (§2.9).
+
+    Where a lesson is one turn, positions count from 1 on; within a session they differ by 1, and between two
+    sessions a number is left out, so that no two neighbours are of different sessions. Where a lesson is a
+    whole session (`turns` False) it has none.
+    """
+    start = 1
+    for at, session in enumerate(sessions):
+        if not turns:
+            yield at, session, None
+        for place, turn in enumerate(session if turns else ()):
+            yield at, [turn], start + place
+        start += len(session) + 1
+
+
+def speaker(turn: Turn) -> str | None:
+    """Return the speaker of a turn, without NUL, which no database takes; None if no speaker is named."""
+    return turn.speaker.replace("\0", "") or None
+
+
+def suite_of(
+    parts: Parts, name: str, title: str, levels: tuple[str, ...], types: Sequence[str], *,
+    keeper: Callable[[Write], SegmentBuilder] = InMemorySegments, turns: bool = False,
+    counts: Callable[[Sequence[Question]], dict[str, int]] | None = None,
+    corpus: Mapping[str, Any] = MappingProxyType({}), **more: Any,
+) -> Suite:  # fmt: skip
+    """Return a suite that reads its corpus by `parts`; its shape counts `turns` if wanted, and also `counts`.
+
+    `corpus` are fields of the Corpus, `more` are fields of the Suite.
+    """
+
+    def read(source: CorpusFile, level: str, write: Write) -> Corpus:
+        kept, questions, said = keeper(write), list[Question](), 0
+        for lessons, asked in parts(source, level):
+            for head, session in lessons:
+                kept.add(head, session)
+                said += len(session.turns)
+            questions += asked
+        counted = {**({"turns": said} if turns else {}), **(counts(questions) if counts else {})}
+        return made(source, name, level, kept.segments, questions, types, counted, **corpus)
+
+    return Suite(name, title, levels, tuple(types), read, **more)
+
+
+def made(
+    source: CorpusFile, suite: str, level: str, segments: Sequence[Segment], questions: Sequence[Question],
+    types: Sequence[str], counts: dict[str, int], *, scopes: Sequence[SearchScope] = CONVERSATION,
+    **more: Any,
+) -> Corpus:  # fmt: skip
+    """Return the corpus of the parts that were read; CorpusError for a repeated lesson or question."""
+    distinct((question.key for question in questions), f"in {source.path} the question")
+    if not isinstance(segments, StoredSegments):
+        pairs = ((segment.project, segment.id) for segment in segments)
+        distinct(pairs, f"in {source.path} the segment")
+    return Corpus(
+        suite=suite,
+        path=str(source.path),
+        sha256=source.sha256(),
+        files=source.files,
+        granularity=level,
+        segments=segments,
+        questions=tuple(questions),
+        scopes=tuple(scopes),
+        shape=shape(segments, questions, types, counts),
+        **more,
+    )
+
+
+def shape(
+    segments: Sequence[Segment], questions: Sequence[Question], types: Sequence[str], counts: dict[str, int]
+) -> dict[str, int]:
+    """projects, segments, questions, scored, `counts`, and the number of questions of each type.
+
+    `answerable` besides, where not every scored question has a gold segment: the others are not asked.
+    """
+    heads = segments.heads() if isinstance(segments, StoredSegments) else segments
+    scored = sum(question.scored for question in questions)
+    answerable = sum(bool(question.gold) for question in questions)
+    by_type = Counter(question.type for question in questions)
+    return {
+        "projects": len({segment.project for segment in heads}),
+        "segments": len(segments),
+        "questions": len(questions),
+        "scored": scored,
+        **({"answerable": answerable} if answerable < scored else {}),
+        **counts,
+        **{name: by_type[name] for name in types},
+    }

@@ -1,0 +1,142 @@
+"""The choices of a run: one record, the source of its plan, labels, deviations and comparability.
+
+An axis of choice is one field here. Everything that depends on it asks this record, live or from disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from runner.naming import SystemName
+from runner.protocol.editions import Edition
+
+NO_EMBEDDER = "none"
+OURS = "pgmnemo"
+FULL = "full"  # the text that every suite has by the protocol
+BY_TURNS = "turns"  # the passages that every suite has by the protocol
+ALL_SCOPES, HEADLINE_SCOPE = "all", "headline"  # where the systems beside the one under test answer
+SESSION = "session"  # the level of a suite that no edition pins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """Everything that decides the rankings of a run but the bytes of its corpus.
+
+    `level` is what a lesson is, `text` how it is written, `system` the one under test and `systems` those
+    beside it, each as runner/naming.py reads it; `version` is pgmnemo's, without its v, and `mode` its
+    legs. `settings` are those of the system under test that --set changes, and `beside` says in which
+    scopes the systems beside it answer: `all`, or the `headline`'s. `passages` says how a lesson is cut:
+    by `turns`, or `SIZE/OVERLAP` in characters; `max_chars` how many characters a lesson keeps,
+    `max_tokens` how many tokens of a text the embedder reads. Empty: `k` the edition's cutoffs, `types`
+    all, `split` none, `scopes` the suite's own, `limit` none, `rerank` no reranker, `rewrite` no
+    rewriter, `max_chars` all of them, `max_tokens` the embedder's own limit.
+    """
+
+    suite: str
+    level: str
+    text: str = FULL
+    passages: str = BY_TURNS
+    max_chars: int | None = None
+    max_tokens: int | None = None
+    embedder: str = NO_EMBEDDER
+    system: str = OURS
+    systems: tuple[str, ...] = ()
+    beside: str = ALL_SCOPES
+    version: str = ""
+    mode: str = "hybrid"
+    settings: Mapping[str, str] = field(default_factory=dict)
+    k: tuple[int, ...] = ()
+    limit: int | None = None
+    types: tuple[str, ...] = ()
+    split: str = ""
+    scopes: tuple[str, ...] = ()
+    rerank: str = ""
+    rewrite: str = ""
+    allow_unregistered_corpus: bool = False
+
+    @property
+    def ours(self) -> bool:
+        """Return whether pgmnemo is under test, at any version; a wrapper around it is another system."""
+        name = SystemName.of(self.system)
+        return name.system == OURS and not name.wrappers
+
+    @property
+    def changed(self) -> Mapping[str, str]:
+        """The settings of the system under test: those in its name, and those of --set."""
+        return {**dict(SystemName.of(self.system).settings), **self.settings}
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every system of the run, the one under test first."""
+        return (self.system, *self.systems)
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Return the words for a name on how the lessons differ from the protocol's lessons."""
+        return (
+            *([self.text] if self.text != FULL else []),
+            *([f"passages{self.passages}"] if self.passages != BY_TURNS else []),
+            *([f"chars{self.max_chars}"] if self.max_chars else []),
+        )
+
+    def cutoffs(self, edition: Edition) -> tuple[int, ...]:
+        """Return the k at which recall is counted."""
+        return self.k or edition.metrics.cutoffs
+
+    def labels(self, edition: Edition) -> Iterator[str]:
+        """Yield what sets the results folder's name apart from that of a canonical run."""
+        pins = edition.suites.get(self.suite)
+        if self.level != (pins.granularity if pins else SESSION):
+            yield self.level
+        yield from self.written
+        if self.max_tokens:
+            yield f"tokens{self.max_tokens}"
+        if self.ours and self.mode != "hybrid" and self.embedder != NO_EMBEDDER:
+            yield self.mode
+        changed = self.changed if self.ours else self.settings  # another system's name has its settings
+        yield from (f"{name}-{value}" for name, value in changed.items())
+        if self.types:
+            yield "-".join(self.types)
+        if self.split:
+            yield self.split
+        if self.scopes:
+            yield "-".join(self.scopes)
+        if self.limit:
+            yield f"limit{self.limit}"
+        if self.rewrite:
+            yield f"rewrite-{self.rewrite}"
+        if self.rerank:
+            yield f"rerank-{self.rerank}"
+        if self.systems:
+            yield "side-by-side"
+
+    def departures(self, edition: Edition) -> Iterator[str]:
+        """Yield every departure from the protocol that is one of options, in words."""
+        if self.limit is not None:
+            yield f"only {self.limit:,} questions, spread evenly (--limit)"
+        if self.types:
+            yield f"only the types {', '.join(self.types)} (--types)"
+        if self.split:
+            yield f"only the split {self.split} (--split)"
+        if self.scopes:
+            yield f"scopes {', '.join(self.scopes)} (--scopes)"
+        missing = [k for k in edition.metrics.cutoffs if self.k and k not in self.k]
+        if missing:
+            yield f"no figure at k = {', '.join(map(str, missing))} (--k)"
+        if self.ours and self.mode != "hybrid":
+            yield f"mode {self.mode}"
+        if self.rewrite:
+            yield f"every question asked in the words of the rewriter {self.rewrite} (--rewrite)"
+        if self.rerank:
+            yield f"every system measured behind the reranker {self.rerank}, too (--rerank)"
+        if self.text != FULL:
+            yield f"text {self.text}"
+        if self.passages != BY_TURNS:
+            yield f"passages of {self.passages} characters (--passages)"
+        if self.max_chars:
+            yield f"at most {self.max_chars:,} characters of a lesson (--max-chars)"
+        if self.max_tokens:
+            yield f"at most {self.max_tokens:,} tokens of a text (--max-tokens)"
+        for name, value in self.changed.items():
+            yield f"{name} = {value} ({'--set' if name in self.settings else 'in the name of the system'})"

@@ -1,0 +1,108 @@
+"""Files of lines, each a JSON object: written as they come, read back as records of one kind."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+import msgspec
+
+from pgmnemo.errors import OutputError
+from runner.runs.canonical import compact
+from runner.runs.storage import demand_regular, reported, write_file
+
+L = TypeVar("L")
+
+
+class LineWriter:
+    """Appends whole lines to a file, each handed to the system before the next; a context manager.
+
+    Unbuffered on purpose: a killed run keeps every line but at most the last, and closing after a full disk
+    has nothing left to fail on.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with reported(path):
+            self._file = path.open("ab", buffering=0)
+
+    def append(self, line: str) -> None:
+        """Write one line (without its newline). Raises OutputError on a full disk, leaving a torn line."""
+        rest = memoryview(line.encode() + b"\n")
+        with reported(self.path):
+            while rest:
+                rest = rest[self._file.write(rest) or 0 :]
+
+    def forget(self, arm: str) -> None:
+        """Take away the lines of an arm that failed; each line is a JSON object that names its arm."""
+        with reported(self.path):
+            lines = self.path.read_bytes().splitlines(True)
+            kept = [line for line in lines if json.loads(line)["arm"] != arm]
+            self._file.close()
+            write_file(self.path, b"".join(kept).decode())
+            self._file = self.path.open("ab", buffering=0)
+
+    def close(self) -> None:
+        """See everything onto the disk and close."""
+        if not self._file.closed:
+            with reported(self.path), self._file:
+                os.fsync(self._file.fileno())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def drop_torn_line(path: Path) -> None:
+    """Cut what follows the last newline of `path`: the line that a killed run did not finish."""
+    if not path.exists():
+        return
+    with reported(path):
+        demand_regular(path, OutputError)
+    with reported(path), path.open("r+b") as file:
+        content = file.read()
+        file.truncate(content.rfind(b"\n") + 1)
+
+
+class RecordFile(LineWriter, Generic[L]):
+    """A file of records of `kind`, which may hold some already: `held`. A torn last line is cut."""
+
+    def __init__(self, path: Path, kind: type[L], what: str = "") -> None:
+        drop_torn_line(path)
+        self.held = list(read_lines(path, kind, what)) if path.exists() else []
+        super().__init__(path)
+
+    def write(self, line: L) -> None:
+        """Append one line, written to the system before the next. Raises OutputError on a full disk."""
+        self.append(compact(asdict(line)))  # type: ignore[call-overload]
+        self.held.append(line)
+
+
+def text_of(records: Iterable[Any]) -> str:
+    """Return records as the lines of a file."""
+    return "".join(f"{compact(asdict(record))}\n" for record in records)
+
+
+def read_lines(path: Path, kind: type[L], what: str = "") -> Iterator[L]:
+    """Return the records of a file, in its order. Raises OutputError that names a malformed line."""
+    return decoded(path.read_bytes(), path.name, kind, what)
+
+
+def decoded(content: bytes, name: str, kind: type[L], what: str = "") -> Iterator[L]:
+    """Yield the lines of a file of that name, in its order, each a record of `kind`, called `what` in a
+    sentence.
+
+    Raises OutputError that names a malformed one.
+    """
+    what = what or kind.__name__.lower()
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            yield msgspec.json.decode(line, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise OutputError(f"{name}, line {number} is no {what} ({error})") from None

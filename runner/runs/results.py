@@ -1,0 +1,307 @@
+"""A results folder for all readers: each file is read once, and checked against its named schema."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, cached_property
+from hashlib import sha256
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.escaping import find_control_char
+from runner.errors import UnusableRunError
+from runner.protocol.editions import Edition, demand_known
+from runner.records import Json, RankedSegment, Retrieval
+from runner.runs.manifest import MANIFEST
+from runner.runs.packing import LINES, MOST, named, packed, restoring, unpacked
+from runner.runs.raw import RAW
+from runner.runs.run import BLOCKED, METRICS, RUN, Run
+from runner.runs.schemas import fault, known
+from runner.runs.storage import DOCUMENT, read_regular
+from runner.runs.timings import RERANKS, REWRITES, TIMINGS, Rerank, Rewrite, Timing
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Python's garbage collector held still within, and as it was before afterwards.
+
+    A run's raw rankings are a million small lists without a cycle: reference counts free them, and a
+    collector that walks through them as they grow takes a third of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+REPORT = "report.md"
+MARKS = (RUN, BLOCKED, MANIFEST, METRICS)  # one is enough, so that a damaged run is seen
+DEPTH = 16  # of lists and objects in one another; the schemas need half of it
+
+
+class Unreadable(OutputError):
+    """A file that is missing or not of its schema; the message is half a sentence that says why."""
+
+
+class MissingLines(Unreadable):
+    """A file of lines that is not here; the message says how it is brought back."""
+
+
+class Results:
+    """A results folder. Every property raises Unreadable if its file is missing or malformed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.expanduser().absolute()
+        self._bytes: dict[str, bytes] = {}
+
+    def content(self, name: str) -> bytes:
+        """Return the bytes of one file, by the name that the manifest gives it; a packed file is unpacked."""
+        if name not in self._bytes:
+            if Path(name).name != name:
+                raise Unreadable(f"{name!r} is no name of a file in the folder")
+            self._bytes[name] = self._file(name)
+        return self._bytes[name]
+
+    def _file(self, name: str) -> bytes:
+        if not name.endswith(LINES):
+            return read_regular(self.folder / name, DOCUMENT, Unreadable, self.folder)
+        plain, other = self.folder / name, packed(self.folder, name)
+        if os.path.lexists(plain):
+            return read_regular(plain, MOST, Unreadable, self.folder)
+        if not os.path.lexists(other):
+            raise MissingLines(f"there is no {name}; {restoring(self.folder)}")
+        content = read_regular(other, MOST, Unreadable, self.folder)
+        return unpacked(content, other.name, Unreadable)
+
+    def text(self, name: str) -> str:
+        """Return the text of one file."""
+        try:
+            return self.content(name).decode()
+        except UnicodeDecodeError as error:
+            raise Unreadable(f"{name} is no UTF-8 text (byte {error.start})") from None
+
+    def digest(self, name: str) -> str:
+        """SHA-256 of one file."""
+        return sha256(self.content(name)).hexdigest()
+
+    @property
+    def names(self) -> list[str]:
+        """The files of the folder, by the names that a manifest gives them, in order; a packed one once."""
+        return sorted({named(path.name) for path in self.folder.iterdir()})
+
+    @property
+    def blocked(self) -> bool:
+        """Return whether the run was blocked, and so has no figure."""
+        return (self.folder / BLOCKED).exists()
+
+    @cached_property
+    def manifest(self) -> Json:
+        """manifest.json."""
+        return self._document(MANIFEST, "manifest")
+
+    @cached_property
+    def schemas(self) -> dict[str, str | None]:
+        """The schema, or the template, that the manifest names for each file."""
+        return {entry["name"]: entry["schema"] for entry in self.manifest["files"]}
+
+    @cached_property
+    def document(self) -> Json:
+        """Return run.json as it is in the file; OlderEdition if only former commits read its edition."""
+        self.demand_known_edition()
+        return self._document(RUN, "run")
+
+    def demand_known_edition(self) -> None:
+        """OlderEdition, which says how it is verified, for a run of an edition that is not read here."""
+        try:
+            said = msgspec.json.decode(self.content(RUN), type=_Protocolled)
+        except (msgspec.MsgspecError, ValueError, RecursionError, Unreadable):
+            return  # the reader of the file reports its fault
+        demand_known(said.protocol.version, self.folder)
+
+    @cached_property
+    def run(self) -> Run:
+        """run.json as a record."""
+        try:
+            return msgspec.convert(self.document, Run)
+        except (msgspec.ValidationError, LookupError, TypeError, ValueError) as error:
+            raise Unreadable(f"{RUN} cannot be read as a run ({error})") from None
+
+    @property
+    def edition(self) -> Edition:
+        """The edition of the protocol that the run names; UsageError when it is not known here."""
+        return self.run.edition
+
+    @cached_property
+    def metrics(self) -> Json:
+        """metrics.json."""
+        return self._document(METRICS, "metrics")
+
+    @cached_property
+    def raw(self) -> list[Json]:
+        """The lines of raw_retrievals.jsonl."""
+        return self._lines(RAW, "raw")
+
+    @cached_property
+    def rows(self) -> list[Retrieval]:
+        """The raw lines as records; scores and components, which no metric looks at, stay in `raw`."""
+        hit = cache(RankedSegment)  # a few hundred ids stand in half a million ranks
+
+        def row(line: Json) -> Retrieval:
+            ranking = tuple(hit(rank if isinstance(rank, str) else rank[0]) for rank in line["ranking"])
+            return Retrieval(**{**line, "gold": tuple(line["gold"]), "ranking": ranking})
+
+        return [row(line) for line in self.raw]
+
+    def detailed(self) -> Iterator[Retrieval]:
+        """Yield the raw lines as records, with scores and components where a rank has both."""
+        for row, line in zip(self.rows, self.raw, strict=True):
+            full = [
+                RankedSegment(rank[0], rank[1], tuple(rank[2]))
+                for rank in takewhile(_is_full, line["ranking"])
+            ]
+            yield replace(row, ranking=(*full, *row.ranking[len(full) :])) if full else row
+
+    @cached_property
+    def counts(self) -> Counter[tuple[str, str]]:
+        """Raw lines of each (arm, scope), in order of appearance."""
+        return Counter((line["arm"], line["scope"]) for line in self.raw)
+
+    @cached_property
+    def timings(self) -> list[Timing]:
+        """The lines of timings.jsonl."""
+        return [Timing(**line) for line in self._lines(TIMINGS, "timings")]
+
+    @cached_property
+    def reranks(self) -> list[Rerank]:
+        """The lines of reranks.jsonl; none where the run had no reranker."""
+        return [Rerank(**line) for line in self._lines(RERANKS, "reranks")] if RERANKS in self.schemas else []
+
+    @cached_property
+    def rewrites(self) -> list[Rewrite]:
+        """The lines of rewrites.jsonl; none where the run had no rewriter."""
+        return (
+            [Rewrite(**line) for line in self._lines(REWRITES, "rewrites")]
+            if REWRITES in self.schemas
+            else []
+        )
+
+    def _document(self, name: str, kind: str) -> Json:
+        document: Json = _parsed(self.text(name), name)
+        _demand_plain(document, name)
+        named = document.get("schema") if isinstance(document, dict) else None
+        self._demand(named if isinstance(named, str) else None, kind, name)
+        if wrong := fault(str(named), document):
+            raise Unreadable(f"{name} is not of its schema: {wrong.replace('data', 'it', 1)}")
+        return document
+
+    def _lines(self, name: str, kind: str) -> list[Json]:
+        schema = self.schemas.get(name)
+        self._demand(schema, kind, name)
+        documents = _parsed_lines(text := self.text(name), name)
+        if "\\" in text or "\x7f" in text or not text.isascii():
+            _demand_plain(documents, name)
+        for number, document in enumerate(documents, start=1):
+            if wrong := fault(str(schema), document):
+                wrong = wrong.replace("data", "it", 1)
+                raise Unreadable(f"{name}, line {number}, is not of its schema: {wrong}")
+        return documents
+
+    @staticmethod
+    def _demand(schema: str | None, kind: str, name: str) -> None:
+        """Raise Unreadable unless the schema that an artefact names is known."""
+        if schema not in known(kind):
+            raise Unreadable(f"{name} names the schema {schema}; known here: {', '.join(known(kind))}")
+
+
+class _Version(msgspec.Struct):
+    version: str
+
+
+class _Protocolled(msgspec.Struct):
+    protocol: _Version
+
+
+def is_run(place: Path) -> bool:
+    """Return whether a folder holds what a run leaves, whole or damaged."""
+    return any((place / mark).is_file() for mark in MARKS)
+
+
+R = TypeVar("R", bound=Results)
+
+
+def read_results(
+    folder: Path | str,
+    kind: type[R] = Results,  # type: ignore[assignment]
+    files: Iterable[str] = (RUN, METRICS),
+) -> R:
+    """Return the finished run in `folder`, its documents read, and those `files` held against the manifest.
+
+    Raises UsageError when it is no results folder, RefusedError for a blocked run and for a file that is not
+    the one that the manifest lists, OutputError for a damaged file.
+    """
+    results = kind(Path(folder))
+    if results.blocked:
+        raise UnusableRunError(f"{folder} is blocked and has no figure (protocol §5): read its {BLOCKED}")
+    if not is_run(results.folder):
+        raise UsageError(f"{folder} is no results folder; name one that a run has finished")
+    results.demand_known_edition()
+    try:
+        listed = {entry["name"]: entry["sha256"] for entry in results.manifest["files"]}
+        for name in files:
+            if listed.get(name) != results.digest(name):
+                raise UnusableRunError(
+                    f"{folder}/{name} is not the file that {MANIFEST} lists: take it from the "
+                    "commit of the run"
+                )
+        if results.run.verdict != results.metrics["verdict"]:
+            raise UnusableRunError(
+                f"{RUN} and {METRICS} of {folder} are not of one run: take the folder from its commit"
+            )
+    except MissingLines as error:
+        raise OutputError(f"{folder}: {error}") from None
+    except Unreadable as error:
+        raise OutputError(f"{folder}: {error}; take it from the commit of the run") from None
+    return results
+
+
+def _is_full(rank: object) -> bool:
+    return isinstance(rank, list) and len(rank) == 3
+
+
+def _parsed(text: str, where: str) -> Any:
+    """Return JSON parsed by its standard: a number is finite, and no surrogate is unpaired."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise Unreadable(f"{where} is not JSON ({error})") from None
+
+
+def _demand_plain(value: Any, name: str, depth: int = 0) -> None:
+    """Unreadable for a control character in a text or a key, and for what is nested too deep."""
+    if depth > DEPTH:
+        raise Unreadable(f"{name} has lists and objects in one another more than {DEPTH} deep")
+    if isinstance(value, str):
+        if not value.isprintable() and (found := find_control_char(value)):
+            raise Unreadable(f"{name} holds the control character {found} in a text")
+    elif isinstance(value, dict | list):
+        for part in (*value, *value.values()) if isinstance(value, dict) else value:
+            _demand_plain(part, name, depth + 1)
+
+
+def _parsed_lines(text: str, name: str) -> list[Any]:
+    *lines, rest = text.split("\n")
+    if rest:
+        raise Unreadable(f"{name} ends in the middle of a line")
+    return [_parsed(line, f"{name}, line {number},") for number, line in enumerate(lines, start=1)]

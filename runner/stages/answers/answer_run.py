@@ -1,0 +1,208 @@
+"""`python -m runner answer RUN`: read the run, answer, judge, judge some again, count, write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from cyclopts import Parameter
+
+from pgmnemo.errors import ModelError
+from pgmnemo.models.at_once import Failures, at_once
+from pgmnemo.models.chat import Chat, chat_of
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.terminal import say
+from runner.options import Quiet, Run
+from runner.paths import ROOT
+from runner.protocol.editions import current
+from runner.records import Json
+from runner.runs.canonical import pretty
+from runner.runs.folder import RunFolder, pin_plan, results_base
+from runner.runs.record_files import RecordFile
+from runner.runs.storage import write_file
+from runner.stages.answers.document import PAGE, document, markdown
+from runner.stages.answers.judge import asks, digest, judge_prompts, judged
+from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, AnswerLine, Judgement, line_of
+from runner.stages.answers.options import AnswerOptions
+from runner.stages.answers.source_run import SourceRun, read_errors, read_material
+
+FOLDER = "answers"  # of a suite: never among its results
+T = TypeVar("T", bound=AnswerLine | Judgement)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRun:
+    """A finished answer run: its folder, and the document that its figures stand in."""
+
+    folder: Path
+    document: Json
+
+
+@dataclass(frozen=True)
+class AnswerRunState:
+    """The input of an answer run: the source run, both models, and the judge's prompts by rule."""
+
+    material: SourceRun
+    options: AnswerOptions
+    reader: Chat
+    judge: Chat
+    prompts: Mapping[str, str]
+    progress: Progress
+
+
+def answer_command(
+    folder: Run, /, *, options: Annotated[AnswerOptions, Parameter(name="*")], quiet: Quiet = False
+) -> int:
+    """Have a reader answer from what a run retrieved, and a judge compare with the corpus's answers."""
+    made = answer(folder, options, progress=Progress(quiet=quiet))
+    say(markdown(made.document))
+    say(f"artefacts: {made.folder}")
+    return 0
+
+
+def answer(
+    run: Path, options: AnswerOptions, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET
+) -> AnswerRun:
+    """Answer the questions of the finished run in the folder `run`, and have the answers judged.
+
+    Raises RefusedError where that run was changed, UsageError, CorpusError, OutputError, and ModelError where
+    reader or judge cannot be reached or fail on more questions than allowed.
+    """
+    prompts = judge_prompts(options.judge_prompts)
+    reader = chat_of(options.reader_url, options.reader_model, timeout=options.timeout)
+    judge = chat_of(
+        options.judge_url or options.reader_url,
+        options.judge_model or options.reader_model,
+        timeout=options.timeout,
+    )
+    material = read_material(run, options.data, options.arm, options.scope, environ)
+    work = AnswerRunState(material, options, reader, judge, prompts, progress)
+    names = spread(material, options.limit)
+    wrong = read_errors(options.key_errors, material.keys) & set(names)
+    with _folder(work) as (folder, started):
+        with RecordFile(folder.path / ANSWERS, AnswerLine, line_of(AnswerLine)) as answers:
+            said = _answer(work, names, answers)
+        with RecordFile(folder.path / JUDGEMENTS, Judgement, line_of(Judgement)) as told:
+            verdicts = _judge(work, said, told)
+            again = list(_judge(work, _judged_twice(work, said), told, again=True).values())
+        material.unchanged()
+        models = (reader, judge)
+        made = document(material, options, models, digest(prompts), said, verdicts, again, wrong, started)
+        write_file(folder.path / DOCUMENT, pretty(made))
+        write_file(folder.path / PAGE, markdown(made))
+        return AnswerRun(folder.finish(current().schemas), made)
+
+
+def spread(material: SourceRun, limit: int | None) -> list[str]:
+    """Return the questions of the run that have a rule, in its order; `limit` of them, spread."""
+    return _evenly([name for name in material.retrieved if material.keys[name].rule], limit)
+
+
+def _evenly(names: list[str], most: int | None) -> list[str]:
+    return names[:: max(1, len(names) // most)][:most] if most else names
+
+
+def _answer(
+    work: AnswerRunState, names: Sequence[str], lines: RecordFile[AnswerLine]
+) -> dict[str, AnswerLine]:
+    """Return the reader's reply to each question; answered questions are not asked again."""
+
+    def one(name: str) -> AnswerLine:
+        question = work.material.questions[name]
+        prompt, ids = work.material.prompt(name, work.options.k, work.options.context_chars)
+        try:
+            reply = work.reader.ask(prompt, work.options.max_tokens)
+        except ModelError as error:
+            return AnswerLine(name, question.type, "", ids, failed=str(error))
+        refused = reply.refused or ("" if reply.text else "it answered nothing")
+        tokens = (reply.prompt_tokens, reply.completion_tokens)
+        return AnswerLine(name, question.type, reply.text, ids, refused, "", *tokens)
+
+    return _made(one, names, lines, lines.held, work, f"the reader {work.reader.model}", "answers")
+
+
+def _judge(
+    work: AnswerRunState, said: Mapping[str, AnswerLine], lines: RecordFile[Judgement], *, again: bool = False
+) -> dict[str, Judgement]:
+    """Return the verdict on each answer; those that stand already are not asked for again."""
+
+    def one(name: str) -> Judgement:
+        question, key = work.material.questions[name].text, work.material.keys[name]
+        return judged(work.judge, work.prompts, question, key, said[name], again)
+
+    held = [line for line in lines.held if line.again is again and _stands(line, said)]
+    label = "verdicts again" if again else "verdicts"
+    return _made(one, list(said), lines, held, work, f"the judge {work.judge.model}", label)
+
+
+def _stands(line: Judgement, said: Mapping[str, AnswerLine]) -> bool:
+    """Return whether a verdict belongs to the current answer, and was not given unasked for a
+    missing answer.
+    """
+    answer = said.get(line.question)
+    return answer is not None and (bool(line.reply) or not asks(line.rule, answer))
+
+
+def _judged_twice(work: AnswerRunState, said: Mapping[str, AnswerLine]) -> dict[str, AnswerLine]:
+    """Return some of the judged answers, spread evenly."""
+    names = [name for name in said if asks(work.material.keys[name].rule, said[name])]
+    most = work.options.judge_again
+    return {name: said[name] for name in _evenly(names, most)} if most else {}
+
+
+def _made(
+    one: Callable[[str], T],
+    names: Sequence[str],
+    lines: RecordFile[T],
+    held: Sequence[T],
+    work: AnswerRunState,
+    who: str,
+    label: str,
+) -> dict[str, T]:
+    """Return a line for each question: its existing line, or a new line that is written as it comes.
+
+    A failed question is asked again. ModelError if too many fail.
+    """
+    found = {line.question: line for line in held if not line.failed}
+    left = [name for name in names if name not in found]
+    failures = Failures(who, "--max-failures", work.options.max_failures)
+    made = at_once(work.options.workers, one, left)
+    for name, line in work.progress.track(made, label, len(left)):
+        lines.write(line)
+        found[name] = line
+        if line.failed:
+            failures.count(line.failed)
+    return {name: found[name] for name in names}
+
+
+@contextmanager
+def _folder(work: AnswerRunState) -> Iterator[tuple[RunFolder, datetime]]:
+    """Yield a partial folder, or the folder to resume; an error notes how to resume."""
+    material, options, reader, judge = work.material, work.options, work.reader, work.judge
+    run = material.results.run
+    base = results_base(run.choice.suite, options.output, ROOT).with_name(FOLDER)
+    base = options.output.expanduser().absolute() if options.output else base
+    name = "_".join(_clean(part) for part in (run.name, options.reader_model))
+    plan = {
+        "run": run.name, "manifest": material.manifest, "arm": material.arm, "scope": material.scope,
+        "k": options.k, "context_chars": options.context_chars, "limit": options.limit,
+        "max_tokens": options.max_tokens, "reader": [reader.model, reader.service.where],
+        "judge": [judge.model, judge.service.where], "judge_prompts": digest(work.prompts),
+    }  # fmt: skip
+    with RunFolder.resume(options.resume) if options.resume else RunFolder.start(base, name) as folder:
+        started = pin_plan(folder.path, plan, datetime.now(UTC).isoformat())
+        try:
+            yield folder, datetime.fromisoformat(started)
+        except BaseException as error:
+            if folder.path.exists():
+                error.add_note(f"--resume {folder.path} goes on where it stopped")
+            raise
+
+
+def _clean(text: str) -> str:
+    return "".join(one if one.isalnum() or one in ".+-_" else "-" for one in text).strip("-.")

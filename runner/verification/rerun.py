@@ -1,0 +1,314 @@
+"""Questions of a run recalled again: its corpus, embedder, systems and reranker, in databases of our own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from pgmnemo.embedders import Embedder, EmbedderOptions, default_cache_dir, unit_rows
+from pgmnemo.errors import EmbedderError, PgmnemoError
+from pgmnemo.progress import Progress, lasting
+from pgmnemo.records import Matrix
+from pgmnemo.server.releases import changed
+from pgmnemo.server.server_files import check_release
+from runner.bench.measurement import measure_beside, measure_under_test
+from runner.bench.request import Request, selected
+from runner.bench.run_state import RunState, Stopwatch
+from runner.bench.stages import reranking, worded
+from runner.bench.workload import CorpusLessons, IndexedQuestion, Workload
+from runner.errors import CorpusError, SystemAbsent
+from runner.protocol.templates.embedding import embed_corpus
+from runner.records import Corpus, Retrieval
+from runner.runs.comparability import postgres_major
+from runner.runs.config import OURS
+from runner.runs.manifest import MANIFEST
+from runner.runs.raw import KeptFields, Key
+from runner.runs.run import Arm, Run
+from runner.runs.timings import SUFFIX
+from runner.stages.rerankers import CHARACTERS, RERANKERS, Reranker, RerankOptions
+from runner.stages.rewriters import by_rule
+from runner.systems import absent, beneath, kind_of, open_system
+from runner.systems.pgmnemo import Pgmnemo
+from runner.verification.context import RunContext
+
+AS_CHOSEN = (
+    "system", "version", "beside", "text", "passages", "max_chars", "types", "split", "limit", "scopes",
+    "embedder",
+)  # fmt: skip  # what a request and the choice that is recorded of it both call so
+HASH = "hash"  # the embedder with an option for its width
+START = 3.0  # seconds to open a system, including its own database
+LONG = 60.0  # seconds of loading from which a system is named
+TIMES = 16  # queries of one question with moved vectors
+MOVED = 2e-5  # change of a cosine in these: slightly above the 1.4e-5 between honest machines
+
+
+@dataclass(frozen=True, slots=True)
+class RerunRows:
+    """The answers of every arm that could be asked here, to a number of questions that were recalled again.
+
+    Scores and components are as the systems gave them, of every rank. `left` says why an arm was not asked,
+    `versions` which version of a system is here, `postgres` the major version under pgmnemo.
+    """
+
+    questions: int
+    rows: tuple[Retrieval, ...]
+    left: Mapping[str, str]
+    versions: Mapping[str, str]
+    postgres: str
+    work: RunState
+
+    def moved(self, keys: Collection[Key]) -> dict[Key, list[Retrieval]]:
+        """Return what else honest machines may answer: those questions asked TIMES more, each time a vector
+        beside.
+
+        A vector is moved by so much that a cosine with it differs by some MOVED. The arms are loaded anew.
+        Nothing in a run without vectors, for there is nothing to move.
+        """
+        vectors = self.work.vectors
+        if vectors is None:
+            return {}
+        names, corpus = {arm for _, arm, _ in keys}, self.work.corpus
+        wanted = {question for question, _, _ in keys}
+        asked = [one for one in self.work.asked if one.question.key in wanted for _ in range(TIMES)]
+        copies = tuple(
+            IndexedQuestion(
+                len(corpus.questions) + place, replace(one.question, key=f"{one.question.key} {place}")
+            )
+            for place, one in enumerate(asked)
+        )
+        known = vectors.questions[[one.position for one in asked]]
+        again = replace(
+            self.work,
+            reranker=reranker_of(self.work.run, {}, self.work.progress),  # the first one was closed
+            corpus=replace(corpus, questions=(*corpus.questions, *(one.question for one in copies))),
+            asked=copies,
+            vectors=replace(
+                vectors, questions=np.vstack([vectors.questions, _beside(known, self.work.run.seed)])
+            ),
+        )
+        own = {copy.question.key: one.question.key for copy, one in zip(copies, asked, strict=True)}
+        every = product(own, (arm.name for arm in again.run.arms), (scope.name for scope in again.run.scopes))
+        others = {one for one in every if (own[one[0]], *one[1:]) not in keys}
+        found: dict[Key, list[Retrieval]] = {}
+        for row in _answers(again, names, others):
+            found.setdefault((own[row.question], row.arm, row.scope), []).append(row)
+        return found
+
+
+def _beside(rows: Matrix, seed: int) -> Matrix:
+    """Return unit rows near the given rows, each in a direction drawn by the seed."""
+    drawn = unit_rows(np.random.default_rng(seed).standard_normal(rows.shape, dtype=np.float32))
+    return unit_rows(rows + MOVED * rows.shape[1] ** 0.5 * drawn)
+
+
+@dataclass(slots=True)
+class RowCollector:
+    """Rows as a run writes them, kept whole and in memory; what is `done` is not asked."""
+
+    rows: list[Retrieval] = field(default_factory=list)
+    done: set[Key] = field(default_factory=set)
+
+    def write(self, retrieval: Retrieval, *, kept: KeptFields) -> None:
+        self.rows.append(retrieval)
+
+    def forget(self, arm: str) -> None:
+        self.rows = [row for row in self.rows if row.arm != arm]
+
+
+def recalled(
+    evidence: RunContext, number: int, progress: Progress, environ: Mapping[str, str] = os.environ
+) -> RerunRows:
+    """Recall `number` questions of the run again in its scopes, by the code of a run.
+
+    The whole corpus is embedded, through the cache, and ingested into a database of each system's own.
+    PgmnemoError where the system under test cannot be asked here; another that cannot is left.
+    """
+    run = evidence.run
+    left = dict(lacking(evidence, environ))
+    if why := left.get(run.system):
+        raise SystemAbsent(f"{run.system} is {why}")
+    request = requested(run, left)
+    reranker = reranker_of(run, left, progress)
+    work = RunState(
+        request, run, _corpus(evidence), embedder_of(request, run), (), evidence.folder, evidence.sql,
+        environ, progress, Stopwatch(), reranker=reranker, embedded=True,
+    )  # fmt: skip
+    asked = selected(run.choice, work.corpus, run.edition)
+    work.asked = drawn(asked, evidence.digest(MANIFEST), number)
+    work.corpus, work.asked = worded(work.corpus, work.asked, _words(run, work.asked))
+    names = {arm.name for arm in run.arms if not (arm.failed or {arm.name, _base(arm.name)} & set(left))}
+    progress.say(_estimate(run, names, len(work.asked), len(asked)))
+    _embed(work)
+    rows = _answers(work, names)
+    left |= {arm.name: arm.failed for arm in work.run.arms if arm.failed}
+    return RerunRows(
+        len(work.asked), tuple(rows), left, {arm.name: arm.version for arm in work.run.arms},
+        postgres_major(work.run), replace(work, run=run),
+    )  # fmt: skip
+
+
+def _base(arm: str) -> str:
+    """Return the arm that a reranked one reorders."""
+    return arm.removesuffix(SUFFIX)
+
+
+def _answers(work: RunState, names: Collection[str], done: Collection[Key] = ()) -> list[Retrieval]:
+    """Return those of the arms that are named, and perhaps of others, but what is done; failures are in the
+    run.
+    """
+    lessons = CorpusLessons(work.corpus, work.vectors, work.label)
+    material, answers = Workload(work.corpus, work.vectors, work.asked, lessons), RowCollector(done=set(done))
+    wanted, others = {_base(name) for name in names}, [one.name for one in beside(work.run)]
+    others = [name for name in others if name in wanted]
+    work.note(arms=(), database=None)
+    with TemporaryDirectory() as folder, reranking(work, Path(folder)) as reranks:
+        if wanted - set(others):
+            with open_system(str(work.request.tested), work.place()) as system:
+                if isinstance(system, Pgmnemo):
+                    work.note(database=system.database.facts)
+                measure_under_test(work, system, material, answers, None, reranks)
+        measure_beside(work, others, material, answers, None, reranks)
+    return answers.rows
+
+
+def drawn(asked: Sequence[IndexedQuestion], digest: str, number: int) -> tuple[IndexedQuestion, ...]:
+    """So many of the questions as the manifest's SHA-256 draws: those with the least hash beside it."""
+
+    def place(one: IndexedQuestion) -> bytes:
+        return sha256(f"{digest} {one.question.key}".encode()).digest()
+
+    chosen = {one.position for one in sorted(asked, key=place)[:number]}
+    return tuple(one for one in asked if one.position in chosen)
+
+
+def _words(run: Run, asked: Sequence[IndexedQuestion]) -> dict[str, str]:
+    """Return what was asked in place of each text; nothing where the run had no rewriter."""
+    rule = by_rule(run.rewriter) if run.rewriter else None
+    return {one.question.text: rule.rewrite(one.question.text).text for one in asked} if rule else {}
+
+
+def _corpus(evidence: RunContext) -> Corpus:
+    """Return the corpus of the run; CorpusError where it is not at hand."""
+    if evidence.corpus is None:
+        raise CorpusError(evidence.lacking)
+    return evidence.corpus
+
+
+def _estimate(run: Run, names: Collection[str], number: int, of: int) -> str:
+    """Return how long it takes, by the times of the run itself; which system takes minutes to load is
+    named.
+    """
+    spent = run.resources
+    said = f"rerun: {number:,} of {of:,} questions"
+    if spent is None:
+        return f"{said}; the run does not say how long it took"
+    loading = {arm.name: sum(arm.load_seconds.values()) for arm in beside(run) if arm.name in names}
+    waits = sum(
+        one.p50_ms / 1000 * number for one in run.latency if one.arm in names and one.arm != run.system
+    )
+    seconds = spent.load_seconds + spent.ingest_seconds + spent.recall_seconds * number / max(1, of)
+    seconds += sum(loading.values()) + waits + START * (1 + len(loading))
+    long = "".join(f", {lasting(one)} of it to load {name}" for name, one in loading.items() if one > LONG)
+    return (
+        f"{said}, about {lasting(seconds)} by the times of the run{long}; what the cache lacks of its "
+        f"vectors is embedded first (the run took {lasting(spent.embed_seconds)} for the "
+        f"{spent.vectors_embedded:,} that it lacked)"
+    )
+
+
+def _embed(work: RunState) -> None:
+    if work.embedder is not None:
+        cache = default_cache_dir(work.environ)
+        passages, jobs = work.request.takes_passages, work.request.jobs
+        work.vectors = embed_corpus(
+            work.corpus, work.embedder, cache, work.progress, passages=passages, jobs=jobs
+        )
+
+
+def beside(run: Run) -> list[Arm]:
+    """Return the systems beside the one under test that answered, without their reranked arms."""
+    return [one for one in run.systems[1:] if not (one.failed or one.name.endswith(SUFFIX))]
+
+
+def lacking(evidence: RunContext, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the systems of the run that cannot be opened here, each with the reason."""
+    for arm in (evidence.run.arms[0], *beside(evidence.run)):
+        if why := _missing(arm.name, evidence, environ):
+            yield arm.name, why
+
+
+def _missing(name: str, evidence: RunContext, environ: Mapping[str, str]) -> str:
+    try:
+        kind, own = kind_of(name), beneath(name)
+        if kind.address is not None:
+            kind.address(None)
+        if own.system != OURS:
+            return absent(kind, environ)
+        version = own.version or evidence.run.choice.version
+        check_release(evidence.sql, version)
+        return changed(evidence.sql, version) or ""
+    except PgmnemoError as error:
+        return str(error)
+
+
+def reranker_of(run: Run, left: dict[str, str], progress: Progress) -> Reranker | None:
+    """Return the reranker of the run, loaded; None where it had none, or is not at hand, which `left` then
+    says.
+    """
+    identity = run.reranker
+    if identity is None:
+        return None
+    options = RerankOptions(rerank_depth=identity.depth, rerank_chars=identity.characters or CHARACTERS)
+    try:
+        made = RERANKERS[identity.name](options)
+        made.load(progress)
+        if replace(made.identity, note=identity.note) == identity:
+            return made
+        why = f"the reranker {identity.name} that is here is not the run's"
+    except PgmnemoError as error:
+        why = str(error)
+    left |= {arm.name: why for arm in run.systems if arm.name.endswith(SUFFIX)}
+    return None
+
+
+def requested(run: Run, left: Collection[str] = ()) -> Request:
+    """Return the run's own request, without the systems beside the one under test that are `left`."""
+    choice, identity = run.choice, run.embedder
+    options = EmbedderOptions(max_tokens=choice.max_tokens)
+    if identity is not None:
+        options = replace(
+            options,
+            dimensions=identity.dimensions if identity.name == HASH else None,
+            batch_size=identity.batch_size,
+            query_prefix=identity.query_prefix,
+            document_prefix=identity.document_prefix,
+        )
+    same = {name: getattr(choice, name) for name in AS_CHOSEN}
+    return Request(
+        choice.suite,
+        **same,
+        systems=tuple(name for name in choice.systems if name not in left),
+        rerank=choice.rerank or None,
+        set=tuple(f"{name}={value}" for name, value in choice.settings.items()),
+        mode=choice.mode or None,
+        granularity=choice.level,
+        embedder_options=options,
+    )
+
+
+def embedder_of(request: Request, run: Run) -> Embedder | None:
+    """Return the embedder of the run; EmbedderError where the one at hand is another."""
+    embedder = request.make_embedder()
+    if embedder is not None and embedder.identity != run.embedder:
+        raise EmbedderError(
+            f"the embedder {request.embedder_name} that is here is not the run's: {embedder.identity}, and "
+            f"run.json has {run.embedder}"
+        )
+    return embedder
