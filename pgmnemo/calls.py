@@ -34,17 +34,17 @@ Rows = list[tuple[Any, ...]]
 # Verbs with a separate function for the session's tenant.
 SESSION_FUNCTIONS = {
     "store": "store_lesson", "recall": "recall_lessons", "link": "link_lessons", "forget": "forget_lesson",
-    "check": "check_index", "index": "index_lessons", "compact": "compact_postings",
     "forget_all": "forget_tenant",
 }  # fmt: skip
 TENANT_FUNCTIONS = {
-    "get", "list", "count", "update", "append", "sweep", "forget_matching", "similar_pairs", "supersede",
+    "get", "list", "count", "update", "append", "delete_expired", "forget_matching", "similar_pairs",
+    "supersede",
     "undo_supersede", "timeline", "assert_fact", "facts", "end_fact", "embedder", "set_embedder",
     "begin_reembedding", "reembedding_due", "reembed", "finish_reembedding", "cancel_reembedding",
-    "language", "set_language", "recut",
+    "language", "set_language", "recut", "check", "index", "merge_postings", "repair",
 }  # fmt: skip
 # Verbs that are not idempotent, or return another number when repeated.
-NOT_REPEATABLE = {"append", "forget_matching", "forget_all", "sweep", "store_staged"}
+NOT_REPEATABLE = {"append", "forget_matching", "forget_all", "delete_expired", "store_staged"}
 ARGUMENT_TYPES = {"str": str, "int": int, "float": float, "bool": bool}
 INT4, INT8 = 2**31 - 1, 2**63 - 1
 BIGINT_ARGUMENTS = {"after"}  # arguments that are bigint
@@ -414,9 +414,9 @@ def explain(
     return _call("explain", _rows, locals())
 
 
-def sweep(tenant: UUID | None, before: datetime | None = None, most: int | None = None) -> Call[int]:
+def delete_expired(tenant: UUID | None, before: datetime | None = None, most: int | None = None) -> Call[int]:
     """Delete lessons that have expired; how many."""
-    return _call("sweep", _value, locals())
+    return _call("delete_expired", _value, locals())
 
 
 def language(tenant: UUID | None) -> Call[str]:

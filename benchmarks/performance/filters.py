@@ -144,7 +144,7 @@ def main() -> int:
                 one.execute("SET pgmnemo.gate_strict = off")
                 one.execute("SET pgmnemo.bypass_notice = off")
             load(client, options.lessons)
-            for verb in ("index", "compact"):
+            for verb in ("index", "merge_postings"):
                 execute(client, tenant_call(verb, tenant))
             owner.execute("VACUUM (ANALYZE)")
             print(f"{options.lessons:,} lessons, median of {options.calls} calls, ms\n")

@@ -77,7 +77,7 @@ def asked(operator: Session, client: Session, tenants: list[UUID]) -> dict[str, 
         "list_shards_ms": round(every(operator, "list_shards"), 1),
         "list_grants_ms": round(every(operator, "list_grants"), 1),
         "rebalance_plan_ms": round(timed(lambda: balancing.plan_rebalance(operator)), 1),
-        "upkeep_ms": round(every(operator, "upkeep"), 1),
+        "upkeep_ms": round(every(operator, "maintain"), 1),
     }  # fmt: skip
 
 

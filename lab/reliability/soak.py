@@ -7,7 +7,7 @@ seconds on average between two calls. Each lesson belongs to one writer, who cha
 another (the first is forgotten for good), supersedes it, or forgets and restores it, so that a tenant always
 has as many; the first has more than `exact_scan_limit`, and so a graph. A reader asks for a lesson by its
 text and looks whether the answer holds it as it was acknowledged, nothing that was forgotten, and nothing of
-another tenant. `upkeep_each` is called every minute, as sql/README.md says, and autovacuum is set as it
+another tenant. `maintain_all` is called every minute, as sql/README.md says, and autovacuum is set as it
 recommends (--stock: as PostgreSQL has it). At the end every lesson is read, and every tenant checked.
 
 Prints what was lost, wrong and leaked, latencies of the first and the last tenth, and sizes when loaded,
@@ -198,7 +198,7 @@ def filled(databases: Databases, memories: Sequence[Memory], given: argparse.Nam
         tenant.texts = {key: person.text(tenant, key) for key in keys}
         scope.add_many(Item(text or "", key) for key, text in tenant.texts.items())
         scope._call(index(scope.tenant_id))
-        scope._call(tenant_call("compact", scope.tenant_id))
+        scope._call(tenant_call("merge_postings", scope.tenant_id))
         tenants.append(tenant)
     with databases.connect() as root:
         root.execute("VACUUM (ANALYZE)")
@@ -215,7 +215,7 @@ def keeping(databases: Databases, end: Event, limit: int, tally: SoakTally) -> N
     """The scheduler; the sizes after each of its calls go into the tally."""
     with databases.connect(KEEPER, options=f"-c pgmnemo.exact_scan_limit={limit}") as keeper:
         while not end.wait(EVERY):
-            keeper.execute("CALL pgmnemo.upkeep_each()")
+            keeper.execute("CALL pgmnemo.maintain_all()")
             tally.sizes.append((time.monotonic() - tally.began, sizes(databases)))
 
 

@@ -143,14 +143,14 @@ def merge(work: TenantWork) -> None:
     with work.owner() as owner:
         began()
         for _ in range(4):
-            ask({}, lambda: owner.execute("SELECT pgmnemo.upkeep(50)").fetchall())
+            ask({}, lambda: owner.execute("SELECT pgmnemo.maintain(50)").fetchall())
 
 
 def compact(work: TenantWork) -> None:
     for _ in range(6):
         work.add_many(work.new(8))
     began()
-    work.send(calls.tenant_call("compact", work.tenant))
+    work.send(calls.tenant_call("merge_postings", work.tenant))
 
 
 def graph(work: TenantWork) -> None:
@@ -198,7 +198,7 @@ def upkeep(keeper: str) -> None:
         try:
             with psycopg.connect(keeper, autocommit=True) as owner:
                 while True:
-                    owner.execute("CALL pgmnemo.upkeep_each(50)")
+                    owner.execute("CALL pgmnemo.maintain_all(50)")
         except psycopg.Error:  # the server is away, or an update is under way
             time.sleep(0.05)
 

@@ -297,7 +297,7 @@ def _call(call: Call[Answer]) -> Work[Answer]:
 def _sweep() -> Work[int]:
     total, some = 0, MOST
     while some == MOST:
-        some = yield methodcaller("sweep")
+        some = yield methodcaller("delete_expired")
         total += some
     return total
 

@@ -34,7 +34,7 @@ COMMANDS = {
     },
     "Change and forget": {
         "update": "writing", "supersede": "writing", "undo-supersede": "writing", "timeline": "reading",
-        "forget": "writing", "sweep": "writing",
+        "forget": "writing", "delete-expired": "writing",
     },
     "Facts and links": {
         "fact": "writing", "facts": "reading", "end-fact": "writing", "link": "writing",

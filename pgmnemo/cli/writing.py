@@ -159,14 +159,14 @@ def _agreed(number: int, where: Where, verb: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def sweep(before: Time = None, /, *, where: Where = HERE) -> None:
+def delete_expired(before: Time = None, /, *, where: Where = HERE) -> None:
     """Delete what has expired of the whole tenant.
 
     Args:
         before: expired before this time; else by now
     """
     with open_scope(where) as here:
-        number = here.sweep(before)
+        number = here.delete_expired(before)
     tell(where.json, {"lessons": number}, f"deleted {lessons(number)}")
 
 

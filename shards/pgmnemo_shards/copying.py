@@ -2,7 +2,7 @@
 
 Each statement names the tenant. Row-level security is a second safeguard if the owner is an ordinary role; it
 does not bind a superuser. Derived data is not copied: the triggers of the target build postings, and `index`
-and `compact` build HNSW indexes and segments.
+and `merge_postings` build HNSW indexes and segments.
 """
 
 from __future__ import annotations

@@ -72,7 +72,10 @@ SELECT tenant_id, source, target, %s, began_at FROM directory.move WHERE tenant_
 DELETE_MOVE = "DELETE FROM directory.move WHERE tenant_id = %s"
 STANDBY = "SELECT pg_is_in_recovery()"  # which may not know yet what was decided
 GRANTED = "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)"
-DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is not carried, of a large tenant
+DERIVE = (
+    "SELECT pgmnemo.index(%s)",
+    "SELECT pgmnemo.merge_postings(%s)",
+)  # what is not carried, of a large tenant
 OUTCOMES = {"moved", "undone", "at work"}
 LESSONS = "SELECT count(*) FROM pgmnemo.lesson WHERE tenant_id = %s"
 LESSONS_PER_SECOND = 25_000  # the comparison waits so long, since it competes with the first calls

@@ -35,7 +35,7 @@ SHARD_FUNCTIONS = """
 SELECT p.oid::regprocedure::text, p.proname,
        array(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) AS t)
   FROM pg_proc p
- WHERE p.pronamespace = 'pgmnemo_shard'::regnamespace AND p.proname = ANY (%s)
+ WHERE p.pronamespace = 'pgmnemo_shard'::regnamespace AND NOT starts_with(p.proname, '_')
    AND 'jsonb'::regtype = ANY (p.proargtypes)
 """
 COUNT_OLDER = """
@@ -109,10 +109,10 @@ def _upgrade_shard(session: Session, name: str, version: str) -> str:
 
 
 def _obsolete_functions(session: Session) -> list[str]:
-    """Return the router's functions with other arguments than the current verbs."""
+    """Return the functions for the router that no current verb has, or has with other arguments."""
     wanted = {verb.name: argument_types(verb) for verb in verbs(session)}
-    rows = session.execute(SHARD_FUNCTIONS, ([*wanted],)).fetchall()
-    return [signature for signature, name, types in rows if types != wanted[name]]
+    rows = session.execute(SHARD_FUNCTIONS).fetchall()
+    return [signature for signature, name, types in rows if types != wanted.get(name)]
 
 
 def _upgrade_router(router: Session, example: Session) -> None:

@@ -23,7 +23,16 @@ ALTER TABLE pgmnemo.piece_term RENAME TO segment_term;
 ALTER TABLE pgmnemo.segment_lesson RENAME COLUMN piece TO segment;
 ALTER TABLE pgmnemo.segment_project RENAME COLUMN piece TO segment;
 ALTER TABLE pgmnemo.segment_term RENAME COLUMN piece TO segment;
+ALTER TABLE pgmnemo.upkeep_run RENAME TO maintenance_run;
+ALTER FUNCTION pgmnemo.sweep RENAME TO delete_expired;
+ALTER FUNCTION pgmnemo.list_bare RENAME TO lessons_without_passages;
+ALTER FUNCTION pgmnemo.compact RENAME TO merge_postings;
+ALTER FUNCTION pgmnemo.upkeep RENAME TO maintain;
+ALTER PROCEDURE pgmnemo.upkeep_each RENAME TO maintain_all;
 ALTER TYPE pgmnemo.question RENAME ATTRIBUTE graph TO hnsw_table;
+ALTER VIEW pgmnemo.health RENAME COLUMN upkeep_began TO maintenance_began;
+ALTER VIEW pgmnemo.health RENAME COLUMN upkeep_seconds TO maintenance_seconds;
+ALTER VIEW pgmnemo.health RENAME COLUMN upkeep_left TO maintenance_left;
 ALTER VIEW pgmnemo.health RENAME COLUMN graphs TO hnsw_indexes;
 ALTER VIEW pgmnemo.health RENAME COLUMN graphs_missing TO hnsw_indexes_missing;
 ALTER VIEW pgmnemo.health RENAME COLUMN graph_bytes TO hnsw_bytes;
@@ -33,8 +42,9 @@ DECLARE
 BEGIN
     FOR item IN
         SELECT c.conrelid::regclass AS relation, c.conname,
-               replace(replace(c.conname, 'vector_graph', 'hnsw_index'), 'piece', 'segment') AS name
-          FROM pg_constraint c WHERE c.connamespace = 'pgmnemo'::regnamespace AND c.conname ~ '^(vector_graph|piece)'
+               replace(replace(replace(c.conname, 'vector_graph', 'hnsw_index'), 'piece', 'segment'),
+                       'upkeep_run', 'maintenance_run') AS name
+          FROM pg_constraint c WHERE c.connamespace = 'pgmnemo'::regnamespace AND c.conname ~ '^(vector_graph|piece|upkeep_run)'
     LOOP
         EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', item.relation, item.conname, item.name);
     END LOOP;
@@ -43,29 +53,31 @@ $$;
 
 -- These have other names or arguments; no role may call those that begin with _. All others are replaced in place, so
 -- that rights which were granted on them stay.
-DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._question_vector, pgmnemo.recall, pgmnemo.explain,
-    pgmnemo._contributions, pgmnemo._ranked, pgmnemo._time_patterns, pgmnemo._links_known, pgmnemo._aligned,
-    pgmnemo._alike_vectors, pgmnemo._alike_words, pgmnemo._all_hidden, pgmnemo._ask, pgmnemo._asked_entries,
-    pgmnemo._asked_scope, pgmnemo._awaits_graph, pgmnemo._begin_graph, pgmnemo._believed, pgmnemo._bequeath,
-    pgmnemo._best_sums, pgmnemo._bits, pgmnemo._bounded, pgmnemo._changed_space, pgmnemo._check_alike,
-    pgmnemo._check_maker, pgmnemo._close_type, pgmnemo._compact, pgmnemo._context_seed, pgmnemo._dimensions,
-    pgmnemo._dimensions_of, pgmnemo._drop_graph, pgmnemo._drop_pieces, pgmnemo._drop_unnamed, pgmnemo._due,
-    pgmnemo._embedded, pgmnemo._embedding, pgmnemo._enter_graph, pgmnemo._entered, pgmnemo._entries, pgmnemo._entry,
-    pgmnemo._fact, pgmnemo._facts_held, pgmnemo._few, pgmnemo._fill, pgmnemo._fits, pgmnemo._fresh_tenant,
-    pgmnemo._give_up_graphs, pgmnemo._give_up_space, pgmnemo._graph_anew, pgmnemo._graph_comes, pgmnemo._graph_leaves,
-    pgmnemo._graph_name, pgmnemo._graph_named, pgmnemo._graph_problems, pgmnemo._graph_rows, pgmnemo._graph_stands,
-    pgmnemo._graph_worth, pgmnemo._graphs_sound, pgmnemo._hidden, pgmnemo._holds_vectors, pgmnemo._id_behind,
-    pgmnemo._ideal, pgmnemo._index_graph, pgmnemo._large, pgmnemo._leading, pgmnemo._lent_parts, pgmnemo._level,
-    pgmnemo._list_parts, pgmnemo._listed, pgmnemo._locked_graph, pgmnemo._loose_blocks, pgmnemo._make_graph,
-    pgmnemo._masks, pgmnemo._merge, pgmnemo._merged, pgmnemo._nearest_of, pgmnemo._new_graph, pgmnemo._passage_worth,
-    pgmnemo._passed, pgmnemo._passes, pgmnemo._passing, pgmnemo._piece_problems, pgmnemo._piece_size, pgmnemo._places,
-    pgmnemo._pool, pgmnemo._positions, pgmnemo._proved, pgmnemo._reaches, pgmnemo._reaching, pgmnemo._rebuild,
-    pgmnemo._recallable_of, pgmnemo._repair_graphs, pgmnemo._seal, pgmnemo._seal_pieces, pgmnemo._sealed_counts,
-    pgmnemo._sealed_holders, pgmnemo._sealed_leg, pgmnemo._sealed_postings, pgmnemo._sealed_sums,
-    pgmnemo._serving_graph, pgmnemo._settle, pgmnemo._share, pgmnemo._share_merging, pgmnemo._space, pgmnemo._tail,
-    pgmnemo._tail_most, pgmnemo._taken_back, pgmnemo._term, pgmnemo._text_mark, pgmnemo._unit, pgmnemo._unprintable,
-    pgmnemo._unsound_passages, pgmnemo._unsound_vectors, pgmnemo._vector_rows, pgmnemo._ways, pgmnemo._whole,
-    pgmnemo._words_shared, pgmnemo._worth_compacting, pgmnemo._write_parts;
+DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._question_vector,
+    pgmnemo.recall, pgmnemo.explain, pgmnemo._contributions, pgmnemo._ranked, pgmnemo._time_patterns,
+    pgmnemo._links_known, pgmnemo._aligned, pgmnemo._alike_vectors, pgmnemo._alike_words, pgmnemo._all_hidden,
+    pgmnemo._ask, pgmnemo._asked_entries, pgmnemo._asked_scope, pgmnemo._awaits_graph, pgmnemo._begin_graph,
+    pgmnemo._believed, pgmnemo._bequeath, pgmnemo._best_sums, pgmnemo._bits, pgmnemo._bounded, pgmnemo._changed_space,
+    pgmnemo._check_alike, pgmnemo._check_maker, pgmnemo._close_type, pgmnemo._compact, pgmnemo._context_seed,
+    pgmnemo._dimensions, pgmnemo._dimensions_of, pgmnemo._drop_graph, pgmnemo._drop_pieces, pgmnemo._drop_unnamed,
+    pgmnemo._due, pgmnemo._embedded, pgmnemo._embedding, pgmnemo._enter_graph, pgmnemo._entered, pgmnemo._entries,
+    pgmnemo._entry, pgmnemo._fact, pgmnemo._facts_held, pgmnemo._few, pgmnemo._fill, pgmnemo._fits,
+    pgmnemo._fresh_tenant, pgmnemo._give_up_graphs, pgmnemo._give_up_space, pgmnemo._graph_anew, pgmnemo._graph_comes,
+    pgmnemo._graph_leaves, pgmnemo._graph_name, pgmnemo._graph_named, pgmnemo._graph_problems, pgmnemo._graph_rows,
+    pgmnemo._graph_stands, pgmnemo._graph_worth, pgmnemo._graphs_sound, pgmnemo._hidden, pgmnemo._holds_vectors,
+    pgmnemo._id_behind, pgmnemo._ideal, pgmnemo._index_graph, pgmnemo._large, pgmnemo._leading, pgmnemo._lent_parts,
+    pgmnemo._level, pgmnemo._list_parts, pgmnemo._listed, pgmnemo._locked_graph, pgmnemo._loose_blocks,
+    pgmnemo._make_graph, pgmnemo._masks, pgmnemo._merge, pgmnemo._merged, pgmnemo._nearest_of, pgmnemo._new_graph,
+    pgmnemo._passage_worth, pgmnemo._passed, pgmnemo._passes, pgmnemo._passing, pgmnemo._piece_problems,
+    pgmnemo._piece_size, pgmnemo._places, pgmnemo._pool, pgmnemo._positions, pgmnemo._proved, pgmnemo._reaches,
+    pgmnemo._reaching, pgmnemo._rebuild, pgmnemo._recallable_of, pgmnemo._repair_graphs, pgmnemo._seal,
+    pgmnemo._seal_pieces, pgmnemo._sealed_counts, pgmnemo._sealed_holders, pgmnemo._sealed_leg,
+    pgmnemo._sealed_postings, pgmnemo._sealed_sums, pgmnemo._serving_graph, pgmnemo._settle, pgmnemo._share,
+    pgmnemo._share_merging, pgmnemo._space, pgmnemo._tail, pgmnemo._tail_most, pgmnemo._taken_back, pgmnemo._term,
+    pgmnemo._text_mark, pgmnemo._unit, pgmnemo._unprintable, pgmnemo._unsound_passages, pgmnemo._unsound_vectors,
+    pgmnemo._vector_rows, pgmnemo._ways, pgmnemo._whole, pgmnemo._words_shared, pgmnemo._worth_compacting,
+    pgmnemo._write_parts, pgmnemo.check_index, pgmnemo.compact_postings, pgmnemo.index_lessons, pgmnemo.repair_index,
+    pgmnemo._upkeep_one, pgmnemo._upkeep_waiting, pgmnemo._upkeep_end;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text, ADD ATTRIBUTE full_coverage float8,
     ADD ATTRIBUTE question_weight float8;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE reach float8, ADD ATTRIBUTE center float8,

@@ -172,7 +172,7 @@ def rows(client: psycopg.Connection[Any], statement: str) -> list[Any]:
 
 
 def seal(root: psycopg.Connection[Any], tenant: UUID) -> None:
-    """Pieces of four lessons, as pgmnemo.compact makes them of thousands."""
+    """Pieces of four lessons, as pgmnemo.merge_postings makes them of thousands."""
     with root.transaction():
         root.execute("SET LOCAL ROLE keeper")
         root.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(tenant),))
@@ -335,7 +335,7 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
     for tenant in HOLDERS:
         for call in (
             f"grant_tenant('{tenant}', '{role}')", f"revoke_tenant('{tenant}', 'bob')",
-            "upkeep()", "upkeep(1)",
+            "maintain()", "maintain(1)",
         ):  # fmt: skip
             yield "the owner's verbs", [f"SELECT pgmnemo.{call}"], True
 
@@ -397,7 +397,7 @@ def with_settings(role: str) -> Iterator[tuple[str, list[str], bool]]:
                 f"SELECT pgmnemo.store('{own}', '{PROJECT}', 'mine', 'my river', {numbers})",
                 f"SELECT * FROM pgmnemo.check('{own}')", f"SELECT * FROM pgmnemo.list_passages('{own}')",
                 f"SELECT * FROM pgmnemo.list_vectors('{own}')", f"SELECT pgmnemo.index('{own}')",
-                f"SELECT pgmnemo.compact('{own}')", f"SELECT pgmnemo.repair('{own}')",
+                f"SELECT pgmnemo.merge_postings('{own}')", f"SELECT pgmnemo.repair('{own}')",
                 f"SELECT pgmnemo.forget_all('{own}')",
             ]  # fmt: skip
             yield "setting, own tenant", own_work, False

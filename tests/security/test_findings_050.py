@@ -46,10 +46,10 @@ def hnsw_tables(site: Site) -> set[str]:
     return {name for (name,) in found}
 
 
-def upkeep(site: Site, most: int = 1000) -> int:
+def maintain(site: Site, most: int = 1000) -> int:
     """By the owner, as a scheduler calls it."""
     with site.server.connect(site.name, "keeper", **{"pgmnemo.exact_scan_limit": 100}) as keeper:
-        return int(keeper.execute("SELECT pgmnemo.upkeep(%s)", (most,)).fetchall()[0][0])
+        return int(keeper.execute("SELECT pgmnemo.maintain(%s)", (most,)).fetchall()[0][0])
 
 
 def test_no_catalogue_that_anybody_reads_names_a_tenant(site: Site) -> None:
@@ -86,7 +86,7 @@ def test_readers_wait_for_nobody_who_makes_or_gives_up_an_hnsw_index(
 
 
 def test_a_tenants_open_transaction_holds_up_no_upkeep(site: Site) -> None:
-    """upkeep waited for alice's lock, and bob's writers for the one that upkeep held by then."""
+    """maintain waited for alice's lock, and bob's writers for the one that maintain held by then."""
     alice, bob = (large(site, *who) for who in (("alice", A), ("bob", B)))
     for client, tenant in ((alice, A), (bob, B)):
         fill(client, tenant, 1500, "more")
@@ -94,13 +94,13 @@ def test_a_tenants_open_transaction_holds_up_no_upkeep(site: Site) -> None:
         alice.execute(f"SELECT pgmnemo.forget('{A}', '{PROJECT}', 'n1')")
         started = time.monotonic()
         for _ in range(4):
-            upkeep(site, 100_000)
+            maintain(site, 100_000)
         assert time.monotonic() - started < 10
         left = site.rows(
             "SELECT tenant_id, count(*) FROM pgmnemo.lesson_vector WHERE NOT indexed GROUP BY 1 ORDER BY 1"
         )
         assert dict(left).get(B, 0) <= 100
-    upkeep(site, 100_000)
+    maintain(site, 100_000)
     assert [*site.check(alice, A), *site.check(bob, B)] == []
 
 
@@ -116,8 +116,8 @@ def test_a_tenant_whose_rows_are_spoilt_holds_up_no_upkeep(site: Site) -> None:
     said: list[str] = []
     with site.server.connect(site.name, "keeper", **{"pgmnemo.exact_scan_limit": 0}) as keeper:
         keeper.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
-        keeper.execute("SELECT pgmnemo.upkeep()")
-        keeper.execute("SELECT pgmnemo.upkeep()")
+        keeper.execute("SELECT pgmnemo.maintain()")
+        keeper.execute("SELECT pgmnemo.maintain()")
     assert any(str(A) in text and "stays as it is: duplicate key" in text for text in said)
     assert site.rows("SELECT DISTINCT tenant_id FROM pgmnemo.lesson_vector WHERE NOT indexed") == [(A,)]
     alice.execute(f"SELECT pgmnemo.repair('{A}')")
@@ -125,16 +125,16 @@ def test_a_tenant_whose_rows_are_spoilt_holds_up_no_upkeep(site: Site) -> None:
 
 
 def test_many_projects_keep_upkeep_at_work_once(site: Site) -> None:
-    """Each project has a small block that nothing can merge: upkeep compacted such a tenant at every call."""
+    """Each project has a small block that nothing can merge: maintain merged such a tenant at every call."""
     alice = site.connect("alice", A)
     with alice.transaction():
         for n in range(600):
             alice.execute("SELECT pgmnemo.store(%s, %s, 'x', 'river')", (A, UUID(int=n)))
     blocks = "SELECT count(*), max(xmin::text::bigint) FROM pgmnemo.posting"
     before = site.rows(blocks)
-    assert upkeep(site) == 0
+    assert maintain(site) == 0
     assert site.rows(blocks) == before
-    assert upkeep(site, 1) == 0
+    assert maintain(site, 1) == 0
 
 
 def test_a_name_that_somebody_took_is_not_used(site: Site) -> None:
@@ -160,7 +160,7 @@ def test_a_name_that_somebody_took_is_not_used(site: Site) -> None:
     assert len(site.recall(bob, B, None, [3.0, 1.0, 2.0])) == 10
     assert [row[0] for row in site.check(bob, B)] == ["HNSW index missing"]
     bob.execute(f"SELECT pgmnemo.forget('{B}', '{PROJECT}', 'n1', true)")
-    assert upkeep(site) == 0
+    assert maintain(site) == 0
     fill(bob, B, 600, "more")
     bob.execute(f"SELECT pgmnemo.index('{B}')")
     assert site.check(bob, B) == []

@@ -174,7 +174,7 @@ def test_a_restored_hnsw_index_is_closed_whoever_owns_the_extension(
         if first:
             root = copy.connect()
             root.execute(f"GRANT USAGE ON TYPE pgmnemo.{name} TO PUBLIC")  # as pg_upgrade leaves it
-            copy.connect("keeper").execute("SELECT pgmnemo.upkeep()")
+            copy.connect("keeper").execute("SELECT pgmnemo.maintain()")
             closed(copy, name)
         assert copy.recall(copy.connect("bob", B), B, "river")[0] == "kept"
 

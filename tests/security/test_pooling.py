@@ -44,7 +44,7 @@ SESSION_VERBS = (
     f"SELECT pgmnemo.store_lesson('{PROJECT}', 'k', 'The heron', commit_sha => 'c0ffee')",
     "SELECT * FROM pgmnemo.recall_lessons(query_text => 'heron')",
     "SELECT pgmnemo.forget_tenant()",
-    "SELECT * FROM pgmnemo.check_index()",
+    "SELECT * FROM pgmnemo.check()",
 )
 TENANT = "SELECT current_setting('pgmnemo.tenant_id', true)"
 ACTING = "SELECT coalesce(current_setting('pgmnemo.acting_tenant', true), '')"

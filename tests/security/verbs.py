@@ -32,16 +32,17 @@ VERBS = (
     Verb("explain", "explain_recall", "'{p}', '{k}', query_text => 'river'"),
     Verb("link", "link_lessons", "'{p}', '{k}', '{l}', 'x'"),
     Verb("unlink", "unlink_lessons", "'{p}', '{k}', '{l}', 'follows'"),
-    *(Verb(f"list_{what}") for what in ("lessons", "edges", "passages", "vectors", "postings", "bare")),
-    Verb("check", "check_index"), Verb("repair", "repair_index"), Verb("compact", "compact_postings"),
-    Verb("index", "index_lessons"), Verb("supersede", given="'{p}', '{k}', '{l}'", either=True),
+    *(Verb(f"list_{what}") for what in ("lessons", "edges", "passages", "vectors", "postings")),
+    Verb("lessons_without_passages"),
+    Verb("check", either=True), Verb("repair", either=True), Verb("merge_postings", either=True),
+    Verb("index", either=True), Verb("supersede", given="'{p}', '{k}', '{l}'", either=True),
     Verb("timeline", given="'{p}', '{k}'", either=True),
     Verb("undo_supersede", given="'{p}', '{k}'", either=True),
     Verb("assert_fact", given="'{p}', 'x', 'is', 'y'", either=True), Verb("facts", either=True),
     Verb("end_fact", given="'{p}', 'x', 'is'", either=True), Verb("get", given="'{p}', '{k}'", either=True),
     Verb("list", given="everything => true", either=True), Verb("count", either=True),
     Verb("update", given="'{p}', '{k}', topic => 'x'", either=True),
-    Verb("append", given="'{p}', 'z'", either=True), Verb("sweep", either=True),
+    Verb("append", given="'{p}', 'z'", either=True), Verb("delete_expired", either=True),
     Verb("recut", either=True), Verb("language", either=True),
     Verb("set_language", given="'auto'", either=True),
     Verb("similar_pairs", either=True), Verb("forget_matching", given='\'{{"topic": "x"}}\'', either=True),
@@ -55,7 +56,7 @@ VERBS = (
 # Of no tenant, or, for staging and grants, held to the caller's rights by what they call.
 OF_NO_TENANT = {
     "version", "list_settings", "current_tenant", "list_grants", "open_staging", "store_staged",
-    "grant_tenant", "renew_caller_key", "revoke_tenant", "upkeep", "upkeep_each",
+    "grant_tenant", "renew_caller_key", "revoke_tenant", "maintain", "maintain_all",
     "tenant_uuid", "project_uuid",
 }  # fmt: skip
 

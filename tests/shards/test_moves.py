@@ -211,7 +211,7 @@ def test_a_large_tenant_gets_its_hnsw_index_and_its_pieces_anew(site: Site) -> N
         site.run(shard, f"{limit.format('SET')} = 100")
     with site.connect("postgres", "shard1") as shard1:
         assert shard1.execute(SET_HNSW_MINIMUM, (tenant, PROJECT, 4_200)).fetchall() == [(4_200,)]
-        shard1.execute("SELECT pgmnemo.index(%s), pgmnemo.compact(%s)", (tenant, tenant))
+        shard1.execute("SELECT pgmnemo.index(%s), pgmnemo.merge_postings(%s)", (tenant, tenant))
     held = (
         "SELECT (SELECT count(*) FROM pgmnemo.segment WHERE tenant_id = v.tenant_id) > 0, "
         "(SELECT count(*) FROM pgmnemo.hnsw_index WHERE tenant_id = v.tenant_id), count(*) "

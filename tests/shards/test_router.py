@@ -147,7 +147,7 @@ def test_the_directory_and_the_operators_verbs_are_the_operators(site: Site) -> 
         f"SELECT pgmnemo.grant_tenant('{UUID(int=7)}', 'bob')",
         f"SELECT pgmnemo.revoke_tenant('{UUID(int=7)}', 'bob')",
         f"SELECT pgmnemo.place_tenant('{UUID(int=7)}')",
-        "SELECT pgmnemo.upkeep()",
+        "SELECT pgmnemo.maintain()",
         "SELECT pgmnemo._beat('host=elsewhere')",
         "SELECT pgmnemo._room('host=elsewhere')",
         "SELECT pgmnemo._holds('host=elsewhere', NULL)",
@@ -164,7 +164,7 @@ def test_the_operators_verbs_ask_every_shard(site: Site) -> None:
     assert [name for name, _ in listed] == ["shard1", "shard2", "shard3"]
     assert len({version for _, version in listed}) == 1
     assert tenants <= {row[0] for row in operator.execute("SELECT tenant_id FROM pgmnemo.list_grants()")}
-    assert operator.execute("SELECT * FROM pgmnemo.upkeep()").fetchall() == [(0,)] * 3
+    assert operator.execute("SELECT * FROM pgmnemo.maintain()").fetchall() == [(0,)] * 3
 
 
 def test_staging_says_what_to_use_instead(site: Site) -> None:

@@ -125,7 +125,7 @@ def test_a_shard_that_is_down_is_named_and_the_others_serve(
         )
         assert listed == [("shard1", True, False), ("shard2", False, True)]
         assert pair.rows("router", "SELECT count(*) > 0 FROM pgmnemo.list_grants()") == [(True,)]
-        assert pair.rows("router", "SELECT * FROM pgmnemo.upkeep()") == [(None,), (0,)]
+        assert pair.rows("router", "SELECT * FROM pgmnemo.maintain()") == [(None,), (0,)]
         with pytest.raises(DatabaseError, match="shard shard1 is down"):
             moving.move(pair.router, here, "shard1")
         for words, sentence in (

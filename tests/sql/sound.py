@@ -26,7 +26,7 @@ def text(chance: random.Random) -> str:
 
 def sound(tenant: Any, **numbers: Any) -> None:
     """Assert that the check finds nothing and that every BM25 is that of the formula, to 1e-9."""
-    assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
+    assert tenant.rows("SELECT * FROM pgmnemo.check()") == []
     for question in QUESTIONS:
         rows = tenant.recall(question, k=1000, mode="keyword")
         found = {row["external_id"]: row["bm25"] for row in rows if row["bm25"] > 0}

@@ -220,7 +220,7 @@ def test_the_client_sends_each_verb_with_a_tenant_and_without(tenant: Any) -> No
         assert call(calls.similar_pairs(named, tenant.project, least_words=0.9))[0][2:4] == ("a", "turn/1")
         past = datetime(2025, 1, 1, tzinfo=UTC)
         assert call(calls.update(named, tenant.project, "a", expires_at=past)) == "updated"
-        assert call(calls.sweep(named, most=5)) == 1
+        assert call(calls.delete_expired(named, most=5)) == 1
         assert call(calls.forget_matching(named, like, hard=True)) == 1
 
 

@@ -18,7 +18,7 @@ WRITERS, STEPS = 16, 5
 
 
 def problems(tenant: Any) -> set[str]:
-    return {row[0] for row in tenant.rows("SELECT problem FROM pgmnemo.check_index()")}
+    return {row[0] for row in tenant.rows("SELECT problem FROM pgmnemo.check()")}
 
 
 @pytest.fixture
@@ -26,13 +26,13 @@ def filled(tenant: Any, unit: Any) -> Any:
     """200 lessons in full blocks, and one with passages and vectors that are in an HNSW index."""
     chance = random.Random(1)
     tenant.store_many({f"l{n:03}": text(chance) for n in range(200)})
-    tenant.value("SELECT pgmnemo.compact_postings()")
+    tenant.value("SELECT pgmnemo.merge_postings()")
     tenant.set(exact_scan_limit=0)
     tenant.store(
         "whole", "river bridge", embedding=unit(1), passages=["river", "bridges"],
         passage_embeddings=[unit(1, 1), [1.0] * 384], metadata=Jsonb({"a": 1, "b": {"c": [2, 3]}}),
     )  # fmt: skip
-    tenant.value("SELECT pgmnemo.index_lessons()")
+    tenant.value("SELECT pgmnemo.index()")
     tenant.set(exact_scan_limit=10_000)
     tenant.value("SELECT pgmnemo.supersede(NULL, %s, 'l000', 'l001', at => '2090-01-01Z')", tenant.project)
     return tenant
@@ -125,7 +125,7 @@ def test_damage_is_found_and_repaired(
     with unnoticed(owner):
         assert owner.execute(statement, {"tenant": filled.id}).rowcount >= 1
     assert problems(filled) == expected
-    assert filled.value("SELECT pgmnemo.repair_index()") == filled.value(
+    assert filled.value("SELECT pgmnemo.repair()") == filled.value(
         "SELECT count(*) FROM pgmnemo.lessons WHERE active"
     )
     sound(filled)
@@ -136,7 +136,7 @@ def test_damage_is_found_and_repaired(
 
 def test_a_row_names_the_place_and_both_values(filled: Any, owner: psycopg.Connection[Any]) -> None:
     owner.execute(f"UPDATE pgmnemo.posting SET lesson_count = 0 WHERE {ONE}", {"tenant": filled.id})
-    ((problem, project, lesson, item, found, wanted),) = filled.rows("SELECT * FROM pgmnemo.check_index()")
+    ((problem, project, lesson, item, found, wanted),) = filled.rows("SELECT * FROM pgmnemo.check()")
     held = filled.value("SELECT lesson_ids FROM pgmnemo.postings WHERE lesson_count = 0")
     assert (problem, project, lesson) == ("block with wrong lesson_count", filled.project, held[0])
     assert (item, found, wanted) == ("river", "0", str(len(held)))
@@ -149,7 +149,7 @@ def test_another_tenants_damage_is_neither_seen_nor_touched(
     other.store("a", "river")
     owner.execute("DELETE FROM pgmnemo.posting WHERE tenant_id = %s", (filled.id,))
     assert problems(other) == set()
-    assert other.value("SELECT pgmnemo.repair_index()") == 1
+    assert other.value("SELECT pgmnemo.repair()") == 1
     assert problems(filled) == {"posting missing"}
 
 
@@ -160,7 +160,7 @@ def test_each_lesson_keeps_its_own_text_configuration(tenant: Any, owner: Any) -
     with unnoticed(owner):
         owner.execute("UPDATE pgmnemo.lesson SET lexemes = '' WHERE tenant_id = %s", (tenant.id,))
     tenant.set(text_config="german")
-    tenant.value("SELECT pgmnemo.repair_index()")
+    tenant.value("SELECT pgmnemo.repair()")
     assert tenant.value("SHOW pgmnemo.text_config") == "german"
     kept = "SELECT external_id, text_config, tsvector_to_array(lexemes) FROM pgmnemo.lessons ORDER BY 1"
     assert tenant.rows(kept) == [("a", "english", ["river"]), ("b", "simple", ["rivers", "the"])]
@@ -171,14 +171,14 @@ def test_repair_leaves_full_blocks(filled: Any) -> None:
     chance = random.Random(3)
     for n in range(20):
         filled.store(f"s{n}", text(chance))
-    filled.value("SELECT pgmnemo.repair_index()")
+    filled.value("SELECT pgmnemo.repair()")
     blocks = filled.rows("SELECT lexeme, count(*), sum(lesson_count) FROM pgmnemo.postings GROUP BY lexeme")
     assert all(count == -(-held // 128) for _, count, held in blocks)
 
 
 def test_nothing_stored_is_nothing_wrong(tenant: Any) -> None:
     assert problems(tenant) == set()
-    assert tenant.value("SELECT pgmnemo.repair_index()") == 0
+    assert tenant.value("SELECT pgmnemo.repair()") == 0
 
 
 def test_what_the_verbs_do_is_no_damage(filled: Any, unit: Any) -> None:
@@ -203,7 +203,7 @@ def test_what_the_verbs_do_is_no_damage(filled: Any, unit: Any) -> None:
             filled.value("SELECT pgmnemo.forget_lesson(%s, 'l002', true)", filled.project)
         filled.store("l002", "kept as well")
     sound(filled)
-    filled.value("SELECT pgmnemo.compact_postings()")
+    filled.value("SELECT pgmnemo.merge_postings()")
     sound(filled)
 
 
@@ -238,9 +238,9 @@ def write(tenant: Any, number: int) -> int:
             if kind < 0.2:
                 call("forget_lesson", tenant.project, name, chance.random() < 0.5)
             elif kind < 0.25:
-                call("compact_postings")
+                call("merge_postings")
             elif kind < 0.3:
-                call("repair_index")
+                call("repair")
             elif kind < 0.4:
                 with connection.transaction(force_rollback=True):
                     call("store_lesson", tenant.project, name, "undone")
@@ -267,5 +267,5 @@ def test_sixteen_writers_at_once_leave_nothing_wrong(tenant: Any) -> None:
         list(pool.map(lambda number: write(tenant, number), range(WRITERS)))
     assert tenant.value("SELECT count(*) FROM pgmnemo.lessons") > 10
     sound(tenant)
-    tenant.value("SELECT pgmnemo.compact_postings()")
+    tenant.value("SELECT pgmnemo.merge_postings()")
     sound(tenant)

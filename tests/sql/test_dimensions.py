@@ -11,7 +11,7 @@ import pytest
 from psycopg import errors
 
 DIMENSIONS = "SELECT DISTINCT vector_dims(embedding) FROM pgmnemo.vectors"
-CHECK = "SELECT * FROM pgmnemo.check_index()"
+CHECK = "SELECT * FROM pgmnemo.check()"
 
 
 def some(dimensions: int, count: int = 40) -> Any:
@@ -31,7 +31,7 @@ def test_any_dimension_is_kept_found_and_indexed(tenant: Any, dimensions: int) -
                  passage_embeddings=[rows[1], None])  # fmt: skip
     assert tenant.rows(DIMENSIONS) == [(dimensions,)]
     exact = [tenant.ids(None, row, mode="vector", k=5) for row in rows[:5]]
-    tenant.value("SELECT pgmnemo.index_lessons()")
+    tenant.value("SELECT pgmnemo.index()")
     assert tenant.value("SELECT bool_and(indexed) FROM pgmnemo.vectors") is True
     assert tenant.rows(CHECK) == []
     assert [tenant.ids(None, row, mode="vector", k=5)[0] for row in rows[:5]] == [one[0] for one in exact]

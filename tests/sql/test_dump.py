@@ -60,7 +60,7 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
         "SELECT r.* FROM pgmnemo.recall_lessons(%s::real[], 10, 'the river north lanterns', "
         "as_of => '2025-06-01') r"
     )
-    tenant.value("SELECT pgmnemo.index_lessons()")
+    tenant.value("SELECT pgmnemo.index()")
     before = tenant.rows(recall, unit(1).tolist())
     held = (
         "SELECT l::text FROM pgmnemo.lessons l UNION ALL SELECT p::text FROM pgmnemo.passages p "
@@ -85,10 +85,10 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     assert copy.execute(best).fetchone() == tuple(*tenant.rows(best))
     stored = copy.execute("SELECT pgmnemo.store_lesson(%s, 'new', 'rivers')", (tenant.project,)).fetchone()
     assert stored == ("inserted",)
-    assert copy.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+    assert copy.execute("SELECT * FROM pgmnemo.check()").fetchall() == []
     copy.execute("SET pgmnemo.exact_scan_limit = 0")
     store = "SELECT pgmnemo.store_lesson(%s, 'newer', 'rivers', %s::real[])"
     for _ in range(2):
         copy.execute(store, (tenant.project, unit(2, 1).tolist()))
     assert copy.execute("SELECT bool_and(indexed) FROM pgmnemo.vectors").fetchone() == (True,)
-    assert copy.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+    assert copy.execute("SELECT * FROM pgmnemo.check()").fetchall() == []

@@ -22,7 +22,7 @@ def forget(tenant: Any, filter: Any, **options: object) -> int:
 
 
 def sweep(tenant: Any, before: datetime | None = None, most: int = 10000) -> int:
-    return int(tenant.value("SELECT pgmnemo.sweep(NULL, %s, %s)", before, most))
+    return int(tenant.value("SELECT pgmnemo.delete_expired(NULL, %s, %s)", before, most))
 
 
 def kept(tenant: Any, everything: bool = True) -> list[str]:

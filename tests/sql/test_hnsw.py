@@ -17,8 +17,8 @@ from psycopg import errors
 Connection = psycopg.Connection[Any]
 WAITING = "SELECT count(*) FROM pgmnemo.vectors WHERE NOT indexed"
 INSIDE = "SELECT count(*) FROM pgmnemo.vectors WHERE indexed"
-CHECK = "SELECT * FROM pgmnemo.check_index()"
-INDEX = "SELECT pgmnemo.index_lessons()"
+CHECK = "SELECT * FROM pgmnemo.check()"
+INDEX = "SELECT pgmnemo.index()"
 FORGET = "SELECT pgmnemo.forget_lesson(%s, %s, hard => true)"
 
 
@@ -121,7 +121,7 @@ def test_what_is_written_waits_and_every_way_in_is_the_same(tenant: Any, owner: 
     before = hnsw_table(tenant)
     with owner.transaction():
         owner.execute("SET LOCAL pgmnemo.exact_scan_limit = 10")
-        left = [owner.execute("SELECT pgmnemo.upkeep(50)").fetchone() for _ in range(12)]
+        left = [owner.execute("SELECT pgmnemo.maintain(50)").fetchone() for _ in range(12)]
     assert [count for (count,) in left][-1] == 0  # type: ignore[misc]
     assert tenant.value(WAITING) <= 10
     assert tenant.rows(CHECK) == []
@@ -221,7 +221,7 @@ def test_an_hnsw_index_under_an_open_snapshot_may_go(large: Any, owner: Connecti
         large.value("SELECT pgmnemo.forget_tenant()")
         assert reader.execute(recall, (question,)).fetchall() == before
     assert len(before) == 10
-    owner.execute("SELECT pgmnemo.upkeep()")
+    owner.execute("SELECT pgmnemo.maintain()")
     assert name not in tables(owner)
     assert reader.execute(recall, (question,)).fetchall() == []
 
@@ -232,19 +232,19 @@ def test_a_lost_hnsw_index_is_found_and_made_anew(large: Any, owner: Connection)
                   "UPDATE {} SET project_id = gen_random_uuid() WHERE lesson_id % 7 = 0"):  # fmt: skip
         owner.execute(spoil.format(f"pgmnemo.{hnsw_table(large)}"))
         assert large.rows(CHECK) != []
-        large.value("SELECT pgmnemo.repair_index()")
+        large.value("SELECT pgmnemo.repair()")
         assert large.rows(CHECK) == []
         assert entries(large) == 300
     owner.execute(f"DROP TABLE pgmnemo.{hnsw_table(large)}")
     coming = "'hnsw_' || (SELECT last_value + 2 FROM pgmnemo.hnsw_seq)"
     owner.execute(f"UPDATE pgmnemo.hnsw_index SET name = {coming} WHERE tenant_id = %s", (large.id,))
-    large.value("SELECT pgmnemo.repair_index()")  # takes just that name
+    large.value("SELECT pgmnemo.repair()")  # takes just that name
     assert large.rows(CHECK) == []
     owner.execute(f"DROP TABLE pgmnemo.{hnsw_table(large)}")
     large.store("new", "river", embedding=vectors(8, 1)[0].tolist())
     with owner.transaction():
         owner.execute("SET LOCAL pgmnemo.exact_scan_limit = 100")
-        owner.execute("SELECT pgmnemo.upkeep()")
+        owner.execute("SELECT pgmnemo.maintain()")
     assert large.rows(CHECK) == []
     assert entries(large) >= 300
 
@@ -315,7 +315,7 @@ def merger(tenant: Any, owner: Any, level: str, over: Event) -> Counter[str]:
         tried(connection, level, lambda: connection.execute(INDEX), failed)
         with owner() as admin:
             admin.execute("SET pgmnemo.exact_scan_limit = 5")
-            tried(admin, level, lambda: admin.execute("SELECT pgmnemo.upkeep(7)"), failed)
+            tried(admin, level, lambda: admin.execute("SELECT pgmnemo.maintain(7)"), failed)
     return failed
 
 

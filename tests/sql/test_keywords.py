@@ -42,10 +42,10 @@ def test_after_compaction_which_leaves_fewer_blocks(tenant: Any) -> None:
     for n in range(40):
         tenant.store(f"l{n}", text(chance))
     before = tenant.value("SELECT count(*) FROM pgmnemo.postings")
-    removed = tenant.value("SELECT pgmnemo.compact_postings()")
+    removed = tenant.value("SELECT pgmnemo.merge_postings()")
     assert tenant.value("SELECT count(*) FROM pgmnemo.postings") == before - removed < before / 10
     sound(tenant)
-    assert tenant.value("SELECT pgmnemo.compact_postings()") == 0
+    assert tenant.value("SELECT pgmnemo.merge_postings()") == 0
 
 
 def test_after_forgetting_a_project_and_a_tenant(tenant: Any) -> None:

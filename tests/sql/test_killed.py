@@ -37,9 +37,9 @@ CALLS = {  # what gives it work, past the verbs, and what is killed
     "merge": ("", "SELECT pgmnemo.index('{t}')"),
     "graph": (ANEW, "SELECT pgmnemo.index('{t}')"),
     "share": ("", "SELECT pgmnemo.store('{t}', '{p}', 'one{n}', 'river', array_fill(1::real, '{{64}}'))"),
-    "upkeep": ("", "SELECT pgmnemo.upkeep(100)"),
+    "maintain": ("", "SELECT pgmnemo.maintain(100)"),
     "repair": ("", "SELECT pgmnemo.repair('{t}')"),
-    "compact": ("", "SELECT pgmnemo.compact('{t}')"),
+    "merge_postings": ("", "SELECT pgmnemo.merge_postings('{t}')"),
     "load": ("DELETE FROM pgmnemo.lesson WHERE content ~ '^river'; "
              "SELECT pgmnemo._merge_postings('{t}')", LOAD),
     "forget": ("", "SELECT count(pgmnemo.forget('{t}', '{p}', 'l' || g, g % 2 = 0)) "
@@ -104,7 +104,7 @@ def test_what_is_killed_has_not_happened(own: Any, what: str) -> None:
         tenant = Tenant(own, stack)
         ready(tenant)
         fill(tenant, chance, 0, LESSONS)
-        tenant.value("SELECT pgmnemo.index_lessons()")
+        tenant.value("SELECT pgmnemo.index()")
         for step in range(KILLS):
             fill(tenant, chance, LESSONS + 30 * step, 30)
             if before:
@@ -120,9 +120,9 @@ def test_what_is_killed_has_not_happened(own: Any, what: str) -> None:
             ready(tenant)
             new = state(tenant.client)
             assert new == whole or (new == old and not happened)
-            assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
+            assert tenant.rows("SELECT * FROM pgmnemo.check()") == []
         with own.admin() as owner:
-            owner.execute("SELECT pgmnemo.upkeep()")
+            owner.execute("SELECT pgmnemo.maintain()")
             there = owner.execute("SELECT relname FROM pg_class WHERE relkind = 'r' "
                                   "AND relname ~ '^hnsw_[0-9]' ORDER BY 1").fetchall()  # fmt: skip
             assert there == owner.execute("SELECT name FROM pgmnemo.hnsw_index ORDER BY 1").fetchall()

@@ -90,7 +90,7 @@ def test_another_language_cuts_lesson_and_passages_anew(tenant: Any) -> None:
     )  # fmt: skip
     assert lesson == passage
     assert "haus" in lesson
-    assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
+    assert tenant.rows("SELECT * FROM pgmnemo.check()") == []
 
 
 def stored(tenant: Any, key: str, content: str) -> Any:
@@ -142,4 +142,4 @@ def test_what_is_there_is_cut_anew_in_parts(tenant: Any) -> None:
     assert dict(tenant.rows("SELECT external_id, text_config FROM pgmnemo.lessons")) == {
         config: config for config in TEXTS
     }
-    assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
+    assert tenant.rows("SELECT * FROM pgmnemo.check()") == []

@@ -171,4 +171,4 @@ def test_what_two_writers_do_is_what_the_model_says(tenant: Any, level: str) -> 
         if step % BETWEEN_LOOKS == 0:
             watch.look(chance)
     watch.look(chance)
-    assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
+    assert tenant.rows("SELECT * FROM pgmnemo.check()") == []

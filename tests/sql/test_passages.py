@@ -148,7 +148,7 @@ def test_staging_takes_passages_along(tenant: Any) -> None:
     assert best(tenant, "violin", k=2) == {"l000": None, "l001": "violin"}
 
 
-BARE = "SELECT external_id FROM pgmnemo.list_bare(%s, %s, %s)"
+BARE = "SELECT external_id FROM pgmnemo.lessons_without_passages(%s, %s, %s)"
 
 
 def test_lessons_without_passages_are_listed_by_id_in_parts(tenant: Any, unit: Any) -> None:
@@ -166,7 +166,7 @@ def test_lessons_without_passages_are_listed_by_id_in_parts(tenant: Any, unit: A
 def test_listing_them_in_parts_reads_each_lesson_once(tenant: Any, owner: psycopg.Connection[Any]) -> None:
     """By the two keys: pages of an index that are met grow with the rows that are asked for, not with all."""
     tenant.store_many({f"k{n:04}": "harbour" for n in range(2_000)})
-    source = owner.execute("SELECT prosrc FROM pg_proc WHERE proname = 'list_bare'").fetchone()
+    source = owner.execute("SELECT prosrc FROM pg_proc WHERE proname = 'lessons_without_passages'").fetchone()
     statement = source[0].partition("RETURN QUERY")[2].partition(";")[0]
     for variable, number in (("tenant", "$1"), ("after", "$2"), ("most", "$3")):
         statement = re.sub(rf"(?<![\w.]){variable}(?![\w(])", number, statement)

@@ -123,7 +123,7 @@ def of_their_texts(tenant: Any, dims: int) -> None:
 
 
 def problems(tenant: Any) -> set[str]:
-    return {row[0] for row in tenant.rows("SELECT problem FROM pgmnemo.check_index()")}
+    return {row[0] for row in tenant.rows("SELECT problem FROM pgmnemo.check()")}
 
 
 def hnsw_tables(tenant: Any) -> dict[int, str]:
@@ -310,7 +310,7 @@ WRITERS: dict[str, Callable[[Any], Any]] = {
     "a project moved": lambda t: t.alter(
         "UPDATE pgmnemo.lesson SET project_id = gen_random_uuid() "
         "WHERE external_id = 'l000' AND tenant_id = %s", t.id),
-    "swept": lambda t: t.value("SELECT pgmnemo.sweep(%s)", t.id),
+    "swept": lambda t: t.value("SELECT pgmnemo.delete_expired(%s)", t.id),
     "all gone": lambda t: t.value("SELECT pgmnemo.forget_all(%s, %s)", t.id, t.project),
 }  # fmt: skip
 
@@ -419,7 +419,7 @@ def test_a_reader_of_an_older_snapshot_goes_on_with_the_old_ones(changed: Any) -
 
 @pytest.fixture
 def upkept(owner: Any) -> Callable[[], int]:
-    return lambda: int(owner.execute("SELECT pgmnemo.upkeep(100000)").fetchone()[0])
+    return lambda: int(owner.execute("SELECT pgmnemo.maintain(100000)").fetchone()[0])
 
 
 def test_a_large_tenant_gets_the_new_hnsw_index_while_the_old_one_serves(changed: Any, upkept: Any) -> None:

@@ -79,7 +79,7 @@ def test_every_text_can_be_stored_and_found_by_itself(few: Any, question: str) -
     assert few.rows("SELECT content FROM pgmnemo.lessons WHERE external_id = 'own'") == [(question,)]
     if few.value("SELECT token_count FROM pgmnemo.lessons WHERE external_id = 'own'"):
         assert few.recall(question, mode="keyword")[0]["bm25"] > 0
-    assert few.rows("SELECT * FROM pgmnemo.check_index()") == []
+    assert few.rows("SELECT * FROM pgmnemo.check()") == []
 
 
 def test_a_question_of_10_000_words_that_all_occur_has_an_answer_in_time(few: Any) -> None:
@@ -124,9 +124,9 @@ BUSY = {
     "recall": MANY + "recall_lessons(%(vector)s::real[], n %% 7 + 3, query_text => 'river lesson')",
     "a question of 10,000 words": MANY + "recall_lessons(k => n %% 7 + 3, query_text => %(long)s)",
     "explain": MANY + "explain_recall(%(project)s, 'l0001', %(vector)s::real[], 'river', k => n %% 7 + 3)",
-    "check": "SELECT pgmnemo.check_index() FROM generate_series(1, 1000)",
-    "repair": "SELECT pgmnemo.repair_index() FROM generate_series(1, 1000)",
-    "compact": "SELECT pgmnemo.repair_index(), pgmnemo.compact_postings() FROM generate_series(1, 1000)",
+    "check": "SELECT pgmnemo.check() FROM generate_series(1, 1000)",
+    "repair": "SELECT pgmnemo.repair() FROM generate_series(1, 1000)",
+    "compact": "SELECT pgmnemo.repair(), pgmnemo.merge_postings() FROM generate_series(1, 1000)",
     "store": "SELECT pgmnemo.store_lesson(%(project)s, 'new' || n, 'river', %(vector)s::real[]) "
     "FROM generate_series(1, 1000000) n",
 }
@@ -198,7 +198,7 @@ def test_cancelled_writers_leave_the_index_sound(crowd: Any, session: psycopg.Co
     for limit, busy in enumerate(("repair", "compact", "store") * 3):
         session.execute(f"SET statement_timeout = {1 + 25 * limit}")
         cancelled(session, BUSY[busy], parameters(crowd))
-    assert crowd.rows("SELECT * FROM pgmnemo.check_index()") == []
+    assert crowd.rows("SELECT * FROM pgmnemo.check()") == []
 
 
 RUNS = (

@@ -62,12 +62,12 @@ SPLICED = {
     "rights/rights.sql": ["format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);",
                           "format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);",
                           "format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);"],
-    "upkeep/hnsw_problems.sql": ["format("],
+    "maintenance/hnsw_problems.sql": ["format("],
     "vectors/hnsw_rows.sql": ["format('SELECT array_agg(n.lesson_id), array_agg(n.distance)'"],
     "verbs/open_staging.sql": ["format('COMMENT ON TABLE pg_temp.lesson_staging IS %L',"],
 }  # fmt: skip
 # May be called with the rights of the extension's owner alone.
-KEPT = {"grant_tenant", "renew_caller_key", "revoke_tenant", "upkeep", "upkeep_each"}
+KEPT = {"grant_tenant", "renew_caller_key", "revoke_tenant", "maintain", "maintain_all"}
 
 
 def source(path: Path) -> str:
@@ -201,7 +201,7 @@ def test_functions_that_run_statements_fix_their_search_path(owner: psycopg.Conn
         "WHERE pronamespace = 'pgmnemo'::regnamespace AND proconfig IS NULL "
         "AND (lanname <> 'sql' OR provolatile = 'v' OR proname !~ '^_')")}  # fmt: skip
     # the verbs that call these pin theirs
-    assert free == {"version", "_passes_filter_call", "_superseded_then", "upkeep_each"}
+    assert free == {"version", "_passes_filter_call", "_superseded_then", "maintain_all"}
     paths = owner.execute(
         "SELECT DISTINCT c FROM pg_proc, unnest(proconfig) c WHERE pronamespace = 'pgmnemo'::regnamespace "
         "AND c LIKE 'search_path=%'"
@@ -235,9 +235,9 @@ def test_every_body_can_be_read(owner: psycopg.Connection[Any]) -> None:
 
 
 def test_no_error_is_caught_unseen() -> None:
-    """But where one tenant's rows must not stop the others': while a dump is loaded, and in upkeep."""
+    """But where one tenant's rows must not stop the others': while a dump is loaded, and in maintenance."""
     caught = [name(path) for path in FILES if re.search(r"\bWHEN OTHERS\b", source(path))]
-    assert caught == ["upkeep/upkeep_one.sql", "writing/lesson_before_write.sql"]
+    assert caught == ["maintenance/maintain_one.sql", "writing/lesson_before_write.sql"]
     for path in caught:
         code = source(SQL / "src" / path)
         assert len(re.findall(r"WHEN OTHERS THEN\s+RAISE WARNING", code)) == code.count("WHEN OTHERS"), path

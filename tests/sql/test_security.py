@@ -12,7 +12,7 @@ from psycopg import errors
 from tests.security.verbs import OF_NO_TENANT, VERBS, by_argument, by_setting
 
 WALLED = ("lesson", "lesson_edge", "posting", "passage", "lesson_vector", "embedding_space", "tenant")
-TABLES = (*WALLED, "tenant_grant", "caller_key", "upkeep_run", "hnsw_index")
+TABLES = (*WALLED, "tenant_grant", "caller_key", "maintenance_run", "hnsw_index")
 VIEWS = ("lessons", "edges", "postings", "passages", "vectors")
 UNUSED = "c0a8f2ee-5f0b-4f0e-9a63-3d7f3a1b9e55"  # a tenant that nobody was granted
 Connection = psycopg.Connection[Any]

@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 WORDS = [f"w{'abcdefghij'[n // 10]}{'bdfghklmnp'[n % 10]}x" for n in range(90)]  # no word of English, no stem
 NOW = datetime(2025, 6, 30, tzinfo=UTC)
 PROJECTS = [UUID(int=n) for n in (1, 2, 3)]
-SIZE = 64  # of a segment here; pgmnemo.compact takes thousands
+SIZE = 64  # of a segment here; pgmnemo.merge_postings takes thousands
 NUMBERS = ("score", "bm25", "passage_terms", "context", "fit")
 
 
@@ -204,12 +204,12 @@ def test_upkeep_compacts_a_small_tenant_too(tenant: Any, owner: Any) -> None:
     """One of some hundred lessons was never compacted, and grew with every change."""
     blocks = "SELECT count(*) FROM pgmnemo.posting WHERE tenant_id = %s"
     tenant.store_many({f"l{n}": "river bridge" for n in range(300)})
-    tenant.rows("SELECT pgmnemo.compact(%s)", tenant.id)
+    tenant.rows("SELECT pgmnemo.merge_postings(%s)", tenant.id)
     for n, due in ((76, False), (103, True)):
         for key in range(n):
             tenant.store(f"l{key}", f"river {'lantern' if due else 'boat'}")
         before = tenant.look(blocks, tenant.id)
-        owner.execute("SELECT pgmnemo.upkeep(100000)")
+        owner.execute("SELECT pgmnemo.maintain(100000)")
         assert (tenant.look(blocks, tenant.id) < before) == due
     assert tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id) == []
 
@@ -227,7 +227,7 @@ def test_each_tenant_is_kept_up_in_its_own_transaction(tenant: Any, make_tenant:
             "AS $$ BEGIN RAISE 'planted'; END $$"
         )
         owner.execute("SET search_path = planted, pg_catalog")
-        assert owner.execute("CALL pgmnemo.upkeep_each()").fetchone() == (0,)
+        assert owner.execute("CALL pgmnemo.maintain_all()").fetchone() == (0,)
     finally:
         owner.execute("RESET search_path")
         owner.execute("DROP SCHEMA planted CASCADE")
@@ -235,23 +235,24 @@ def test_each_tenant_is_kept_up_in_its_own_transaction(tenant: Any, make_tenant:
     (few, first, last), (more, other, _) = (one.look(blocks, one.id)[0] for one in both)
     assert (few, more) == (3, 3)
     assert first == last != other
-    health = owner.execute("SELECT upkeep_left, last_merge > upkeep_began FROM pgmnemo.health").fetchone()
+    health = owner.execute(
+        "SELECT maintenance_left, last_merge > maintenance_began FROM pgmnemo.health"
+    ).fetchone()
     assert health == (0, True)
 
 
 def test_health_says_what_upkeep_left(tenant: Any, owner: Any) -> None:
     for n in range(110):
         tenant.store(f"l{n}", "river bridge")
-    health = (
-        "SELECT upkeep_left, tenants_skipped, blocks_waiting, last_merge, upkeep_began FROM pgmnemo.health"
-    )
+    columns = "maintenance_left, tenants_skipped, blocks_waiting, last_merge, maintenance_began"
+    health = f"SELECT {columns} FROM pgmnemo.health"
     with tenant.client.transaction():
         tenant.store("l0", "river lantern")
-        owner.execute("SELECT pgmnemo.upkeep()")
+        owner.execute("SELECT pgmnemo.maintain()")
         *held, merged, began = owner.execute(health).fetchone()
     assert held[0] >= 109
     assert held[1] >= 1
-    while owner.execute("SELECT pgmnemo.upkeep()").fetchone()[0]:
+    while owner.execute("SELECT pgmnemo.maintain()").fetchone()[0]:
         pass
     *left, merged_now, began_now = owner.execute(health).fetchone()
     assert left[:2] == [0, 0]
@@ -267,8 +268,8 @@ def test_upkeep_compacts_whose_writers_rest(tenant: Any, owner: Any) -> None:
     assert tenant.look(blocks, tenant.id) == [(3 * 502,)]
     with tenant.client.transaction():
         tenant.store("l0", "river lantern")
-        assert owner.execute("SELECT pgmnemo.upkeep()").fetchone()[0] >= 501
-    left = [owner.execute("SELECT pgmnemo.upkeep()").fetchone() for _ in range(8)]  # others may come first
+        assert owner.execute("SELECT pgmnemo.maintain()").fetchone()[0] >= 501
+    left = [owner.execute("SELECT pgmnemo.maintain()").fetchone() for _ in range(8)]  # others may come first
     assert left[-1] == (0,)
     assert tenant.look(blocks, tenant.id)[0][0] < 20
     assert tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id) == []

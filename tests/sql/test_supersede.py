@@ -49,7 +49,7 @@ def test_what_is_superseded_leaves_recall_from_then_on(tenant: Any) -> None:
     assert timeline(tenant, "river-2") == [
         (-1, "river-1", MAY, "one was built"), (0, "river-2", JUNE, None), (1, "river-3", None, None),
     ]  # fmt: skip
-    assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
+    assert tenant.rows("SELECT * FROM pgmnemo.check()") == []
 
 
 def test_undoing_brings_it_back_and_the_memory_knows_what_it_believed(tenant: Any) -> None:
@@ -208,10 +208,10 @@ def test_numbers_that_were_set_back_are_found_and_mended(tenant: Any, owner: Any
     undo(tenant, "river-2")
     undo(tenant, "river-1")
     owner.execute("SELECT setval('pgmnemo.supersession_number_seq', 1, false)")
-    [problem] = tenant.rows("SELECT problem FROM pgmnemo.check_index()")
+    [problem] = tenant.rows("SELECT problem FROM pgmnemo.check()")
     assert problem == ("sequence of supersessions behind the greatest number",)
-    tenant.value("SELECT pgmnemo.repair_index()")
-    assert tenant.rows("SELECT problem FROM pgmnemo.check_index()") == []
+    tenant.value("SELECT pgmnemo.repair()")
+    assert tenant.rows("SELECT problem FROM pgmnemo.check()") == []
     assert supersede(tenant, "river-1", "river-2", at=MAY) == "superseded"
     assert timeline(tenant, "river-1")[0] == (0, "river-1", MAY, None)
 

@@ -309,7 +309,7 @@ def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[.
     assert stored == ("inserted",)
     for tenant in TENANTS:
         work_for(upgraded, tenant)
-        assert upgraded.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+        assert upgraded.execute("SELECT * FROM pgmnemo.check()").fetchall() == []
 
 
 def test_a_superuser_who_upgrades_anothers_extension_owns_nothing_of_it(
@@ -398,7 +398,7 @@ def test_an_upgrade_goes_through_while_others_write_and_read(
     held = {key for (key,) in connection.execute(query)}
     assert set(stored) == held
     assert {key.split()[1] for key in stored if int(key.split()[2]) > 0} == {"0", "1", "2", "3"}
-    assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+    assert connection.execute("SELECT * FROM pgmnemo.check()").fetchall() == []
 
 
 def test_what_was_prepared_goes_on_where_it_names_columns(make_database: Callable[..., Connection]) -> None:
@@ -443,7 +443,7 @@ def test_texts_of_other_scripts_are_found_after_an_upgrade(make_database: Callab
     connection.execute("RESET ROLE")
     upgrade(connection)
     work_for(connection, TENANTS[0])
-    assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+    assert connection.execute("SELECT * FROM pgmnemo.check()").fetchall() == []
     for key, (_, asked) in MIXED.items():
         if asked is not None:
             assert connection.execute(ask, (asked,)).fetchall() == [(key,)], key
@@ -455,7 +455,7 @@ def test_texts_of_other_scripts_are_found_after_an_upgrade(make_database: Callab
     told = dict(connection.execute("SELECT external_id, text_config FROM pgmnemo.lessons").fetchall())
     assert told == {"chinese": "simple", "thai": "simple", "long": "simple", "ticket": "english",
                     "accents": "french", "name": "english"}  # fmt: skip
-    assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+    assert connection.execute("SELECT * FROM pgmnemo.check()").fetchall() == []
 
 
 def test_names_are_composed_by_an_upgrade_and_keys_that_become_one_are_reported(
@@ -495,4 +495,4 @@ def test_names_are_composed_by_an_upgrade_and_keys_that_become_one_are_reported(
         assert (namespace_of(topic), topic, key) == (space, topic_of(space), name)
     outcome = connection.execute(fact, (PROJECTS[0], "\u00e9", "is in", "Porto")).fetchall()[0][1:]
     assert outcome == ("inserted", 1)
-    assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+    assert connection.execute("SELECT * FROM pgmnemo.check()").fetchall() == []

@@ -39,7 +39,7 @@ def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
 
 def indexed(tenant: Any) -> int:
     """How many vectors are in a tenant's HNSW index once all are brought in."""
-    tenant.value("SELECT pgmnemo.index_lessons()")
+    tenant.value("SELECT pgmnemo.index()")
     return int(tenant.value("SELECT count(*) FROM pgmnemo.vectors WHERE indexed"))
 
 
@@ -189,7 +189,7 @@ def test_an_hnsw_index_that_was_dropped_since_the_snapshot_is_not_missed(
 ) -> None:
     tenant.set(exact_scan_limit=10)
     tenant.store_many({f"a{n:02}": "x" for n in range(30)}, np.array([unit(1, n + 1) for n in range(30)]))
-    tenant.value("SELECT pgmnemo.index_lessons()")
+    tenant.value("SELECT pgmnemo.index()")
     expected = tenant.ids(None, unit(1), mode="vector", k=5)
     name = hnsw_table(tenant)
     with tenant.client.transaction():
@@ -198,7 +198,7 @@ def test_an_hnsw_index_that_was_dropped_since_the_snapshot_is_not_missed(
         owner.execute(f"DROP TABLE pgmnemo.{name}")
         assert tenant.ids(None, unit(1), mode="vector", k=5) == expected
     assert tenant.ids(None, unit(1), mode="vector", k=5) == expected
-    tenant.value("SELECT pgmnemo.index_lessons()")
+    tenant.value("SELECT pgmnemo.index()")
     assert tenant.ids(None, unit(1), mode="vector", k=5) == expected
     tenant.value("SELECT pgmnemo.forget_tenant()")
 

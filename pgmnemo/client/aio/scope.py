@@ -315,9 +315,9 @@ class AsyncScope:
             self._memory._tenants_with_embedder.discard(self.tenant_id)
         return min(gone, every)
 
-    async def sweep(self, before: datetime | None = None) -> int:
+    async def delete_expired(self, before: datetime | None = None) -> int:
         """Delete what has expired before a time (None: now) of the whole tenant; how many."""
-        return await self._call(calls.sweep(self.tenant_id, checked_time(before, "before")))
+        return await self._call(calls.delete_expired(self.tenant_id, checked_time(before, "before")))
 
     # Reading
 

@@ -316,9 +316,9 @@ class Scope:
             self._memory._tenants_with_embedder.discard(self.tenant_id)
         return min(gone, every)
 
-    def sweep(self, before: datetime | None = None) -> int:
+    def delete_expired(self, before: datetime | None = None) -> int:
         """Delete what has expired before a time (None: now) of the whole tenant; how many."""
-        return self._call(calls.sweep(self.tenant_id, checked_time(before, "before")))
+        return self._call(calls.delete_expired(self.tenant_id, checked_time(before, "before")))
 
     # Reading
 

@@ -68,7 +68,7 @@ def postings(examined: Examined) -> Iterator[Finding]:
     """Yield a warning if single writes left too many small blocks of postings."""
     surplus, small = examined.target.session.execute(BLOCKS, (examined.tenant,)).fetchall()[0]
     if surplus > SURPLUS and 2 * surplus > small:
-        mend = f"SELECT pgmnemo.compact('{examined.tenant}'), then VACUUM pgmnemo.posting as its owner"
+        mend = f"SELECT pgmnemo.merge_postings('{examined.tenant}'), then VACUUM pgmnemo.posting as its owner"
         yield Finding("postings", WARNING, f"{surplus:,} small blocks of postings slow recall down", mend)
 
 

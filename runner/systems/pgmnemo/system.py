@@ -32,6 +32,10 @@ LOCK = 0x7FFF_FFFF_FFFF_FFFF  # mask of a uuid's bits for an advisory lock
 WRITERS = 2  # where data is kept durably, as one would load a service
 STRIPE = 5_000  # lessons that one connection stores at a time, at most
 SHARDS = 4  # stripes a worker, at the least
+FORMER_NAMES = {  # of verbs in older releases, and whether each takes a tenant
+    "index": {"index_lessons": False}, "forget_all": {"forget_tenant": False},
+    "merge_postings": {"compact": True, "compact_postings": False},
+}  # fmt: skip
 COVERAGE = "1.0.0"  # from here words count by coverage, and short questions less
 EVERYTHING = {"exact_scan_limit": "10000000"}
 LATER = "text_config"  # may name a configuration that is made once the database is open
@@ -202,11 +206,12 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     def _each_tenant(self, *verbs: str) -> None:
         """Call verbs in every tenant: by its name, in 0.2.1 as the session's, if there."""
-        named = {
-            verb: self.has(verb)
-            for verb in verbs
-            if self.has(verb) or self.has(calls.SESSION_FUNCTIONS[verb])
-        }
+        named = {}
+        for verb in verbs:
+            for spelling, by_name in {verb: True, **FORMER_NAMES[verb]}.items():
+                if self.has(spelling):
+                    named[spelling] = by_name
+                    break
         with closing(self.client()) as client:
             for project in self.names.work:
                 client.work_for(project)
@@ -241,7 +246,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     def _index(self) -> None:
         """Index the new rows and merge the small blocks, as the documents advise after a bulk load."""
-        self._each_tenant("index", "compact")
+        self._each_tenant("index", "merge_postings")
 
     def _vacuum(self) -> None:
         with self.database.admin() as owner:

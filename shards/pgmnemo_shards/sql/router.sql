@@ -80,7 +80,8 @@ ALTER TABLE directory.shard DROP CONSTRAINT IF EXISTS shard_operator_check,
     ADD CONSTRAINT shard_operator_check CHECK (operator !~* '\mpassword\s*=');
 
 -- What former releases had.
-DROP FUNCTION IF EXISTS pgmnemo._on_shards(), pgmnemo.list_shards(), pgmnemo._create_login(text);
+DROP FUNCTION IF EXISTS pgmnemo._on_shards(), pgmnemo.list_shards(), pgmnemo._create_login(text),
+    pgmnemo.upkeep(integer), pgmnemo._upkeep(text, integer);
 DROP FUNCTION IF EXISTS plproxy.get_cluster_version(text), plproxy.get_cluster_partitions(text), plproxy.get_cluster_config(text);
 DROP TRIGGER IF EXISTS changed ON directory.shard;
 DROP FUNCTION IF EXISTS directory.changed();
@@ -229,11 +230,11 @@ AS $$ CONNECT address; SELECT pgmnemo_shard.holds(tenant); $$;
 CREATE FUNCTION pgmnemo._grants(address text)
 RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name)
 LANGUAGE plproxy AS $$ CONNECT address; SELECT * FROM pgmnemo_shard.list_grants(); $$;
-CREATE FUNCTION pgmnemo._upkeep(address text, most integer) RETURNS bigint LANGUAGE plproxy
-AS $$ CONNECT address; SELECT pgmnemo.upkeep(most); $$;
+CREATE FUNCTION pgmnemo._maintain(address text, most integer) RETURNS bigint LANGUAGE plproxy
+AS $$ CONNECT address; SELECT pgmnemo.maintain(most); $$;
 CREATE FUNCTION pgmnemo._make_login(address text, login text) RETURNS boolean LANGUAGE plproxy
 AS $$ CONNECT address; SELECT pgmnemo_shard.create_login(login); $$;
-REVOKE ALL ON FUNCTION pgmnemo._state, pgmnemo._room, pgmnemo._holds, pgmnemo._grants, pgmnemo._upkeep, pgmnemo._make_login,
+REVOKE ALL ON FUNCTION pgmnemo._state, pgmnemo._room, pgmnemo._holds, pgmnemo._grants, pgmnemo._maintain, pgmnemo._make_login,
     pgmnemo._shards FROM PUBLIC;
 
 -- Where a new tenant goes: the shard that holds it already, though the directory does not know, else the open one with
@@ -373,24 +374,24 @@ END
 $$;
 COMMENT ON FUNCTION pgmnemo.list_grants IS 'the grants of all tenants on all shards that answer; only the operator may';
 
-CREATE FUNCTION pgmnemo.upkeep(most integer DEFAULT 1000) RETURNS SETOF bigint
+CREATE FUNCTION pgmnemo.maintain(most integer DEFAULT 1000) RETURNS SETOF bigint
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     one record;
 BEGIN
-    PERFORM pgmnemo._writing('upkeep');
+    PERFORM pgmnemo._writing('maintain');
     FOR one IN SELECT * FROM pgmnemo._shards() LOOP
         BEGIN
-            RETURN NEXT pgmnemo._upkeep(one.address, most);
+            RETURN NEXT pgmnemo._maintain(one.address, most);
         EXCEPTION WHEN {silent} THEN
-            RAISE WARNING 'shard % does not answer: its upkeep is to be called again', one.name;
+            RAISE WARNING 'shard % does not answer: call maintain again', one.name;
             RETURN NEXT NULL::bigint;
         END;
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION pgmnemo.upkeep IS 'what the extension has a scheduler call, shard after shard; what is left on each (NULL: it does not answer). Only the operator may';
+COMMENT ON FUNCTION pgmnemo.maintain IS 'maintenance of the tenants of each shard in turn; what is left on each (NULL: it does not answer). Only the operator may';
 
 CREATE FUNCTION pgmnemo.create_login(login text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
@@ -413,7 +414,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION pgmnemo.create_login IS 'makes a login on the router and on every shard that answers, where it is missing; give it a password on the router: its password on the shards is theirs and the router''s alone. Only the operator may';
-REVOKE ALL ON FUNCTION pgmnemo.list_shards, pgmnemo.list_grants, pgmnemo.upkeep, pgmnemo.create_login FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgmnemo.list_shards, pgmnemo.list_grants, pgmnemo.maintain, pgmnemo.create_login FROM PUBLIC;
 
 CREATE FUNCTION pgmnemo.open_staging(tenant uuid DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
 -- Drop an HNSW table that hnsw_index no longer names, unless a session is reading it: the call waits for no session,
--- and pgmnemo.upkeep drops the rest. Return whether it is gone.
+-- and pgmnemo.maintain drops the rest. Return whether it is gone.
 CREATE FUNCTION pgmnemo._hnsw_drop_table(hnsw_table name)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- Do a writer's share in the upkeep of its tenant's HNSW index, where no scheduler does it: past a tail of about a
+-- Do a writer's share in the maintenance of its tenant's HNSW index, where no scheduler does it: past a tail of about a
 -- thousand each stored lesson inserts about as many vectors as it adds. Counting costs time: whether a tenant has
 -- become large, and whether the tail is past its bound, is checked at random, less often the more there is to count,
 -- and the latter is stored for concurrent writers. Where the share would only be a conflict, other writers do it.

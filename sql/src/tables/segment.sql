@@ -1,4 +1,4 @@
--- Each row is a segment of the keyword index, made by pgmnemo.compact: a large tenant has segments of some
+-- Each row is a segment of the keyword index, made by pgmnemo.merge_postings: a large tenant has segments of some
 -- thousand lessons, and a lesson is a bit. A segment is never changed: a writer that changes or forgets a lesson takes
 -- it back by negative postings, and compact rebuilds a segment with many undone lessons.
 CREATE TABLE pgmnemo.segment (
@@ -10,7 +10,7 @@ CREATE TABLE pgmnemo.segment (
     PRIMARY KEY (tenant_id, number)
 );
 
-COMMENT ON TABLE pgmnemo.segment IS 'the segments of the keyword index, made by pgmnemo.compact';
+COMMENT ON TABLE pgmnemo.segment IS 'the segments of the keyword index, made by pgmnemo.merge_postings';
 COMMENT ON COLUMN pgmnemo.segment.tenant_id IS 'the tenant of its lessons';
 COMMENT ON COLUMN pgmnemo.segment.number IS 'the least lesson.id in it: no other segment holds that';
 COMMENT ON COLUMN pgmnemo.segment.lesson_count IS 'how many lessons it was made of: their places are 0 and up, by project and id';

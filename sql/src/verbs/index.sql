@@ -1,5 +1,5 @@
 -- Index vectors, rebuilds first: a rebuild ends by locking the tenant, and its writers may wait for rows of a merge.
-CREATE FUNCTION pgmnemo.index(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+CREATE FUNCTION pgmnemo.index(tenant uuid DEFAULT NULL, caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -10,7 +10,7 @@ DECLARE
     "all" bigint := 0;
     one smallint;
 BEGIN
-    PERFORM pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     IF NOT pgmnemo._hnsw_is_safe() THEN
         RAISE NOTICE 'pgvector is older than 0.8.4, so every scope is read exactly'
         USING HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';

@@ -1,6 +1,6 @@
 -- Repair a tenant. One statement deletes the postings and lists the lessons to build them from: a lesson that another
 -- session stores between two statements would keep its own postings and get them again. Changes of listed lessons wait.
-CREATE FUNCTION pgmnemo.repair(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+CREATE FUNCTION pgmnemo.repair(tenant uuid DEFAULT NULL, caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -10,7 +10,7 @@ DECLARE
     ids bigint[];
     unwritable text;
 BEGIN
-    PERFORM pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter_tenant(tenant, caller);
     PERFORM pgmnemo._touch_tenant(tenant);
     PERFORM pgmnemo._drop_segments(tenant, ARRAY(SELECT c.number FROM pgmnemo.segment c WHERE c.tenant_id = tenant));
     IF EXISTS (SELECT FROM pgmnemo._stale_lessons(tenant)) THEN

@@ -181,8 +181,8 @@ def test_several_are_forgotten_after_a_question(mnemo: Mnemo, scope: Any) -> Non
 def test_what_has_expired_is_swept(mnemo: Mnemo, scope: Any) -> None:
     scope.add("soon gone", key="a")
     assert mnemo("update", "a", "--expires-at", "2026-01-01T00:00Z").code == 0
-    assert mnemo("sweep", "2025-01-01T00:00Z").out == "deleted 0 lessons\n"
-    assert mnemo("sweep", "--json").json == {"lessons": 1}
+    assert mnemo("delete-expired", "2025-01-01T00:00Z").out == "deleted 0 lessons\n"
+    assert mnemo("delete-expired", "--json").json == {"lessons": 1}
 
 
 def test_a_tenant_gets_a_language_and_its_lessons_are_cut_by_it(mnemo: Mnemo, scope: Any) -> None:

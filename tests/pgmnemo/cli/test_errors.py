@@ -37,7 +37,7 @@ WRONG = {
     "text and turns": (["add", "x", "--turns", "y"], 2, "add takes a text or --turns, not both"),
     "no such turns": (["add", "--turns", "/nowhere/x"], 2, "/nowhere/x cannot be read (No such file"),
     "text without quotation marks": (["recall", "who", "is"], 2, "several words in quotation marks"),
-    "no time to sweep": (["sweep", "soon"], 2, "this takes a date or a time with its zone"),
+    "no time to delete by": (["delete-expired", "soon"], 2, "this takes a date or a time with its zone"),
     "empty text": (["add", ""], 2, "empty"),
     "two ways to forget": (["forget", "a", "--everything"], 2, "forget takes one of"),
     "no such embedder": (["add", "x", "--embedder", "nope"], 2, "there is no embedder named 'nope'"),

@@ -320,7 +320,7 @@ class Beside:
 
         self.agree(wanted, "forget", everything=True, on=self.chance.choice(self.scopes))
 
-    def sweep(self) -> None:
+    def delete_expired(self) -> None:
         before = self.chance.choice([*DAYS[:5], EARLY])
 
         def expired(one: Kept) -> bool:
@@ -329,7 +329,7 @@ class Beside:
         def wanted(_: Any) -> int:
             return sum(one.forget_where(expired, hard=True) for one in self.projects.values())
 
-        self.agree(wanted, "sweep", before, on=self.chance.choice(self.scopes))
+        self.agree(wanted, "delete_expired", before, on=self.chance.choice(self.scopes))
 
     # Time, facts, links
 
@@ -535,7 +535,8 @@ def essence(data: bytes) -> set[str]:
 VERBS = {
     Beside.add: 24, Beside.add_without_key: 6, Beside.add_conversation: 3, Beside.add_many: 6,
     Beside.update: 10, Beside.forget: 10, Beside.forget_matching: 4, Beside.forget_everything: 0.5,
-    Beside.forget_tenant: 0.1, Beside.sweep: 1, Beside.supersede: 14, Beside.undo: 4, Beside.fact: 10,
+    Beside.forget_tenant: 0.1, Beside.delete_expired: 1, Beside.supersede: 14, Beside.undo: 4,
+    Beside.fact: 10,
     Beside.end_fact: 3, Beside.link: 8, Beside.unlink: 3,
 }  # fmt: skip
 

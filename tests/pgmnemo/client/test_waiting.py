@@ -74,7 +74,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "similar": lambda s: s.similar(),
     "stats": lambda s: s.stats(),
     "export": lambda s: s.export(io.BytesIO()),
-    "sweep": lambda s: s.sweep(),
+    "delete_expired": lambda s: s.delete_expired(),
     "language": lambda s: s.language(),
     "recut": lambda s: s.recut(),
     "forget": lambda s: s.forget("a"),

@@ -170,7 +170,7 @@ def test_what_slows_a_recall_down_is_told(memory: Server, monkeypatch: pytest.Mo
             root.execute(EMBEDDED, (A, PROJECT, f"k{number}", vector))
         root.execute("SELECT pg_stat_force_next_flush()")
     mends = {finding.what: finding.mend for finding in wrong(examined(memory, tenant=A))}
-    assert mends["postings"].startswith(f"SELECT pgmnemo.compact('{A}')")
+    assert mends["postings"].startswith(f"SELECT pgmnemo.merge_postings('{A}')")
     assert mends["vectors"] == f"SELECT pgmnemo.index('{A}')"
     assert mends["tables"].startswith("VACUUM (ANALYZE) pgmnemo.")
 

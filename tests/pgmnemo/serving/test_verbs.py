@@ -22,7 +22,7 @@ from tests.pgmnemo.serving.raw import Raw
 NOT_SERVED = {
     "project": "the field `project`", "known": "it is there for importers",
     "import_": "whoever runs the server imports", "reembed": "it changes the server's own embedder",
-    **dict.fromkeys(("sweep", "language", "recut"), "whoever runs the server does that"),
+    **dict.fromkeys(("delete_expired", "language", "recut"), "whoever runs the server does that"),
 }  # fmt: skip
 """Verbs of the library without a path, and why."""
 LEFT_OUT = {

@@ -35,7 +35,7 @@ TABLE = re.compile(r"\bpgmnemo\.([a-z_]+)\b(?!\()")
 HELPERS = (
     "_place('{t}')", "_place('{t}', '1 hour')", "_beat('host=/ dbname=x')", "_room('host=/ dbname=x')",
     "_grant_tenant('{t}', '{r}')", "grant_tenant('{t}', '{r}')", "revoke_tenant('{t}', 'bob')",
-    "place_tenant('{t}', 'shard2')", "list_shards()", "list_grants()", "create_login('x')", "upkeep()",
+    "place_tenant('{t}', 'shard2')", "list_shards()", "list_grants()", "create_login('x')", "maintain()",
     "open_staging('{t}')", "_state('host=/ dbname=x')", "_holds('host=/ dbname=x', '{t}')",
     "_grants('host=/ dbname=x')", "_make_login('host=/ dbname=x', '{r}')", "_revoke_tenant('{t}', 'bob')",
     "_shard('{t}')", "_to_check('{t}', NULL)", "_to_forget_all('{t}', NULL, NULL)",

@@ -1,7 +1,7 @@
 -- Return what waits for each HNSW index and in each tenant's postings (generation NULL), and whether it is due. The
 -- policies show only rows of the acting tenant, so it acts for one tenant after another, in random order: a large
 -- tenant must not keep others waiting. A tenant's unbuilt index comes first, as in pgmnemo.index. It locks nothing.
-CREATE FUNCTION pgmnemo._upkeep_waiting()
+CREATE FUNCTION pgmnemo._maintenance_due()
 RETURNS TABLE (tenant uuid, generation smallint, waiting bigint, due boolean)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp

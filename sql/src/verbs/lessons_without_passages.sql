@@ -1,6 +1,6 @@
 -- Return lessons without passages in pages by id, so that a client that adds passages to a whole tenant reads each
 -- lesson once. Sub-select and settings keep to the two keys, however the tables have grown since planning.
-CREATE FUNCTION pgmnemo.list_bare(
+CREATE FUNCTION pgmnemo.lessons_without_passages(
     tenant uuid,
     after  bigint  DEFAULT 0,
     most   integer DEFAULT 100,
@@ -26,4 +26,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.list_bare IS 'the active lessons of a tenant that have no passages, in order of id: those after an id, at most so many';
+COMMENT ON FUNCTION pgmnemo.lessons_without_passages IS 'the active lessons of a tenant that have no passages, in order of id: those after an id, at most so many';

@@ -1,15 +1,15 @@
--- Add a row of pgmnemo._upkeep_waiting to the counts of a run and, where it is due and `most` is above 0, process it:
+-- Add a row of pgmnemo._maintenance_due to the counts of a run and, where it is due and `most` is above 0, process it:
 -- insert up to `most` vectors into an HNSW index, or compact the postings, and start nothing more after five seconds.
 -- The rest waits for the next run. Tenants locked by writers and damaged data stay as they are.
-CREATE FUNCTION pgmnemo._upkeep_one(
-    run        pgmnemo.upkeep_run,
+CREATE FUNCTION pgmnemo._maintain_one(
+    run        pgmnemo.maintenance_run,
     tenant     uuid,
     generation smallint,
     waiting    bigint,
     due        boolean,
     most       bigint
 )
-RETURNS pgmnemo.upkeep_run
+RETURNS pgmnemo.maintenance_run
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET lock_timeout = 100

@@ -1,4 +1,4 @@
-CREATE FUNCTION pgmnemo.sweep(
+CREATE FUNCTION pgmnemo.delete_expired(
     tenant uuid,
     before timestamptz DEFAULT NULL,
     most   integer     DEFAULT 10000,
@@ -31,4 +31,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.sweep IS 'deletes for good the lessons that had expired at a moment (before; NULL: now), at most so many (1 to 10,000), those first that expired first. Returns how many: call again until it is fewer than most. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.delete_expired IS 'deletes for good the lessons that had expired at a moment (before; NULL: now), at most so many (1 to 10,000), those first that expired first. Returns how many: call again until it is fewer than most. tenant NULL: the session''s';
