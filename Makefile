@@ -37,7 +37,7 @@ TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
             tests/protocol/statistics/test_coverage.py tests/lab/test_perf.py
 FAULTS   := $(addprefix tests/lab/test_,reliability.py runner_reliability.py)
-CLIENT   := $(addprefix tests/pgmnemo/,client local cli importers test_interfaces.py)
+CLIENT   := $(addprefix tests/pgmnemo/,client postgres/embedded cli importers test_interfaces.py)
 MCP      := tests/pgmnemo/mcp
 DOORS    := $(addprefix tests/pgmnemo/,adapters mcp serving hooks) tests/examples tests/docs
 ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres17 tests/servers \

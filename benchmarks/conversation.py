@@ -34,7 +34,7 @@ import numpy as np
 from benchmarks.chats.generator import ASKINGS, LANGUAGES, make_chat
 from benchmarks.chats.measure import SHOWN, K, Result, ask, ask_about_boat, load, open_memory
 from pgmnemo.errors import PgmnemoError
-from pgmnemo.server.releases import default_version
+from pgmnemo.postgres.releases import default_version
 from runner.markdown import table
 from runner.protocol.statistics.single import mean_interval
 

@@ -34,7 +34,7 @@ import numpy as np
 
 from pgmnemo import calls
 from pgmnemo.embedders import default_cache_dir
-from pgmnemo.server.releases import default_version
+from pgmnemo.postgres.releases import default_version
 from runner.bench.workload import CorpusLessons
 from runner.markdown import table
 from runner.protocol.datasets import SUITES

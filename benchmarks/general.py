@@ -31,7 +31,7 @@ from pathlib import Path
 
 from pgmnemo.errors import UsageError
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.releases import default_version, scripts
+from pgmnemo.postgres.releases import default_version, scripts
 from runner.markdown import table
 from runner.paths import ROOT
 from runner.protocol.editions import current

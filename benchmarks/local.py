@@ -44,9 +44,9 @@ from psycopg.conninfo import make_conninfo
 from pgmnemo import AsyncMemory, Item, Memory, calls
 from pgmnemo.cli_main import run_cli
 from pgmnemo.errors import LostError
-from pgmnemo.local import LocalServer
-from pgmnemo.local.folder import Folder
-from pgmnemo.local.orphans import processes
+from pgmnemo.postgres.embedded import EmbeddedServer
+from pgmnemo.postgres.embedded.memory_folder import MemoryFolder
+from pgmnemo.postgres.embedded.server_processes import folder_processes
 
 TENANT = UUID(int=27)
 WAIT = 0.6  # seconds at most between two kills, of which half come when a lesson more was acknowledged
@@ -78,14 +78,14 @@ def main() -> int:
 
 def measure(folder: Path, lessons: int) -> int:
     began = time.perf_counter()
-    server = LocalServer.open(folder)
+    server = EmbeddedServer.open(folder)
     print(f"made and opened  {time.perf_counter() - began:.2f} s")
     with connected(server) as connection:
         calls.execute(connection, calls.grant_tenant(TENANT, "pgmnemo"))
     server.close()
-    print(f"started again    {_took(lambda: LocalServer.open(folder).close())}, closed within")
-    with closing(LocalServer.open(folder)) as server:
-        print(f"attached         {_took(lambda: LocalServer.open(folder).close())}")
+    print(f"started again    {_took(lambda: EmbeddedServer.open(folder).close())}, closed within")
+    with closing(EmbeddedServer.open(folder)) as server:
+        print(f"attached         {_took(lambda: EmbeddedServer.open(folder).close())}")
         print(f"idle, empty      {_resident(folder)}")
         _fill(server, lessons)
         with connected(server) as connection:
@@ -106,11 +106,11 @@ def _took(action: object) -> str:
 
 def _resident(folder: Path) -> str:
     time.sleep(1)
-    held = [process.memory_full_info().pss for process in processes(Folder(folder))]
+    held = [process.memory_full_info().pss for process in folder_processes(MemoryFolder(folder))]
     return f"{sum(held) / 1e6:.0f} MB in {len(held)} processes"
 
 
-def _fill(server: LocalServer, lessons: int) -> None:
+def _fill(server: EmbeddedServer, lessons: int) -> None:
     with connected(server) as connection:
         for first in range(0, lessons, 500):
             with connection.transaction():
@@ -127,12 +127,12 @@ def _vector(number: int) -> list[float]:
     return [chance.gauss(0, 1) for _ in range(STEPS)]
 
 
-def connected(server: LocalServer) -> psycopg.Connection[tuple[object, ...]]:
+def connected(server: EmbeddedServer) -> psycopg.Connection[tuple[object, ...]]:
     return psycopg.connect(make_conninfo("", **server.conninfo), autocommit=True)
 
 
 def torture(folder: Path, kills: int, writers: int, chance: random.Random) -> int:
-    with closing(LocalServer.open(folder)) as server, connected(server) as connection:
+    with closing(EmbeddedServer.open(folder)) as server, connected(server) as connection:
         calls.execute(connection, calls.grant_tenant(TENANT, "pgmnemo"))
     notes = [folder.with_name(f"{folder.name}-notes{number}") for number in range(writers)]
     running = {note: _child(folder, "writer", note) for note in notes}
@@ -145,7 +145,7 @@ def torture(folder: Path, kills: int, writers: int, chance: random.Random) -> in
         time.sleep(chance.uniform(0, WAIT))
         what = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
         begun = [child for note, child in running.items() if _mark(note, child.pid).exists()]
-        done[what] += _kill(what, Folder(folder), begun, chance)
+        done[what] += _kill(what, MemoryFolder(folder), begun, chance)
         for note, child in running.items():
             if (code := child.poll()) is not None:
                 failed += code != -9
@@ -158,9 +158,8 @@ def torture(folder: Path, kills: int, writers: int, chance: random.Random) -> in
     print(f"{sum(done.values())} kills in {time.perf_counter() - began:.0f} s: {dict(done)}")
     reader = _child(folder, "reader", folder.with_name(f"{folder.name}-notes"))
     lost = reader.wait()
-    print(
-        f"{failed} writers ended by themselves, {len(processes(Folder(folder)))} processes of the server left"
-    )
+    left = len(folder_processes(MemoryFolder(folder)))
+    print(f"{failed} writers ended by themselves, {left} processes of the server left")
     return 1 if failed or lost else 0
 
 
@@ -184,9 +183,11 @@ def _child(folder: Path, role: str, note: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, __file__, "--folder", str(folder), "--as", role, str(note)])
 
 
-def _kill(what: str, folder: Folder, writers: list[subprocess.Popen[bytes]], chance: random.Random) -> bool:
+def _kill(
+    what: str, folder: MemoryFolder, writers: list[subprocess.Popen[bytes]], chance: random.Random
+) -> bool:
     """Kill by chance what is called `what`; whether anything was there to be killed."""
-    everything = processes(folder)
+    everything = folder_processes(folder)
     first = [one for one in everything if _is_first(one)]
     rest = [one for one in everything if one not in first]
     some = {"process of the server": rest, "writer": [psutil.Process(one.pid) for one in writers]}
@@ -323,7 +324,7 @@ def read(folder: Path, notes: Path) -> int:
         for one, (key, said) in zip(got, noted, strict=True)
     )
     twice = len(found) - len(set(found.values()))
-    with closing(LocalServer.open(folder)) as server, connected(server) as connection:
+    with closing(EmbeddedServer.open(folder)) as server, connected(server) as connection:
         wrong = calls.execute(connection, calls.check(TENANT))
     print(
         f"{len(noted)} lessons acknowledged of {len(found)} stored, {lost} lost, {twice} stored twice, "

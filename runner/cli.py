@@ -16,7 +16,7 @@ from cyclopts import App, Group
 from pgmnemo.cli_main import dispatch, run_cli
 from pgmnemo.errors import DatabaseError
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.releases import default_version
+from pgmnemo.postgres.releases import default_version
 from pgmnemo.terminal import SafeConsole
 from runner.bench.command import suite_command
 from runner.options import SHARED

@@ -77,15 +77,18 @@ def scripts(release: str) -> Iterator[tuple[Path, str]]:
 def managed(release: str, schema: str = "public") -> Iterator[tuple[Path, str]]:
     """Yield the full script and the updates to it, each as a statement for pg_tle."""
     made, full = SQL / "managed", SQL / f"pgmnemo--{release}.sql"
-    yield made / full.name, forms().managed(full.read_text("utf-8"), release, schema, control("comment"))
+    yield (
+        made / full.name,
+        forms().tle_install_statement(full.read_text("utf-8"), release, schema, control("comment")),
+    )
     for path in sorted(SQL.glob(f"pgmnemo--*--{release}.sql")):
         former = path.name.split("--")[1]
-        yield made / path.name, forms().managed_update(path.read_text("utf-8"), former, release, schema)
+        yield made / path.name, forms().tle_update_statement(path.read_text("utf-8"), former, release, schema)
 
 
 def forms() -> ModuleType:
     """Return the package's module of script forms, read without the package."""
-    spec = spec_from_file_location("statements", SQL.parent / "pgmnemo/server/installing/statements.py")
+    spec = spec_from_file_location("statements", SQL.parent / "pgmnemo/postgres/install/statements.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.server import discovery
+from pgmnemo.postgres import discovery
 from runner.protocol.datasets import SUITES
 from runner.records import Corpus
 

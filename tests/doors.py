@@ -11,7 +11,7 @@ import pytest
 
 from pgmnemo import Memory, Scope
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.server.memories import memories
+from tests.pgmnemo.postgres.memories import memories
 from tests.security.attacked import OURS
 from tests.sql.conftest import POSTGRES
 

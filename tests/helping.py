@@ -23,7 +23,7 @@ import pytest
 
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.server.releases import default_version
+from pgmnemo.postgres.releases import default_version
 from runner.paths import ROOT
 from runner.protocol.editions import known
 from runner.systems import Lessons, Query

@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgmnemo.server.server_process import SERVER_USER, give_to_server
+from pgmnemo.postgres.server_process import SERVER_USER, give_to_server
 
 REQUIRED = "PGMNEMO_REQUIRE_PGBOUNCER"  # set in CI: there a missing PgBouncer is a failure
 INI = """[databases]

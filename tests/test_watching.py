@@ -13,7 +13,7 @@ from runner.paths import ROOT
 from tests.helping import free_port
 
 RUN = """import sys, pytest
-from pgmnemo.server import discovery
+from pgmnemo.postgres import discovery
 discovery.COMPOSE_PORT = sys.argv[1]
 sys.exit(pytest.main(["-p", "tests.watching", "-c", "/dev/null", sys.argv[2]]))"""
 TEST = """import subprocess, sys

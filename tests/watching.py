@@ -13,7 +13,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from pgmnemo.server import discovery
+from pgmnemo.postgres import discovery
 
 
 class Watch(threading.Thread):

@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 from benchmarks.chats.generator import ASKINGS, NOW, Chat, Question
 from pgmnemo import Item, Memory, Scope
-from pgmnemo.local import LocalServer
+from pgmnemo.postgres.embedded import EmbeddedServer
 
 K, SHOWN, TOKENS = 10, 5, 300
 NEARLY, PART = 0.9, 0.5  # least similarity of nearly equal texts; least part of one in the other
@@ -85,7 +85,7 @@ def _letters(text: str) -> str:
 def open_memory(version: str, embedder: str | None, settings: Mapping[str, str]) -> Iterator[Memory]:
     """Yield a new memory in a temporary folder, with the extension in `version`."""
     with TemporaryDirectory(prefix="pgmnemo-chat-") as folder:
-        server = LocalServer.open(Path(folder), wanted=version)
+        server = EmbeddedServer.open(Path(folder), wanted=version)
         try:
             with Memory.open(
                 make_conninfo(**server.conninfo), embedder=embedder, settings=settings

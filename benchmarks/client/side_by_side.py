@@ -34,7 +34,7 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo import Memory
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
-from pgmnemo.local import LocalServer
+from pgmnemo.postgres.embedded import EmbeddedServer
 
 HERE = Path(__file__).resolve().parent
 TURNS, RECALLS = 200, 100  # lessons of the user, and recalls of a process
@@ -170,7 +170,7 @@ def runs(systems: Sequence[System], given: argparse.Namespace) -> Iterator[list[
 
 def server(stack: ExitStack, folder: Path) -> str:
     """Return the DSN of a PostgreSQL that runs, in which the users of the story have been let in."""
-    local = LocalServer.open(folder)
+    local = EmbeddedServer.open(folder)
     stack.callback(local.close)
     dsn = make_conninfo(**local.conninfo)
     with Memory.open(dsn, embedder=None) as memory:

@@ -24,8 +24,8 @@ import psycopg
 from numpy.typing import NDArray
 
 from pgmnemo.calls import execute, tenant_call
-from pgmnemo.server import open_database
-from pgmnemo.server.releases import version_number
+from pgmnemo.postgres import open_database
+from pgmnemo.postgres.releases import version_number
 from runner.systems.pgmnemo.system import TABLES
 
 TENANT, PROJECT = UUID(int=1), UUID(int=2)

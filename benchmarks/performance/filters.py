@@ -24,8 +24,8 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from pgmnemo.calls import Call, count, execute, forget_matching, list_page, recall, tenant_call
-from pgmnemo.server import open_database
-from pgmnemo.server.releases import default_version
+from pgmnemo.postgres import open_database
+from pgmnemo.postgres.releases import default_version
 
 WORDS = [f"word{n}" for n in range(5000)]
 WEIGHTS = [1 / (n + 1) for n in range(len(WORDS))]

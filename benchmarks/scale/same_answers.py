@@ -23,13 +23,13 @@ from pgmnemo.calls import Call, Rows, execute, grant_tenant, link, recall, store
 from pgmnemo.cli_main import run_cli
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions, default_cache_dir
 from pgmnemo.errors import CheckError
+from pgmnemo.postgres.bench_database import create
+from pgmnemo.postgres.connections import connect
+from pgmnemo.postgres.extension import install
+from pgmnemo.postgres.releases import default_version
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo.progress import Progress
 from pgmnemo.records import Matrix
-from pgmnemo.server.bench_database import create
-from pgmnemo.server.connections import connect
-from pgmnemo.server.extension import install
-from pgmnemo.server.releases import default_version
-from pgmnemo.server.server_checks import Session, value
 from pgmnemo_shards import local
 from pgmnemo_shards.installing import open_operator
 from pgmnemo_shards.local import Local

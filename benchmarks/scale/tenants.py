@@ -19,9 +19,9 @@ from uuid import UUID, uuid4
 
 from benchmarks.scale.measure import ms, timed
 from pgmnemo.calls import execute, grant_tenant, recall, store
-from pgmnemo.server.connections import connect
-from pgmnemo.server.releases import default_version
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.connections import connect
+from pgmnemo.postgres.releases import default_version
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo_shards import balancing, local
 from pgmnemo_shards.installing import open_operator
 from pgmnemo_shards.local import Local

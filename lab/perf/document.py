@@ -13,7 +13,7 @@ from lab.perf.request import PerfRequest, subject
 from lab.perf.timing import RATE
 from lab.perf.workload import PASSAGES, Workload, sizes
 from pgmnemo.errors import OutputError, UsageError
-from pgmnemo.server.server_process import durable_settings
+from pgmnemo.postgres.server_process import durable_settings
 from runner.markdown import aligned
 from runner.paths import ROOT
 from runner.records import Json

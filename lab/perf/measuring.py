@@ -20,7 +20,7 @@ from lab.perf.workload import TenantSize, Workload, nearest
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.server.server_files import check_release
+from pgmnemo.postgres.server_files import check_release
 from runner.paths import ROOT
 from runner.records import Json
 from runner.systems import SystemContext

@@ -19,8 +19,8 @@ import psutil
 from lab.perf.workload import LEAST, PASSAGES, SPARE, TenantSize, sizes
 from pgmnemo.errors import OutputError, UsageError
 from pgmnemo.paths import release_numbers
-from pgmnemo.server.folders import candidates
-from pgmnemo.server.releases import version_number
+from pgmnemo.postgres.temporary_folders import temporary_bases
+from pgmnemo.postgres.releases import version_number
 from runner.naming import SystemName
 from runner.options import NAMES
 from runner.systems import System, SystemContext, SystemSpec, absent, kind_of, open_system
@@ -235,7 +235,7 @@ def check(request: PerfRequest, needed: Estimate) -> None:
     if not scratch.is_dir():
         raise OutputError(f"the scratch folder {scratch} does not exist; name another with --scratch")
     _check_disk(scratch, needed.corpus_bytes + needed.system_bytes, "name another folder with --scratch")
-    for base in candidates()[:1]:
+    for base in temporary_bases()[:1]:
         _check_disk(base, needed.system_bytes, "set TMPDIR to another folder")
     free = psutil.virtual_memory().available
     if free < needed.memory_bytes:

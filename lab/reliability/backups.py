@@ -11,8 +11,8 @@ from typing import Any
 
 from lab.reliability.bed import Bed, Databases, bin_folder, own
 from lab.reliability.known import judge
-from pgmnemo.server.folders import stop_server
-from pgmnemo.server.server_process import ServerProcess
+from pgmnemo.postgres.server_process import ServerProcess
+from pgmnemo.postgres.temporary_folders import stop_server
 
 PORT = "5433"  # of the server that a base backup becomes
 RESTORED = "restored"

@@ -18,10 +18,10 @@ from psycopg.conninfo import make_conninfo
 from pgmnemo.calls import execute, grant_tenant
 from pgmnemo.client.naming import tenant_id
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.folders import find_server
-from pgmnemo.server.server_files import EMBEDDED, installation
-from pgmnemo.server.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server
-from pgmnemo.server.servers import install_for_server, temporary_server
+from pgmnemo.postgres.server_files import EMBEDDED, installation
+from pgmnemo.postgres.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server
+from pgmnemo.postgres.servers import install_for_server, temporary_server
+from pgmnemo.postgres.temporary_folders import find_server
 
 KEEPER, AGENT = "keeper", "agent"  # who owns the extension, and who works in it
 MEMORY, KEPT = "memory", "kept"  # the database that is hurt, and an empty one to copy

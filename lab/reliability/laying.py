@@ -16,7 +16,7 @@ from unittest import mock
 
 from pgmnemo.embedders.minilm_int8 import PACKAGE
 from pgmnemo.models.runtime import package_folder
-from pgmnemo.server.releases import default_version
+from pgmnemo.postgres.releases import default_version
 from pgmnemo.serving.tokens import Tokens
 from runner.cli import main
 from runner.runs.canonical import pretty

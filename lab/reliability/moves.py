@@ -20,8 +20,8 @@ from uuid import UUID, uuid4
 from psycopg import errors
 
 from pgmnemo.calls import execute, grant_tenant, store
-from pgmnemo.server.connections import connect
-from pgmnemo.server.server_checks import Session
+from pgmnemo.postgres.connections import connect
+from pgmnemo.postgres.server_checks import Session
 from pgmnemo_shards import local, moving
 from pgmnemo_shards.installing import open_operator
 from pgmnemo_shards.local import Local

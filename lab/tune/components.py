@@ -41,7 +41,7 @@ from lab.tune.weights import (
     tried_rows,
 )  # fmt: skip
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server import Database
+from pgmnemo.postgres import Database
 from runner.protocol.editions import current
 from runner.systems import SystemContext, open_system
 from runner.systems.pgmnemo import Pgmnemo

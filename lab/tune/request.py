@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
 from pgmnemo.paths import release_numbers
-from pgmnemo.server.releases import version_number
+from pgmnemo.postgres.releases import version_number
 from runner.naming import SystemName
 from runner.protocol.datasets import SUITES
 from runner.protocol.templates import TEMPLATES

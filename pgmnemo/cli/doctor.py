@@ -14,7 +14,7 @@ from pgmnemo.client.naming import parse_name, tenant_id
 from pgmnemo.errors import PgmnemoError
 
 if TYPE_CHECKING:
-    from pgmnemo.server.doctor import Finding
+    from pgmnemo.postgres.doctor import DoctorFinding
 
 HERE = Where()
 MARGIN = 20  # columns before a finding's sentence
@@ -27,32 +27,32 @@ def doctor(*, where: Where = HERE, embedder: Embedder = LOCAL) -> int:
     updated, as by every command. Ends with 1 where something is at
     fault.
     """
-    from pgmnemo.server.doctor import FAULT
+    from pgmnemo.postgres.doctor import FAULT
 
     found = list(_findings(where, embedder))
     tell(where.json, found, *(line for one in found for line in _lines(one)))
     return int(any(one.state == FAULT for one in found))
 
 
-def _lines(one: Finding) -> Iterator[str]:
+def _lines(one: DoctorFinding) -> Iterator[str]:
     yield f"{one.state:<7} {one.what:<11} {wrapped(one.told, MARGIN).strip()}"
     if one.mend:
         yield wrapped(f"→ {one.mend}", MARGIN)
 
 
-def _findings(where: Where, embedder: str) -> Iterator[Finding]:
+def _findings(where: Where, embedder: str) -> Iterator[DoctorFinding]:
     from pgmnemo.client.location import resolve_location
     from pgmnemo.client.memory_embedder import memory_embedder
-    from pgmnemo.server.doctor import FAULT, OK, Finding, diagnose, fault
+    from pgmnemo.postgres.doctor import FAULT, OK, DoctorFinding, diagnose, fault_finding
 
     made = None
-    yield Finding("package", OK, version())
+    yield DoctorFinding("package", OK, version())
     try:
         made = memory_embedder(None if embedder == NONE else embedder)
         told = f"{made.name} ({made.model})" if made else "none: lessons are found by their words alone"
-        yield Finding("embedder", OK, told)
+        yield DoctorFinding("embedder", OK, told)
     except PgmnemoError as error:
-        yield fault("embedder", error)
+        yield fault_finding("embedder", error)
     try:
         with _reached(where) as conninfo:
             tenant, place = parse_name(where.tenant), resolve_location(where.memory)
@@ -62,30 +62,30 @@ def _findings(where: Where, embedder: str) -> Iterator[Finding]:
             if not any(one.state == FAULT for one in found):
                 yield _held(where, made.name if made else None)
     except PgmnemoError as error:
-        yield fault("memory", error)
+        yield fault_finding("memory", error)
 
 
 @contextmanager
 def _reached(where: Where) -> Iterator[Mapping[str, Any]]:
     """How to log in to a database; a folder's server runs meanwhile, and has granted the tenant."""
     from pgmnemo.client.location import resolve_location
-    from pgmnemo.local import LocalServer
+    from pgmnemo.postgres.embedded import EmbeddedServer
 
     if isinstance(given := resolve_location(where.memory), dict):
         yield given
         return
     with open_scope(where) as here:
         here.count()
-        server = LocalServer.open(memory_folder(where.memory))
+        server = EmbeddedServer.open(memory_folder(where.memory))
         try:
             yield server.conninfo
         finally:
             server.close()
 
 
-def _held(where: Where, own: str | None) -> Finding:
+def _held(where: Where, own: str | None) -> DoctorFinding:
     """Return what the tenant holds, and whether the embedder is the one of its vectors."""
-    from pgmnemo.server.doctor import FAULT, OK, Finding
+    from pgmnemo.postgres.doctor import FAULT, OK, DoctorFinding
 
     with open_scope(where) as here:
         held = here.stats()
@@ -93,5 +93,5 @@ def _held(where: Where, own: str | None) -> Finding:
     told = f"{where.tenant} holds {lessons(held.everything)} in {where.project}; {by}"
     if own and held.embedder and held.embedder != own:
         mend = f"--embedder {held.embedder}, or another tenant for vectors of {own}"
-        return Finding("tenant", FAULT, told, mend)
-    return Finding("tenant", OK, told)
+        return DoctorFinding("tenant", FAULT, told, mend)
+    return DoctorFinding("tenant", OK, told)

@@ -96,11 +96,11 @@ def init(
 
 def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json: bool, quiet: bool) -> None:
     from pgmnemo.client.location import dsn_parameters
+    from pgmnemo.postgres.install import install_into_database
     from pgmnemo.probe import PLAIN_SQL
     from pgmnemo.progress import Progress
-    from pgmnemo.server.installing import install_into
 
-    done = install_into(
+    done = install_into_database(
         dsn_parameters(dsn), tenants=[tenant_id(parse_name(name)) for name in grant], role=role,
         way=PLAIN_SQL if way == "plain" else way, progress=Progress(quiet),
     )  # fmt: skip
@@ -126,7 +126,7 @@ def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = 
         folder: which; else what PGMNEMO_MEMORY names, else the folder
             pgmnemo/memory among your data
     """
-    from pgmnemo.local import upgrade as upgraded
+    from pgmnemo.postgres.embedded import upgrade as upgraded
     from pgmnemo.progress import Progress
 
     path = memory_folder(folder)

@@ -46,6 +46,6 @@ def resolve_location(
 
 def dsn_parameters(dsn: str) -> dict[str, Any]:
     """Return a DSN as psycopg's parameters; raise UsageError without the password if it cannot be read."""
-    from pgmnemo.server.connections import read_dsn
+    from pgmnemo.postgres.connections import read_dsn
 
     return {**DEFAULTS, **read_dsn(dsn, otherwise=", or name a folder")}

@@ -18,8 +18,8 @@ from pgmnemo.errors import UsageError
 from pgmnemo.importers import Found, Options
 from pgmnemo.importers.lessons import lesson, time_of
 from pgmnemo.importers.sources import JSON, MEND, all_objects, is_dsn
-from pgmnemo.server.connections import READ_ONLY, connect, database_errors
-from pgmnemo.server.connections import place as called
+from pgmnemo.postgres.connections import READ_ONLY, connect, database_errors
+from pgmnemo.postgres.connections import dsn_label as called
 
 TEXTS = ("text", "content", "memory", "data")
 BATCH = 1_000  # rows that are fetched at once

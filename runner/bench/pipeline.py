@@ -17,8 +17,8 @@ from pgmnemo.embedders import default_cache_dir
 from pgmnemo.errors import ModelError, UsageError
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.server.releases import changed, release_fingerprint
-from pgmnemo.server.server_files import check_release
+from pgmnemo.postgres.releases import changed, release_fingerprint
+from pgmnemo.postgres.server_files import check_release
 from runner.bench.finish import RunResult, log, publish, refuse
 from runner.bench.measurement import answers_in_all, measure_beside, measure_under_test, remarked, silent
 from runner.bench.request import Request, selected

@@ -10,7 +10,7 @@ from pathlib import Path
 from pgmnemo.embedders import EMBEDDERS, PACKAGED, Embedder, EmbedderOptions
 from pgmnemo.errors import ModelError, UsageError
 from pgmnemo.models.at_once import MOST
-from pgmnemo.server.releases import version_number
+from pgmnemo.postgres.releases import version_number
 from runner.bench.options import RunOptions
 from runner.bench.workload import IndexedQuestion, evenly
 from runner.naming import SystemName, assigned

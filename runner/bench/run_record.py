@@ -8,8 +8,8 @@ from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 
+from pgmnemo.postgres.releases import release_of
 from pgmnemo.records import EmbedderIdentity
-from pgmnemo.server.releases import release_of
 from runner.bench.request import Request
 from runner.bench.run_state import Stopwatch
 from runner.naming import SystemName

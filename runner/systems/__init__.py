@@ -14,8 +14,8 @@ from importlib import metadata
 from types import ModuleType
 
 from pgmnemo.errors import UsageError
+from pgmnemo.postgres.temporary_folders import leased_folder
 from pgmnemo.registry import Parts
-from pgmnemo.server.folders import leased
 from runner.errors import SystemAbsent, SystemFault
 from runner.naming import SystemName
 from runner.systems.query_runner import PATIENCE, faults, within
@@ -115,7 +115,7 @@ def open_system(name: str, place: SystemContext) -> Iterator[System]:
     settings = {**place.settings, **dict(parts.settings)}
     if lacking := absent(kind, place.environ):
         raise SystemAbsent(f"{name} is {lacking}")
-    with leased(place.folder) as held, _whole(name, kind):
+    with leased_folder(place.folder) as held, _whole(name, kind):
         own = held / FILES
         own.mkdir()
         with faults(name):

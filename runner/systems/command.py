@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.releases import version_number
+from pgmnemo.postgres.releases import version_number
 from runner.protocol.editions import current
 from runner.systems import SYSTEMS, SystemContext
 from runner.systems.conformance import check_system

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from pgmnemo.server.server_files import EXTENDED
+from pgmnemo.postgres.server_files import EXTENDED
 from runner.systems.fusion import POOL
 from runner.systems.postgres import HNSW, PROJECT, FusedClient, FusedTableSystem, KeywordClient, hnsw_session
 from runner.systems.system import LEG, PEERS, Legs, SystemContext, SystemSpec

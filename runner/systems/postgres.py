@@ -15,10 +15,10 @@ import psycopg
 
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.server.connections import Connectable
-from pgmnemo.server.plain import VECTOR, Plain, open_plain
-from pgmnemo.server.server_files import PIXELTABLE, Bundle
-from pgmnemo.server.server_process import durable_settings
+from pgmnemo.postgres.connections import Connectable
+from pgmnemo.postgres.pgvector_only import VECTOR, PgvectorDatabase, open_pgvector_database
+from pgmnemo.postgres.server_files import PIXELTABLE, Bundle
+from pgmnemo.postgres.server_process import durable_settings
 from runner.systems.fusion import POOL, RANK_OFFSET
 from runner.systems.memory_usage import of_server
 from runner.systems.system import LEG, C, ClientSystem, Legs, Lesson, Lessons, Match, Query, SystemContext
@@ -72,7 +72,7 @@ class DatabaseSystem(ClientSystem[C]):
 class PlainDatabaseSystem(DatabaseSystem[C]):
     """A system in a database without pgmnemo; its objects are named `made` and are dropped at the end."""
 
-    database: Plain
+    database: PgvectorDatabase
 
     def __init__(
         self, place: SystemContext, *, own: bool = False, bundle: Bundle = PIXELTABLE,
@@ -85,7 +85,7 @@ class PlainDatabaseSystem(DatabaseSystem[C]):
         self.made = f"memory_{uuid4().hex[:12]}"
         every = {**(durable_settings() if place.durable else {}), **(settings or {})}
         self.database = self._stack.enter_context(
-            open_plain(
+            open_pgvector_database(
                 place.dsn, place.environ, sql=place.sql or SQL_FOLDER, settings=every,
                 fresh=place.durable or place.embedded or own, bundle=bundle, extensions=extensions,
             )

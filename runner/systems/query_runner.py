@@ -16,7 +16,7 @@ from typing import Any
 
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.escaping import escape_control_chars
-from pgmnemo.server import database_errors
+from pgmnemo.postgres import database_errors
 from runner.errors import SystemFault
 from runner.runs.canonical import SCORE_DIGITS, significant
 from runner.systems.system import WORKERS, Lessons, Match, Query, SupportsComponents, SupportsThreads, System

@@ -20,12 +20,12 @@ from pgvector.psycopg import register_vector
 
 from pgmnemo.embedders import pad
 from pgmnemo.paths import SQL_FOLDER
+from pgmnemo.postgres.connections import connect, dsn_label, read_dsn
+from pgmnemo.postgres.extension import InstalledVersions, installed_versions
+from pgmnemo.postgres.releases import release_fingerprint
+from pgmnemo.postgres.server_checks import server_version, value
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
-from pgmnemo.server.connections import connect, place, read_dsn
-from pgmnemo.server.extension import Installed, installed
-from pgmnemo.server.releases import release_fingerprint
-from pgmnemo.server.server_checks import server_version, value
 from runner.errors import SystemFault
 from runner.systems.system import ClientSystem, Lesson, Lessons, Match, Query, SystemContext, SystemSpec
 
@@ -86,7 +86,7 @@ class UpstreamPgmnemo(ClientSystem[UpstreamClient]):
         self.projects: dict[str, int] = {}
         self.numbers: dict[int, int] = {}  # of lessons by their ids there
         with connect(self._conninfo, mend=MEND) as login:
-            found = installed(login)
+            found = installed_versions(login)
             _check(login, found, _where(self._conninfo))
             self._width = int(value(login, WIDTH) or -1)  # -1: of any width
             self._facts = {
@@ -156,10 +156,10 @@ class UpstreamPgmnemo(ClientSystem[UpstreamClient]):
 
 
 def _where(conninfo: Mapping[str, Any]) -> str:
-    return f"the database at {place(conninfo)}, which {VARIABLE} names,"
+    return f"the database at {dsn_label(conninfo)}, which {VARIABLE} names,"
 
 
-def _check(connection: psycopg.Connection[Any], found: Installed, where: str) -> None:
+def _check(connection: psycopg.Connection[Any], found: InstalledVersions, where: str) -> None:
     """Raise SystemFault unless the database has the upstream extension, as far as can be seen."""
     ours = release_fingerprint(SQL_FOLDER, found.pgmnemo) if found.pgmnemo else None
     if ours is not None and found.fingerprint == ours:

@@ -16,8 +16,8 @@ from pgmnemo.embedders import Embedder, EmbedderOptions, default_cache_dir, unit
 from pgmnemo.errors import EmbedderError, PgmnemoError
 from pgmnemo.progress import Progress, lasting
 from pgmnemo.records import Matrix
-from pgmnemo.server.releases import changed
-from pgmnemo.server.server_files import check_release
+from pgmnemo.postgres.releases import changed
+from pgmnemo.postgres.server_files import check_release
 from runner.bench.measurement import measure_beside, measure_under_test
 from runner.bench.request import Request, selected
 from runner.bench.run_state import RunState, Stopwatch

@@ -11,7 +11,7 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgmnemo.errors import UsageError, os_errors
-from pgmnemo.server.server_checks import Session
+from pgmnemo.postgres.server_checks import Session
 
 SECRET = "PGMNEMO_SHARD_SECRET"
 PATIENCE = (

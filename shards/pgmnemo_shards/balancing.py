@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.server_checks import Session
+from pgmnemo.postgres.server_checks import Session
 from pgmnemo_shards import moving
 from pgmnemo_shards.directory import shard_named
 from pgmnemo_shards.installing import shard_session

@@ -43,8 +43,8 @@ from pgmnemo.calls import (
     store,
 )
 from pgmnemo.errors import CheckError, DatabaseError, PgmnemoError
-from pgmnemo.server.connections import connect
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.connections import connect
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo_shards import local, moving, replication
 from pgmnemo_shards.installing import open_operator
 from pgmnemo_shards.local import Local

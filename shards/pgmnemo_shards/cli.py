@@ -15,8 +15,8 @@ from cyclopts import Parameter
 
 from pgmnemo.cli_main import dispatch, run_cli
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.releases import default_version
-from pgmnemo.server.server_checks import value
+from pgmnemo.postgres.releases import default_version
+from pgmnemo.postgres.server_checks import value
 from pgmnemo.terminal import console, grid
 from pgmnemo_shards import addresses, import_existing, installing, local, standby, tenant_commands, upgrading
 from pgmnemo_shards.chaos import report, run_chaos

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from psycopg import sql
 
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.server_checks import Session, value
 
 OWNER = (
     "SELECT r.rolname FROM pg_extension e JOIN pg_roles r ON r.oid = e.extowner WHERE e.extname = 'pgmnemo'"

@@ -12,8 +12,8 @@ from psycopg import errors
 
 from pgmnemo.calls import Call, execute, grant_tenant, list_lessons, recall, store
 from pgmnemo.errors import CheckError
-from pgmnemo.server.connections import connect
-from pgmnemo.server.server_checks import Session
+from pgmnemo.postgres.connections import connect
+from pgmnemo.postgres.server_checks import Session
 from pgmnemo_shards import local, moving
 from pgmnemo_shards.installing import open_operator
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from pgmnemo.errors import UsageError
-from pgmnemo.server.server_checks import Session
+from pgmnemo.postgres.server_checks import Session
 
 SHARDS = "SELECT name, operator, capacity, address FROM directory.shard ORDER BY number"
 

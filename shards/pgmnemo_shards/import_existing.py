@@ -10,8 +10,8 @@ from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.connections import database_errors, place
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.connections import database_errors, dsn_label
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo_shards import addresses
 from pgmnemo_shards.addresses import scram_verifier
 from pgmnemo_shards.constants import ROUTER_ROLE
@@ -56,10 +56,11 @@ def import_database(router: Session, new: NewShard, version: str) -> list[str]:
     Its lessons keep their ids, and no shard in whose block some of these lie gives them again.
     """
     check_new(router, new.name)
-    with open_operator(new.conninfo) as shard, database_errors(f"the database at {place(new.conninfo)}"):
+    with open_operator(new.conninfo) as shard, database_errors(f"the database at {dsn_label(new.conninfo)}"):
         if value(shard, "SELECT to_regclass('pgmnemo.lesson') IS NULL"):
             raise UsageError(
-                f"the database at {place(new.conninfo)} has no pgmnemo; pgmnemo-shards add makes it a shard"
+                f"the database at {dsn_label(new.conninfo)} has no pgmnemo; "
+                "pgmnemo-shards add makes it a shard"
             )
         _check_unknown(router, new.name, _tenants(shard))
         blocks: dict[int, int] = dict(shard.execute(BLOCKS).fetchall())
@@ -193,7 +194,7 @@ def _read_shard(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str
     """Read the definition, number, tenants and logins of a shard from its database."""
     operator = addresses.operator_address(words, "the address of a shard")
     given = conninfo_to_dict(operator)
-    where = place(given)
+    where = dsn_label(given)
     with open_operator(given) as session, database_errors(f"the database at {where}"):
         if not value(session, IS_SHARD):
             raise UsageError(f"the database at {where} is no shard; pgmnemo-shards import takes it over")

@@ -13,11 +13,11 @@ from psycopg.conninfo import conninfo_to_dict
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.bench_database import create, exists
-from pgmnemo.server.connections import connect, database_errors, place
-from pgmnemo.server.extension import install, installed
-from pgmnemo.server.releases import release_fingerprint
-from pgmnemo.server.server_checks import Session, check_available, check_server, value
+from pgmnemo.postgres.bench_database import create, exists
+from pgmnemo.postgres.connections import connect, database_errors, dsn_label
+from pgmnemo.postgres.extension import install, installed_versions
+from pgmnemo.postgres.releases import release_fingerprint
+from pgmnemo.postgres.server_checks import Session, check_available, check_server, value
 from pgmnemo_shards.addresses import PATIENCE, scram_verifier
 from pgmnemo_shards.constants import DATABASE, IDS_PER_SHARD, ROUTER_ROLE, SQL
 from pgmnemo_shards.router_functions import (
@@ -88,7 +88,9 @@ def open_operator(conninfo: Conninfo) -> Session:
     if not value(session, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"):
         login = session.info.user
         session.close()
-        raise DatabaseError(f"{login} is no superuser at {place(conninfo)}; the operator of shards is one")
+        raise DatabaseError(
+            f"{login} is no superuser at {dsn_label(conninfo)}; the operator of shards is one"
+        )
     return session
 
 
@@ -96,7 +98,7 @@ def make_database(server: Conninfo) -> dict[str, Any]:
     """Return the database of ours on a server, made if it is missing; its conninfo."""
     with connect(server) as login:
         if not exists(login, DATABASE):
-            create(login, DATABASE, place(server))
+            create(login, DATABASE, dsn_label(server))
     return {**server, "dbname": DATABASE}
 
 
@@ -106,7 +108,7 @@ def install_shard(new: NewShard, number: int, version: str, *, again: bool = Fal
 
     Raise DatabaseError if the database is a shard already, except the shard `new` itself with `again`.
     """
-    where = place(new.conninfo)
+    where = dsn_label(new.conninfo)
     with open_operator(new.conninfo) as session, database_errors(where):
         check_server(session, where)
         if value(session, IS_SHARD):
@@ -115,7 +117,7 @@ def install_shard(new: NewShard, number: int, version: str, *, again: bool = Fal
                 raise DatabaseError(
                     f"the database at {where} is shard {known} already; name another database"
                 )
-        if installed(session).pgmnemo is None:
+        if installed_versions(session).pgmnemo is None:
             check_available(session, where, version, SQL_FOLDER)
             install(session, version)
         _check_release(session, where, version)
@@ -146,7 +148,7 @@ def create_shard_objects(session: Session, **given: object) -> None:
 
 def install_router(conninfo: Conninfo, shard: Conninfo) -> None:
     """Directory and functions in the database at `conninfo`, for the verbs that `shard` has."""
-    where = place(conninfo)
+    where = dsn_label(conninfo)
     with open_operator(shard) as example, open_operator(conninfo) as session, database_errors(where):
         if not value(session, IS_ROUTER):
             with session.transaction():
@@ -210,7 +212,7 @@ def add_shard(router: Session, new: NewShard, version: str) -> list[str]:
     """
     check_new(router, new.name)
     with shard_session(new.name, new.operator) as shard:
-        there = installed(shard).pgmnemo
+        there = installed_versions(shard).pgmnemo
         if there and value(
             shard, "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant) OR EXISTS (SELECT FROM pgmnemo.lesson)"
         ):
@@ -266,8 +268,8 @@ def install_router_for(router: Conninfo, shard: Conninfo, version: str) -> None:
         there = bool(value(session, IS_ROUTER))
     if not there:
         with open_operator(shard) as session:
-            if installed(session).pgmnemo is None:
-                check_available(session, place(shard), version, SQL_FOLDER)
+            if installed_versions(session).pgmnemo is None:
+                check_available(session, dsn_label(shard), version, SQL_FOLDER)
                 install(session, version)
         install_router(router, shard)
 
@@ -281,7 +283,7 @@ def add_replica(router: Session, shard: str, address: str) -> None:
 
 
 def _check_release(session: Session, where: str, version: str) -> None:
-    found = installed(session)
+    found = installed_versions(session)
     if found.pgmnemo != version:
         raise DatabaseError(
             f"{where} holds pgmnemo {found.pgmnemo}, and the other shards {version}: bring the older side up "

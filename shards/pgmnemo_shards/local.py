@@ -24,11 +24,11 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError, UsageError, os_errors
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.folders import open_to_others, stop_server
-from pgmnemo.server.releases import default_version
-from pgmnemo.server.server_files import PIXELTABLE, installation, stage_extension
-from pgmnemo.server.server_process import SUPERUSER, ServerProcess, give_to_server
-from pgmnemo.server.servers import SOCKET_PATH_LIMIT, install_for_server
+from pgmnemo.postgres.releases import default_version
+from pgmnemo.postgres.server_files import PIXELTABLE, installation, stage_extension
+from pgmnemo.postgres.server_process import SUPERUSER, ServerProcess, give_to_server
+from pgmnemo.postgres.servers import SOCKET_PATH_LIMIT, install_for_server
+from pgmnemo.postgres.temporary_folders import open_to_others, stop_server
 from pgmnemo_shards.constants import DATABASE
 from pgmnemo_shards.debian import router_home
 from pgmnemo_shards.installing import (

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import errors
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo_shards.directory import Move
 from pgmnemo_shards.installing import open_operator, open_shard
 

@@ -18,8 +18,8 @@ from dataclasses import replace
 from uuid import UUID
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.connections import database_errors
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.connections import database_errors
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo_shards import copying, replication
 from pgmnemo_shards.directory import Move, moves, shard_named, shard_of
 from pgmnemo_shards.move_sessions import (

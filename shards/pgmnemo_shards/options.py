@@ -13,8 +13,8 @@ import psycopg
 from cyclopts import App, Parameter
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.server.connections import database_errors, place
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.connections import database_errors, dsn_label
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo.terminal import SafeConsole
 from pgmnemo_shards import addresses, installing, local
 from pgmnemo_shards.directory import shards
@@ -51,7 +51,7 @@ def remote_router(router: str | None, folder: Path | None = None) -> dict[str, A
 def router_session(folder: Path | None, router: str | None) -> Iterator[Session]:
     """Yield a session of the operator on the router: the given one, or that of the local cluster."""
     conninfo = remote_router(router, folder) or local.find(folder or local.default_folder()).conninfo()
-    where = place(conninfo)
+    where = dsn_label(conninfo)
     with (
         installing.open_operator(conninfo) as session,
         database_errors(f"the router at {where}"),

@@ -18,8 +18,8 @@ from psycopg import errors, pq, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.server.connections import connect, database_errors
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.connections import connect, database_errors
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo_shards.copying import LESSON, columns
 from pgmnemo_shards.directory import Move, moves, shards
 from pgmnemo_shards.installing import open_shard

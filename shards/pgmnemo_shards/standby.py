@@ -8,8 +8,8 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.connections import database_errors
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.connections import database_errors
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo_shards.directory import shard_named, shards
 from pgmnemo_shards.installing import open_operator, shard_session
 

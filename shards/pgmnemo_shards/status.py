@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.server.server_checks import Session
+from pgmnemo.postgres.server_checks import Session
 from pgmnemo_shards.installing import shard_session
 
 SHARDS = """

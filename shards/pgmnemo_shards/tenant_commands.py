@@ -10,7 +10,7 @@ from uuid import UUID
 from cyclopts import Parameter
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.server_checks import Session, value
+from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo.terminal import console, grid
 from pgmnemo_shards import balancing, moving
 from pgmnemo_shards.balancing import MEGABYTE, Budget, Planned

@@ -14,9 +14,9 @@ from psycopg import errors, sql
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.paths import SQL_FOLDER, release_numbers
-from pgmnemo.server.connections import database_errors
-from pgmnemo.server.extension import installed
-from pgmnemo.server.server_checks import Session, check_available, value
+from pgmnemo.postgres.connections import database_errors
+from pgmnemo.postgres.extension import installed_versions
+from pgmnemo.postgres.server_checks import Session, check_available, value
 from pgmnemo_shards.copying import OWNER
 from pgmnemo_shards.directory import moves, shards
 from pgmnemo_shards.installing import create_router_objects, create_shard_objects, shard_session
@@ -82,7 +82,7 @@ def upgrade(router: Session, version: str, say: Say = lambda text: None) -> None
 
 
 def _check(session: Session, name: str, version: str) -> None:
-    found = installed(session).pgmnemo or "0"
+    found = installed_versions(session).pgmnemo or "0"
     if release_numbers(found) > release_numbers(version):
         raise DatabaseError(
             f"shard {name} has pgmnemo {found}, which is newer than {version}: "
@@ -95,7 +95,7 @@ def _upgrade_shard(session: Session, name: str, version: str) -> str:
     """Upgrade the extension and the router's functions in one transaction, while calls wait; return the
     earlier version.
     """
-    before = str(installed(session).pgmnemo)
+    before = str(installed_versions(session).pgmnemo)
     with session.transaction():
         _execute_locked(session, LOCK_SHARD, f"a call on shard {name}")
         if before != version:

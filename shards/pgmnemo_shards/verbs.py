@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgmnemo.server.server_checks import Session
+from pgmnemo.postgres.server_checks import Session
 
 VERBS = """
 SELECT p.proname, p.provolatile = 'v', p.proretset,

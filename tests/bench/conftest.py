@@ -25,8 +25,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server import open_database
-from pgmnemo.server.servers import temporary_server
+from pgmnemo.postgres import open_database
+from pgmnemo.postgres.servers import temporary_server
 from runner.cli import main
 from tests.helping import CURRENT, free_port
 

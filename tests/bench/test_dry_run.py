@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.server.bench_database import database_name
+from pgmnemo.postgres.bench_database import database_name
 from runner.protocol.editions import current
 from tests.helping import CURRENT
 

@@ -17,8 +17,8 @@ import pytest
 
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.models import http
+from pgmnemo.postgres.bench_database import database_name
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.server.bench_database import database_name
 from runner import Request, run
 from runner.protocol.datasets.suite import PARITY
 from runner.systems import SYSTEMS, Lessons, Match, Query, System, SystemSpec

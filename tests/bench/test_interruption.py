@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from pgmnemo.server.bench_database import database_name
+from pgmnemo.postgres.bench_database import database_name
 from runner.systems import absent, kind_of
 from tests.helping import CURRENT, until
 

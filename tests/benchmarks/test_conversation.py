@@ -14,7 +14,7 @@ from benchmarks import conversation
 from benchmarks.chats import generator
 from benchmarks.chats.generator import DAYS, LANGUAGES, NOW, USER, Question, make_chat
 from benchmarks.chats.measure import Result, ask_about_boat, nearly_equal, open_memory
-from pgmnemo.server.releases import default_version
+from pgmnemo.postgres.releases import default_version
 
 CHANGED = Question("Where do I live?", "I live in Porto now.", "I live in Faro.", "address", False)
 

@@ -23,13 +23,13 @@ from psycopg.rows import dict_row
 
 from pgmnemo.client.naming import tenant_id
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server import server_files
-from pgmnemo.server.server_files import EMBEDDED, PIXELTABLE, installation, stage_extension, stage_server
-from pgmnemo.server.server_process import SERVER_USER, SETTINGS, SUPERUSER, ServerProcess, give_to_server
+from pgmnemo.postgres import server_files
+from pgmnemo.postgres.server_files import EMBEDDED, PIXELTABLE, installation, stage_extension, stage_server
+from pgmnemo.postgres.server_process import SERVER_USER, SETTINGS, SUPERUSER, ServerProcess, give_to_server
 from tests.docs.pages import blocks
 from tests.docs.test_pages import Reader
 from tests.helping import until
-from tests.pgmnemo.local.serving import new_base
+from tests.pgmnemo.postgres.embedded.serving import new_base
 from tests.security.attacked import OURS, PROJECT, ROLES, A, B, Server, Site, vector
 
 PAGE = "howto/operating.md"

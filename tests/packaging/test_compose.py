@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgmnemo.server import discovery
+from pgmnemo.postgres import discovery
 
 COMMANDS = (["docker-compose"], ["docker", "compose"])
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pgmnemo.server import discovery
-from pgmnemo.server.server_checks import MIN_PGVECTOR
-from pgmnemo.server.server_files import installation
-from pgmnemo.server.server_process import SETTINGS, ServerProcess, give_to_server
+from pgmnemo.postgres import discovery
+from pgmnemo.postgres.server_checks import MIN_PGVECTOR
+from pgmnemo.postgres.server_files import installation
+from pgmnemo.postgres.server_process import SETTINGS, ServerProcess, give_to_server
 from tests.helping import CURRENT
 
 SHARE = "/usr/share/postgresql/18"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from pgmnemo.postgres import discovery, open_database
 from pgmnemo.progress import QUIET
-from pgmnemo.server import discovery, open_database
 from tests.helping import CURRENT
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pgmnemo.server.server_files import installation
+from pgmnemo.postgres.server_files import installation
 from tests.helping import CURRENT
 
 HEADER = '\\echo Use "CREATE EXTENSION pgmnemo" to load this file. \\quit\n'
@@ -32,7 +32,7 @@ def copy(sql: Path, tmp_path: Path) -> Path:
         (folder / "src" / layer).mkdir(parents=True)
     for name in ("Makefile", "assemble.py", "META.json.in", "pgmnemo.control"):
         shutil.copy(sql / name, folder)
-    form = Path("pgmnemo", "server", "installing", "statements.py")  # how a script is written as statements
+    form = Path("pgmnemo", "postgres", "install", "statements.py")  # how a script is written as statements
     (tmp_path / form).parent.mkdir(parents=True)
     shutil.copy(sql.parent / form, tmp_path / form)
     (folder / "releases.toml").write_text("")

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pgmnemo.server.server_files import installation
+from pgmnemo.postgres.server_files import installation
 from tests.helping import CURRENT
 from tests.packaging.test_dockerfile import extended_server
 from tests.packaging.test_makefile import make

@@ -24,7 +24,7 @@ import pytest
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions, pad
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.records import Matrix
-from pgmnemo.server.servers import temporary_server
+from pgmnemo.postgres.servers import temporary_server
 from runner.bench.workload import CorpusLessons, IndexedQuestion, Workload
 from runner.protocol.datasets import SUITES
 from runner.protocol.templates.embedding import embed_corpus

@@ -13,8 +13,8 @@ from uuid import UUID
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from pgmnemo.server.releases import default_version
-from pgmnemo.server.server_files import installation
+from pgmnemo.postgres.releases import default_version
+from pgmnemo.postgres.server_files import installation
 
 Connection = psycopg.Connection[Any]
 OURS = default_version()

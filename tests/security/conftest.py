@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.servers import temporary_server
+from pgmnemo.postgres.servers import temporary_server
 from tests.security.attacked import OURS, ROLES, Server, Site
 from tests.sql.conftest import POSTGRES
 

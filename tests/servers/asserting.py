@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pgmnemo.server.doctor import OK, diagnose
-from pgmnemo.server.server_process import SUPERUSER
+from pgmnemo.postgres.doctor import OK, diagnose
+from pgmnemo.postgres.server_process import SUPERUSER
 from tests.servers.bench import TENANT, Database, Rows
 from tests.servers.notes import vectors
 

@@ -18,8 +18,8 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.server_files import PIXELTABLE, installation, stage_extension, stage_server
-from pgmnemo.server.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server, identity
+from pgmnemo.postgres.server_files import PIXELTABLE, installation, stage_extension, stage_server
+from pgmnemo.postgres.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server, identity
 from tests.helping import CURRENT
 from tests.servers.notes import WIDTH, Note, vectors, writable
 

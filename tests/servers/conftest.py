@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.pgmnemo.local.serving import new_base
+from tests.pgmnemo.postgres.embedded.serving import new_base
 from tests.servers.bench import Bench, opened
 
 OUTCOMES = {"passed": "passed", "failed": "FAILED", "skipped": "not here"}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
-from pgmnemo.server.server_process import SUPERUSER
+from pgmnemo.postgres.server_process import SUPERUSER
 from tests.servers.asserting import answers_as, is_sound, mend, unfound, wrong
 from tests.servers.bench import Absent, Bench
 from tests.servers.ways import CELLS, Cell

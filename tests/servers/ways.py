@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from pgmnemo.local import LocalServer, binaries, upgrade
 from pgmnemo.paths import SQL_FOLDER, release_numbers
+from pgmnemo.postgres.embedded import EmbeddedServer, binaries, upgrade
+from pgmnemo.postgres.install import install_into_database
+from pgmnemo.postgres.install.statements import plain_statements
+from pgmnemo.postgres.releases import scripts
+from pgmnemo.postgres.server_process import SUPERUSER
 from pgmnemo.probe import PLAIN_SQL
-from pgmnemo.server.installing import install_into
-from pgmnemo.server.installing.statements import plain
-from pgmnemo.server.releases import scripts
-from pgmnemo.server.server_process import SUPERUSER
 from tests.helping import until
 from tests.servers.asserting import wrong
 from tests.servers.bench import LOCALES, MAJORS, OWNER, TENANT, Bench, Database, package_installation
@@ -89,7 +89,7 @@ def plain_sql(encoding: str) -> Callable[[Bench], Pair]:
         server = bench.server(18)
         made, copy = (server.database(name, encoding) for name in ("plain", "plain_restored"))
         made.run(f"GRANT CREATE ON DATABASE plain TO {OWNER}", user=SUPERUSER)
-        install_into({**made.place, "user": OWNER}, way=PLAIN_SQL, tenants=[TENANT])
+        install_into_database({**made.place, "user": OWNER}, way=PLAIN_SQL, tenants=[TENANT])
         made.load()
         dump = bench.program(18, "pg_dump", "-Fc", "-d", made.dsn())
         bench.program(18, "pg_restore", "-1", "-d", copy.dsn(), given=dump)
@@ -106,9 +106,9 @@ def plain_updated(version: str, encoding: str) -> Callable[[Bench], Pair]:
         with made.connect() as connection, connection.transaction():
             connection.execute("CREATE SCHEMA pgmnemo")
             for path in scripts(SQL_FOLDER, version):
-                connection.execute(plain(path.read_text(encoding="utf-8"), "public").encode())
+                connection.execute(plain_statements(path.read_text(encoding="utf-8"), "public").encode())
         made.load()
-        install_into({**made.place, "user": OWNER})
+        install_into_database({**made.place, "user": OWNER})
         return made, anew(bench, 18, encoding=encoding)
 
     return make
@@ -188,7 +188,7 @@ def upgraded(bench: Bench) -> Pair:
 
 def folder(bench: Bench, name: str) -> Database:
     """Open a memory folder, which stays open."""
-    server = LocalServer.open(bench.folder / name)
+    server = EmbeddedServer.open(bench.folder / name)
     bench.stack.enter_context(closing(server))
     return Database(server.conninfo, NOTES, owner="pgmnemo")
 
@@ -197,7 +197,7 @@ def folder_upgraded(bench: Bench) -> Pair:
     """Bring a memory folder from 16 to 18 by `mnemo upgrade`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(binaries.VARIABLE, str(package_installation(16) / "bin/pg_config"))
-        with closing(LocalServer.open(bench.folder / "older")) as server:
+        with closing(EmbeddedServer.open(bench.folder / "older")) as server:
             Database(server.conninfo, NOTES, owner="pgmnemo").load()
     upgrade(bench.folder / "older")
     return folder(bench, "older"), folder(bench, "newer").load()

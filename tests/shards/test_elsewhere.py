@@ -16,8 +16,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from pgmnemo.server.folders import stop_server
-from pgmnemo.server.server_process import give_to_server, identity
+from pgmnemo.postgres.server_process import give_to_server, identity
+from pgmnemo.postgres.temporary_folders import stop_server
 from pgmnemo_shards import cli
 from pgmnemo_shards.debian import router_home
 from pgmnemo_shards.local import Local

@@ -17,10 +17,10 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.paths import CONTROL
-from pgmnemo.server.extension import install
-from pgmnemo.server.releases import default_version
-from pgmnemo.server.server_files import installation
-from pgmnemo.server.server_process import give_to_server
+from pgmnemo.postgres.extension import install
+from pgmnemo.postgres.releases import default_version
+from pgmnemo.postgres.server_files import installation
+from pgmnemo.postgres.server_process import give_to_server
 from pgmnemo_shards import cli, local, moving, upgrading
 from pgmnemo_shards.debian import router_home
 from pgmnemo_shards.installing import make_database

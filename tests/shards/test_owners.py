@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgmnemo.server.releases import default_version
+from pgmnemo.postgres.releases import default_version
 from pgmnemo_shards import cli, moving
 from tests.shards.conftest import Connection, Site, fill, store
 

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from numpy.typing import NDArray
 
-from pgmnemo.server import Database, open_database
+from pgmnemo.postgres import Database, open_database
 from tests.helping import CURRENT
 
 POSTGRES = int(os.environ.get("PGMNEMO_POSTGRES", "18"))

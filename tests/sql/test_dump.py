@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgmnemo.server.server_files import installation
+from pgmnemo.postgres.server_files import installation
 
 Connection = psycopg.Connection[Any]
 

@@ -11,8 +11,8 @@ import pytest
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.server_files import EXTENDED, installation
-from pgmnemo.server.servers import temporary_server
+from pgmnemo.postgres.server_files import EXTENDED, installation
+from pgmnemo.postgres.servers import temporary_server
 
 Connection = psycopg.Connection[Any]
 AGENT, OWNER = "floor_agent", "floor_owner"

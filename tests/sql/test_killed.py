@@ -19,7 +19,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.server import open_database
+from pgmnemo.postgres import open_database
 from tests.helping import CURRENT
 from tests.sql.conftest import POSTGRES, Connection, Tenant
 from tests.sql.sound import QUESTIONS, WORDS

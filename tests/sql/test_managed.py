@@ -13,9 +13,9 @@ import psycopg
 from psycopg import sql
 
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server import fingerprint
-from pgmnemo.server.releases import scripts
-from pgmnemo.server.servers import temporary_server
+from pgmnemo.postgres import fingerprint
+from pgmnemo.postgres.releases import scripts
+from pgmnemo.postgres.servers import temporary_server
 from tests.helping import CURRENT
 from tests.sql.assembling import assemble
 

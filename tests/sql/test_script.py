@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgmnemo.server.releases import changed
+from pgmnemo.postgres.releases import changed
 from tests.helping import CURRENT
 from tests.sql.assembling import assemble
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.releases import setting_defaults
+from pgmnemo.postgres.releases import setting_defaults
 
 README = Path(__file__).resolve().parents[2] / "sql" / "README.md"
 

@@ -21,7 +21,7 @@ from psycopg import errors
 
 from pgmnemo.adapters.langgraph_items import key_of, namespace_of, topic_of
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server import fingerprint
+from pgmnemo.postgres import fingerprint
 from tests.helping import CURRENT
 
 Connection = psycopg.Connection[Any]

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from pgmnemo.errors import UsageError
+from pgmnemo.postgres.pgvector_only import NAME
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.registry import Parts
-from pgmnemo.server.plain import NAME
 from runner import systems
 from runner.errors import SystemAbsent, SystemFault
 from runner.systems import SYSTEMS, Lessons, System, SystemContext, SystemSpec, absent, kind_of, open_system

@@ -27,8 +27,8 @@ import os, sys
 sys.path[:] = sys.argv[2:]
 from pathlib import Path
 import psycopg, pgvector.psycopg, encodings.idna
-from pgmnemo.server import server_files
-from pgmnemo.server.releases import SQL_FOLDER
+from pgmnemo.postgres import server_files
+from pgmnemo.postgres.releases import SQL_FOLDER
 from runner.systems import SystemContext
 from runner.systems.pg_textsearch import PgTextsearch
 readable = Path(sys.argv[1])

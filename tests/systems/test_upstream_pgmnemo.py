@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.releases import release_fingerprint
+from pgmnemo.postgres.releases import release_fingerprint
 from runner.errors import SystemFault
 from runner.systems import SystemContext, absent, kind_of, open_system
 from runner.systems.controls import ExactCosine

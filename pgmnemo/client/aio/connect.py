@@ -16,11 +16,11 @@ from pgmnemo.client.aio.connections import (
 )
 from pgmnemo.client.aio.executor import AsyncExecutor
 from pgmnemo.errors import UsageError
-from pgmnemo.local import LocalServer
+from pgmnemo.postgres.connections import dsn_label
+from pgmnemo.postgres.embedded import EmbeddedServer
+from pgmnemo.postgres.releases import default_version
 from pgmnemo.probe import ServerInfo, probe
 from pgmnemo.progress import Progress
-from pgmnemo.server.connections import place
-from pgmnemo.server.releases import default_version
 
 GATE_OFF = {"gate_strict": "off"}  # in a folder the role has it so
 
@@ -45,13 +45,15 @@ async def open_database(
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
         server = await run_blocking(
-            partial(LocalServer.open, given, progress=progress), undo=LocalServer.close
+            partial(EmbeddedServer.open, given, progress=progress), undo=EmbeddedServer.close
         )
         own = AsyncInternalPool(server.conninfo, connections, server)
         return await _probed(own, settings, patience, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
         source: AsyncConnectionSource = AsyncInternalPool(given, connections)
-        return await _probed(source, {**GATE_OFF, **settings}, patience, f"the database at {place(given)}")
+        return await _probed(
+            source, {**GATE_OFF, **settings}, patience, f"the database at {dsn_label(given)}"
+        )
     if isinstance(given, AsyncConnection):
         source = AsyncBorrowedConnection(given)
     elif is_pool(given):

@@ -17,8 +17,8 @@ from psycopg.pq import TransactionStatus
 from pgmnemo.client.aio.concurrency import AsyncConnection, Lock, Semaphore, run_blocking
 from pgmnemo.client.retries import is_readable
 from pgmnemo.errors import UsageError
-from pgmnemo.local import LocalServer
-from pgmnemo.server.connections import without_service
+from pgmnemo.postgres.connections import without_service
+from pgmnemo.postgres.embedded import EmbeddedServer
 
 PREPARE_THRESHOLD = 5  # calls of a statement until it is prepared, as psycopg has it
 
@@ -80,7 +80,7 @@ class AsyncInternalPool:
         self,
         conninfo: Mapping[str, Any],
         most: int,
-        server: LocalServer | None = None,
+        server: EmbeddedServer | None = None,
     ) -> None:
         self.conninfo, self._server = conninfo, server
         self._prepare: int | None = None
@@ -120,7 +120,7 @@ class AsyncInternalPool:
             except psycopg.OperationalError:
                 if self._server is None:
                     raise
-                await run_blocking(self._server.ensure)
+                await run_blocking(self._server.ensure_running)
                 connection = await self._open_connection()
         except psycopg.OperationalError as error:
             raise ConnectError(error) from None

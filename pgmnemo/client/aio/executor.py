@@ -20,7 +20,7 @@ from pgmnemo.client.encodings import transliterate
 from pgmnemo.client.retries import RetryTimer
 from pgmnemo.client.vectors import client_adapters
 from pgmnemo.errors import UsageError
-from pgmnemo.server.connections import refusal
+from pgmnemo.postgres.connections import connect_error
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 ENCODING_HELP = (
@@ -113,7 +113,7 @@ class AsyncExecutor:
         except Exception:
             if attempts.unsure:
                 raise
-            raise refusal(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
+            raise connect_error(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
 
     async def copy_staged(
         self,

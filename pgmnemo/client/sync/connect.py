@@ -17,11 +17,11 @@ from pgmnemo.client.sync.connections import (
 )
 from pgmnemo.client.sync.executor import Executor
 from pgmnemo.errors import UsageError
-from pgmnemo.local import LocalServer
+from pgmnemo.postgres.connections import dsn_label
+from pgmnemo.postgres.embedded import EmbeddedServer
+from pgmnemo.postgres.releases import default_version
 from pgmnemo.probe import ServerInfo, probe
 from pgmnemo.progress import Progress
-from pgmnemo.server.connections import place
-from pgmnemo.server.releases import default_version
 
 GATE_OFF = {"gate_strict": "off"}  # in a folder the role has it so
 
@@ -45,12 +45,14 @@ def open_database(
     if not 1 <= connections <= 1000:
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
-        server = run_blocking(partial(LocalServer.open, given, progress=progress), undo=LocalServer.close)
+        server = run_blocking(
+            partial(EmbeddedServer.open, given, progress=progress), undo=EmbeddedServer.close
+        )
         own = InternalPool(server.conninfo, connections, server)
         return _probed(own, settings, patience, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
         source: ConnectionSource = InternalPool(given, connections)
-        return _probed(source, {**GATE_OFF, **settings}, patience, f"the database at {place(given)}")
+        return _probed(source, {**GATE_OFF, **settings}, patience, f"the database at {dsn_label(given)}")
     if isinstance(given, Connection):
         source = BorrowedConnection(given)
     elif is_pool(given):

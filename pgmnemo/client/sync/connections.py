@@ -18,8 +18,8 @@ from psycopg.pq import TransactionStatus
 from pgmnemo.client.retries import is_readable
 from pgmnemo.client.sync.concurrency import Connection, Lock, Semaphore, run_blocking
 from pgmnemo.errors import UsageError
-from pgmnemo.local import LocalServer
-from pgmnemo.server.connections import without_service
+from pgmnemo.postgres.connections import without_service
+from pgmnemo.postgres.embedded import EmbeddedServer
 
 PREPARE_THRESHOLD = 5  # calls of a statement until it is prepared, as psycopg has it
 
@@ -81,7 +81,7 @@ class InternalPool:
         self,
         conninfo: Mapping[str, Any],
         most: int,
-        server: LocalServer | None = None,
+        server: EmbeddedServer | None = None,
     ) -> None:
         self.conninfo, self._server = conninfo, server
         self._prepare: int | None = None
@@ -121,7 +121,7 @@ class InternalPool:
             except psycopg.OperationalError:
                 if self._server is None:
                     raise
-                run_blocking(self._server.ensure)
+                run_blocking(self._server.ensure_running)
                 connection = self._open_connection()
         except psycopg.OperationalError as error:
             raise ConnectError(error) from None

@@ -21,7 +21,7 @@ from pgmnemo.client.sync.concurrency import Connection, Cursor, current_loop, fe
 from pgmnemo.client.sync.connections import ConnectError, ConnectionSource
 from pgmnemo.client.vectors import client_adapters
 from pgmnemo.errors import UsageError
-from pgmnemo.server.connections import refusal
+from pgmnemo.postgres.connections import connect_error
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 ENCODING_HELP = (
@@ -112,7 +112,7 @@ class Executor:
         except Exception:
             if attempts.unsure:
                 raise
-            raise refusal(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
+            raise connect_error(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
 
     def copy_staged(
         self,

@@ -11,8 +11,8 @@ from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
 from pgmnemo.paths import SQL_FOLDER
+from pgmnemo.postgres.server_files import check_release
 from pgmnemo.progress import Progress
-from pgmnemo.server.server_files import check_release
 from pgmnemo.terminal import say
 from runner.bench.options import RunOptions
 from runner.bench.pipeline import run

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pgmnemo.postgres.releases import default_version
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity
-from pgmnemo.server.releases import default_version
 from runner.protocol.editions import EmbedderPins
 from runner.protocol.gates.gate import Gate, GateFinding, RunFacts, not_yet
 from runner.records import Status

@@ -18,9 +18,9 @@ from pgmnemo import calls
 from pgmnemo.calls import execute
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.paths import SQL_FOLDER, release_numbers
+from pgmnemo.postgres import Database, database_errors, open_database
+from pgmnemo.postgres.server_process import durable_settings
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.server import Database, database_errors, open_database
-from pgmnemo.server.server_process import durable_settings
 from runner.protocol.editions import current
 from runner.systems import MODES
 from runner.systems.pgmnemo.plans import typical_plans

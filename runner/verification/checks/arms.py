@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pgmnemo.server.releases import release_fingerprints
+from pgmnemo.postgres.releases import release_fingerprints
 from runner.naming import SystemName
 from runner.records import Corpus
 from runner.runs.config import OURS, RunConfig

@@ -14,7 +14,7 @@ from uuid import uuid5
 
 from pgmnemo.paths import release_numbers
 from pgmnemo.records import EmbedderIdentity
-from pgmnemo.server.releases import release_fingerprint, release_of, setting_defaults
+from pgmnemo.postgres.releases import release_fingerprint, release_of, setting_defaults
 from runner.bench.run_record import (
     ACTIVE,
     INACTIVE,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from pgmnemo.paths import release_numbers
-from pgmnemo.server.releases import setting_defaults
+from pgmnemo.postgres.releases import setting_defaults
 from runner.naming import SystemName
 from runner.protocol.datasets import SUITES
 from runner.records import Json

@@ -345,7 +345,7 @@ def next_number() -> int:
 def main(count: int, first: int) -> None:
     from pgmnemo import AsyncMemory, Memory
     from tests.pgmnemo.client.driving import Place
-    from tests.pgmnemo.server.memories import memories
+    from tests.pgmnemo.postgres.memories import memories
     from tests.security.attacked import OURS
     from tests.sql.conftest import POSTGRES
 

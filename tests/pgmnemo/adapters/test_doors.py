@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.pgmnemo.local.serving import new_base
+from tests.pgmnemo.postgres.embedded.serving import new_base
 from tests.reader import Session
 
 MISSING = {  # the adapter: the module that is not there, and what is said of it

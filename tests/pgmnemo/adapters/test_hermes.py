@@ -26,7 +26,7 @@ from pgmnemo import Memory, Scope
 from pgmnemo.client.rendering import FIRST, about_tokens
 from tests.pgmnemo.client.cutting import door
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.local.serving import new_base
+from tests.pgmnemo.postgres.embedded.serving import new_base
 from tests.reader import Session
 
 ROOT = Path(__file__).parents[3]

@@ -15,9 +15,9 @@ import pytest
 from pgmnemo import Memory
 from pgmnemo.cli.printing import document, to_builtins
 from pgmnemo.client.memory_embedder import MemoryEmbedder
-from pgmnemo.local import LocalServer
+from pgmnemo.postgres.embedded import EmbeddedServer
 from tests.pgmnemo.cli.conftest import Mnemo
-from tests.pgmnemo.local.serving import connected
+from tests.pgmnemo.postgres.embedded.serving import connected
 
 AT = "2026-05-02T10:00:00+00:00"
 
@@ -297,7 +297,7 @@ def test_the_remedy_of_a_folder_is_a_command(mnemo: Mnemo, room: Path) -> None:
     here = ("--memory", str(room / "older"), "--tenant", "ada")
     assert mnemo("init", str(room / "older")).code == 0
     assert mnemo("add", "I moved to Lisbon.", *here).code == 0
-    with closing(LocalServer.open(room / "older")) as server, connected(server, user="postgres") as root:
+    with closing(EmbeddedServer.open(room / "older")) as server, connected(server, user="postgres") as root:
         root.execute("SET session_replication_role = replica")  # no trigger cuts the words again
         root.execute("UPDATE pgmnemo.lesson SET lexemes = 'of:1 another:2', text_config = 'german'")
     found = mnemo("doctor", *here, "--json")

@@ -16,7 +16,7 @@ import pytest
 
 from tests.pgmnemo.client.cutting import Door, door
 from tests.pgmnemo.client.driving import SHELLS, Place, Shell
-from tests.pgmnemo.server.memories import memories
+from tests.pgmnemo.postgres.memories import memories
 from tests.security.attacked import OURS
 from tests.sql.conftest import POSTGRES
 

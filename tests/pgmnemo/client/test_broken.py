@@ -22,7 +22,7 @@ import pytest
 
 from pgmnemo import AsyncMemory, Item, Memory
 from pgmnemo.errors import DatabaseError, LostError, OutputError, PgmnemoError, UsageError
-from pgmnemo.local import LocalServer
+from pgmnemo.postgres.embedded import EmbeddedServer
 from pgmnemo.probe import MIN_VERSION
 from tests.helping import CURRENT
 from tests.pgmnemo.client.driving import Place, Shell
@@ -156,9 +156,9 @@ def test_without_patience_the_error_says_how_many_are_stored_and_all_can_be_give
 def test_an_opening_that_is_cancelled_leaves_no_server_behind(
     stays: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    began, go_on, opened, open_folder = threading.Event(), threading.Event(), [], LocalServer.open
+    began, go_on, opened, open_folder = threading.Event(), threading.Event(), [], EmbeddedServer.open
 
-    def slowly(folder: Path, **given: Any) -> LocalServer:
+    def slowly(folder: Path, **given: Any) -> EmbeddedServer:
         began.set()
         go_on.wait()
         opened.append(open_folder(folder, **given))
@@ -174,7 +174,7 @@ def test_an_opening_that_is_cancelled_leaves_no_server_behind(
         with pytest.raises(UsageError, match="was closed; open it again"):
             opened[0].ensure()
 
-    monkeypatch.setattr(LocalServer, "open", slowly)
+    monkeypatch.setattr(EmbeddedServer, "open", slowly)
     asyncio.run(cancel())
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pgmnemo import Memory
 from pgmnemo.client.location import dsn_parameters
-from tests.pgmnemo.local.serving import new_base
+from tests.pgmnemo.postgres.embedded.serving import new_base
 
 FOREIGN = {
     "PGOPTIONS": "-c statement_timeout=1", "PGCLIENTENCODING": "LATIN1", "PGCHANNELBINDING": "require",

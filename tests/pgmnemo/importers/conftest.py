@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from pgmnemo import Memory
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.importers import IMPORTERS, Found, Options
-from pgmnemo.local import LocalServer
+from pgmnemo.postgres.embedded import EmbeddedServer
 
 Read = Callable[..., list[Found]]
 Write = Callable[..., Path]
@@ -57,7 +57,7 @@ def kept() -> Iterator[tuple[Memory, str]]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)  # as root the server runs as another user
         with Memory.open(Path(folder, "memory"), embedder=None) as memory:
-            server = LocalServer.open(Path(folder, "memory"))
+            server = EmbeddedServer.open(Path(folder, "memory"))
             try:
                 yield memory, make_conninfo(**server.conninfo)
             finally:

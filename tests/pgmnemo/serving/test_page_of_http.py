@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from pgmnemo.serving.verbs import VERBS
-from tests.pgmnemo.local.serving import new_base
+from tests.pgmnemo.postgres.embedded.serving import new_base
 from tests.reader import path
 
 PAGE = Path(__file__).parents[3] / "docs" / "doors" / "http.md"

@@ -27,7 +27,7 @@ from pgmnemo.client.naming import tenant_id
 from pgmnemo.serving.tokens import Tokens
 from tests.helping import until
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.local.serving import new_base
+from tests.pgmnemo.postgres.embedded.serving import new_base
 
 SOON = 240.0  # seconds; a machine may be busy
 GIGABYTE = 1 << 30

@@ -12,8 +12,8 @@ from benchmarks.scale import same_answers
 from benchmarks.scale.same_answers import DEPTH, Compared, part_of, same
 from pgmnemo.calls import Call, Rows
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
+from pgmnemo.postgres.server_checks import Session
 from pgmnemo.progress import Progress
-from pgmnemo.server.server_checks import Session
 from pgmnemo_shards import local
 from pgmnemo_shards.temporary_folder import temporary_folder
 from runner.protocol.datasets import SUITES

@@ -7,7 +7,7 @@ from random import Random
 import msgspec
 
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.server.releases import release_fingerprint, setting_defaults
+from pgmnemo.postgres.releases import release_fingerprint, setting_defaults
 from runner.protocol.editions import edition, known
 from runner.records import Json
 from tests.verify.forge.draft import Draft, Inapplicable, forgery

@@ -1,0 +1,123 @@
+"""The server of a memory's folder, as one of the processes that use it sees it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.posix import check_folders
+from pgmnemo.postgres.embedded.binaries import Binaries, newest
+from pgmnemo.postgres.embedded.cluster import Cluster
+from pgmnemo.postgres.embedded.database_setup import create_missing, session, try_connect, update_extension
+from pgmnemo.postgres.embedded.memory_folder import MemoryFolder, folder_errors, major_of, open_folder
+from pgmnemo.postgres.releases import version_number
+from pgmnemo.progress import QUIET, Progress
+
+
+class EmbeddedServer:
+    """A hold on the server of a folder, which runs while any process has a hold. It blocks.
+
+    A killed process loses its hold at once; after the last, the next process to open the folder adopts the
+    running server.
+    """
+
+    def __init__(self, cluster: Cluster, lock: int) -> None:
+        self.cluster, self._lock = cluster, lock
+        atexit.register(self.close)
+
+    @classmethod
+    def open(cls, folder: Path, *, wanted: str | None = None, progress: Progress = QUIET) -> EmbeddedServer:
+        """Create, start or adopt the memory in `folder`, with version `wanted` of the extension (None: the
+        current version).
+
+        An older extension is updated after a dump beside it. Raise UsageError or DatabaseError.
+        """
+        check_folders()
+        place, version = open_folder(folder), version_number(wanted)
+        with folder_errors(place), place.exclusive(progress):
+            lock = place.shared_lock()
+            cluster = None
+            try:
+                cluster = _open_cluster(place, progress)
+                _start_and_update(cluster, version, progress)
+                return cls(cluster, lock)
+            except BaseException:
+                _release(place, cluster, lock)
+                raise
+
+    @property
+    def conninfo(self) -> Mapping[str, str]:
+        """Return the login parameters of the ordinary role that owns the database and the extension."""
+        return self.cluster.address()
+
+    def ensure_running(self) -> None:
+        """Start the server again if it has died meanwhile; afterwards it answers."""
+        if self._lock < 0:
+            raise UsageError(f"{self.cluster.folder.path} was closed; open it again")
+        with folder_errors(self.cluster.folder):
+            if self.cluster.is_up() and (connection := try_connect(self.conninfo)):
+                connection.close()
+                return
+            with self.cluster.folder.exclusive(QUIET):
+                session(self.cluster).close()
+
+    def close(self) -> None:
+        """Let go of the server; the last one out stops it."""
+        lock, self._lock = self._lock, -1
+        if lock < 0:
+            return
+        atexit.unregister(self.close)
+        try:
+            with self.cluster.folder.exclusive(QUIET):
+                _release(self.cluster.folder, self.cluster, lock)
+        except FileNotFoundError:  # the folder is gone, and the server with it
+            os.close(lock)
+
+
+def _open_cluster(place: MemoryFolder, progress: Progress) -> Cluster:
+    """Return the cluster of a folder, created if it is missing."""
+    binaries, data = newest(), place.data()
+    cluster = Cluster(place, data or place.path / f"pg{binaries.major}", binaries)
+    if data is None:
+        progress.say(f"making a memory in {place.path}")
+        cluster.create()
+    check_major(cluster.data, binaries)
+    return cluster
+
+
+def _start_and_update(cluster: Cluster, version: str, progress: Progress) -> None:
+    """See that the server runs and that its content is as wanted."""
+    if not cluster.folder.is_complete:
+        create_missing(cluster, version)
+        cluster.folder.mark_complete(cluster.data)
+    update_extension(cluster, version, progress)
+
+
+def check_major(data: Path, binaries: Binaries) -> None:
+    """Raise where the data is not of the PostgreSQL that there is to run."""
+    major = major_of(data)
+    if major < binaries.major:
+        raise DatabaseError(
+            f"{data.parent} holds data of PostgreSQL {major}, and {binaries.major} is installed: "
+            f"mnemo upgrade {data.parent}"
+        )
+    if major > binaries.major:
+        raise DatabaseError(
+            f"{data.parent} holds data of PostgreSQL {major}, which is newer than {binaries.major}: "
+            "pip install -U '.[local]' in a newer checkout of pgmnemo"
+        )
+
+
+def _release(folder: MemoryFolder, cluster: Cluster | None, lock: int) -> None:
+    """Give up the hold; stop the server if that was the last."""
+    os.close(lock)
+    if (alone := folder.exclusive_lock()) is None:
+        return
+    try:
+        if cluster is not None:
+            cluster.stop()
+    finally:
+        os.close(alone)
