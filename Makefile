@@ -4,7 +4,7 @@
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer; faults
 # make shards              set up and try the shards at length: walls, same answers, moves under writers
 # make client              set up and try the client: its shells, folders, importers and the command mnemo
-# make doors               set up and try the doors: LangGraph, LangChain, LlamaIndex, Hermes, Anthropic's memory tool,
+# make integrations        set up and try the integrations: LangGraph, LangChain, LlamaIndex, Hermes, Anthropic's memory tool,
 #                          MCP, HTTP and its page, hooks, examples, and the blocks of docs/
 # make forge               set up and verify every committed run, change runs field by field, forge runs by class: fails
 #                          where `verify` finds fewer; tries intervals on made-up data, and the command perf
@@ -39,8 +39,8 @@ CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/ve
 FAULTS   := $(addprefix tests/lab/test_,reliability.py runner_reliability.py)
 CLIENT   := $(addprefix tests/pgmnemo/,client postgres/embedded cli importers test_interfaces.py)
 MCP      := tests/pgmnemo/mcp
-DOORS    := $(addprefix tests/pgmnemo/,adapters mcp serving hooks) tests/examples tests/docs
-ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres17 tests/servers \
+INTEGRATIONS := $(addprefix tests/pgmnemo/,integrations mcp http hooks) tests/examples tests/docs
+ELSEWHERE := $(CLIENT) $(INTEGRATIONS) tests/security tests/shards/slow tests/postgres17 tests/servers \
             tests/sql/test_upgrade.py $(CLAIMS) $(FAULTS)
 GET      := -m pip install --disable-pip-version-check --no-input --no-compile
 PIP      := $(BIN)/python $(GET) -c constraints.txt
@@ -65,8 +65,8 @@ attack: $(VENV)/.test-ready
 client: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLIENT) $(TELL) $(ARGS)
 
-doors: $(VENV)/.test-ready .venv-hermes/.ready $(MCP)/node_modules/.ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(DOORS) $(TELL) $(ARGS)
+integrations: $(VENV)/.test-ready .venv-hermes/.ready $(MCP)/node_modules/.ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(INTEGRATIONS) $(TELL) $(ARGS)
 
 forge: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLAIMS) $(TELL) $(ARGS)
@@ -156,4 +156,4 @@ $(MCP)/node_modules/.ready: $(MCP)/package-lock.json | $(VENV)/.test-ready
 clean:
 	rm -rf $(VENV) .venv-sync .venv-site .venv-lock .venv-hermes $(MCP)/node_modules build/pages site .cache .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test client doors postgres16 attack forge shards upgrade postgres17 servers sync lock site lint clean
+.PHONY: bench test client integrations postgres16 attack forge shards upgrade postgres17 servers sync lock site lint clean

@@ -1,7 +1,7 @@
 """Fixtures for every test: the real corpora and a real browser, if present.
 
 Finished runs are in finished.py, hand-made records and results folders in records.py, PgBouncer in
-pooling.py, a memory for every interface in doors.py.
+pooling.py, a memory for every interface in interface_memory.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from pgmnemo.postgres import discovery
 from runner.protocol.datasets import SUITES
 from runner.records import Corpus
 
-pytest_plugins = ("tests.doors", "tests.finished", "tests.pooling", "tests.records", "tests.watching")
+pytest_plugins = (
+    "tests.interface_memory",
+    "tests.finished",
+    "tests.pooling",
+    "tests.records",
+    "tests.watching",
+)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
 ASSEMBLE = Path(__file__).parents[1] / "sql" / "assemble.py"

@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 import pytest
 
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.progress import QUIET, Progress
 from pgmnemo.postgres.releases import default_version
+from pgmnemo.progress import QUIET, Progress
 from runner.paths import ROOT
 from runner.protocol.editions import known
 from runner.systems import Lessons, Query

@@ -78,7 +78,7 @@ def test_the_wheels_have_every_file_of_their_packages(installed: Path) -> None:
     listed = ["git", "ls-files", "pgmnemo", "runner", "shards/pgmnemo_shards"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     ours = {name.removeprefix("shards/") for name in names if (ROOT / name).is_file()} - ONLY_TO_BUILD
-    assert "pgmnemo/serving/page/page.js" in ours
+    assert "pgmnemo/http/page/page.js" in ours
     assert {name for name in ours if not (installed / name).is_file()} == set()
     assert not any((installed / name).exists() for name in ONLY_TO_BUILD)
 

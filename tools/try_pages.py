@@ -6,7 +6,7 @@
 The wheels of the checkout are built once. Pages that install the same share an environment, made by uv in the
 versions of constraints.txt. The tests that run the pages (tests/docs/pages.py) bring servers and logins. A
 table says what became of each page. The exit code is 1 where one failed or was skipped, as that of Hermes is
-without the folder .venv-hermes, which `make doors` fills.
+without the folder .venv-hermes, which `make integrations` fills.
 """
 
 from __future__ import annotations

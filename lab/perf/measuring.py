@@ -19,8 +19,8 @@ from lab.perf.request import USUAL, PerfRequest, Subject, check, estimate, scrat
 from lab.perf.workload import TenantSize, Workload, nearest
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.progress import QUIET, Progress
 from pgmnemo.postgres.server_files import check_release
+from pgmnemo.progress import QUIET, Progress
 from runner.paths import ROOT
 from runner.records import Json
 from runner.systems import SystemContext

@@ -19,8 +19,8 @@ import psutil
 from lab.perf.workload import LEAST, PASSAGES, SPARE, TenantSize, sizes
 from pgmnemo.errors import OutputError, UsageError
 from pgmnemo.paths import release_numbers
-from pgmnemo.postgres.temporary_folders import temporary_bases
 from pgmnemo.postgres.releases import version_number
+from pgmnemo.postgres.temporary_folders import temporary_bases
 from runner.naming import SystemName
 from runner.options import NAMES
 from runner.systems import System, SystemContext, SystemSpec, absent, kind_of, open_system

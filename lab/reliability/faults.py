@@ -53,7 +53,7 @@ from lab.reliability.known import Acknowledged, Losses, judge, opened, spoken
 from lab.reliability.texts import PROJECT
 from lab.reliability.work import STAGES
 from pgmnemo.errors import DatabaseError
-from tests.pgmnemo.client.cutting import Door
+from tests.pgmnemo.client.cutting import CuttingProxy
 
 WORKERS = get_context("forkserver")
 WORKERS.set_forkserver_preload(["lab.reliability.faults"])
@@ -133,7 +133,7 @@ class Scene:
     chance: random.Random
     worker: FaultWorker
     beside: FaultWorker | None = None
-    door: Door | None = None
+    proxy: CuttingProxy | None = None
     mounts: Path | None = None
     clock: Path | None = None
 
@@ -192,9 +192,9 @@ def upkeep(scene: Scene) -> None:
 
 
 def link(scene: Scene) -> None:
-    assert scene.door is not None
-    scene.door.shut()
-    scene.door.open()
+    assert scene.proxy is not None
+    scene.proxy.shut()
+    scene.proxy.open()
 
 
 def data(scene: Scene) -> None:
@@ -319,18 +319,18 @@ def started(
     site: Site, kind: str, stage: str, case: FaultCase, stack: ExitStack
 ) -> tuple[FaultWorker, Scene]:
     """Return the work as it goes on, with what a kind of fault needs beside it."""
-    beside = door = host = None
+    beside = proxy = host = None
     if kind == "upkeep":
         folder = Path(stack.enter_context(TemporaryDirectory()))
         keeper = site.bed.databases.dsn(KEEPER, case.name, application_name="upkeep")
         beside = FaultWorker(folder, "upkeep", "", keeper, "", "")
     if kind == "link":
         host = Path(stack.enter_context(TemporaryDirectory(prefix="pgmnemo-l", dir="/tmp")))
-        door = Door(host, f"{site.bed.folder}/s/.s.PGSQL.5432")
-        door.open()
-        stack.callback(door.shut)
+        proxy = CuttingProxy(host, f"{site.bed.folder}/s/.s.PGSQL.5432")
+        proxy.open()
+        stack.callback(proxy.shut)
     worker = site.work(stage, case, host, 100 if kind in ("data", "wal") else 1)
-    return worker, Scene(site.bed, site.chance, worker, beside, door, **site.more)
+    return worker, Scene(site.bed, site.chance, worker, beside, proxy, **site.more)
 
 
 def recovered(site: Site, case: FaultCase, began: float) -> float:

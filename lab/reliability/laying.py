@@ -15,9 +15,9 @@ from typing import Any
 from unittest import mock
 
 from pgmnemo.embedders.minilm_int8 import PACKAGE
+from pgmnemo.http.tokens import TokenFile
 from pgmnemo.models.runtime import package_folder
 from pgmnemo.postgres.releases import default_version
-from pgmnemo.serving.tokens import Tokens
 from runner.cli import main
 from runner.runs.canonical import pretty
 from runner.runs.history import HEADER, entry_text
@@ -180,5 +180,5 @@ def cached(folder: Path) -> None:
 
 def tokens(folder: Path) -> None:
     """A file of two tokens."""
-    Tokens(folder / "tokens.json").made("ada", "home", "laptop")
-    Tokens(folder / "tokens.json").made("bob")
+    TokenFile(folder / "tokens.json").create("ada", "home", "laptop")
+    TokenFile(folder / "tokens.json").create("bob")

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from lab.tune.request import LabOptions
 from lab.tune.tasks import Task
 from pgmnemo.embedders import Embedder, default_cache_dir
-from pgmnemo.progress import Progress
 from pgmnemo.postgres.server_files import check_release
+from pgmnemo.progress import Progress
 from runner.bench.workload import CorpusLessons, IndexedQuestion, Workload
 from runner.protocol.editions import current
 from runner.protocol.templates.embedding import embed_corpus, make_embedder

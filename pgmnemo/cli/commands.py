@@ -43,7 +43,7 @@ COMMANDS = {
     "The memory itself": {
         "init": "managing", "import": "managing", "export": "managing", "reembed": "managing",
         "language": "managing", "recut": "managing", "stats": "reading", "doctor": "doctor",
-        "grant": "managing", "upgrade": "managing", "completion": "commands", "hook": "adapters.hooks",
+        "grant": "managing", "upgrade": "managing", "completion": "commands", "hook": "integrations.hooks",
     },
     "Open to others": {"serve": "serving", "mcp": "mcp", "token": "serving"},
 }  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgmnemo.cli.open_scope import memory_folder, open_scope
-from pgmnemo.cli.options import LOCAL, NONE, Embedder, Where
+from pgmnemo.cli.options import LOCAL, NONE, Embedder, MemoryFlags
 from pgmnemo.cli.printing import lessons, tell, version, wrapped
 from pgmnemo.client.naming import parse_name, tenant_id
 from pgmnemo.errors import PgmnemoError
@@ -16,11 +16,11 @@ from pgmnemo.errors import PgmnemoError
 if TYPE_CHECKING:
     from pgmnemo.postgres.doctor import DoctorFinding
 
-HERE = Where()
+HERE = MemoryFlags()
 MARGIN = 20  # columns before a finding's sentence
 
 
-def doctor(*, where: Where = HERE, embedder: Embedder = LOCAL) -> int:
+def doctor(*, where: MemoryFlags = HERE, embedder: Embedder = LOCAL) -> int:
     """Say what is installed, reached and granted, and what to mend.
 
     Nothing is changed, except that a folder of an older pgmnemo is
@@ -40,7 +40,7 @@ def _lines(one: DoctorFinding) -> Iterator[str]:
         yield wrapped(f"→ {one.mend}", MARGIN)
 
 
-def _findings(where: Where, embedder: str) -> Iterator[DoctorFinding]:
+def _findings(where: MemoryFlags, embedder: str) -> Iterator[DoctorFinding]:
     from pgmnemo.client.location import resolve_location
     from pgmnemo.client.memory_embedder import memory_embedder
     from pgmnemo.postgres.doctor import FAULT, OK, DoctorFinding, diagnose, fault_finding
@@ -66,7 +66,7 @@ def _findings(where: Where, embedder: str) -> Iterator[DoctorFinding]:
 
 
 @contextmanager
-def _reached(where: Where) -> Iterator[Mapping[str, Any]]:
+def _reached(where: MemoryFlags) -> Iterator[Mapping[str, Any]]:
     """How to log in to a database; a folder's server runs meanwhile, and has granted the tenant."""
     from pgmnemo.client.location import resolve_location
     from pgmnemo.postgres.embedded import EmbeddedServer
@@ -83,7 +83,7 @@ def _reached(where: Where) -> Iterator[Mapping[str, Any]]:
             server.close()
 
 
-def _held(where: Where, own: str | None) -> DoctorFinding:
+def _held(where: MemoryFlags, own: str | None) -> DoctorFinding:
     """Return what the tenant holds, and whether the embedder is the one of its vectors."""
     from pgmnemo.postgres.doctor import FAULT, OK, DoctorFinding
 

@@ -26,11 +26,11 @@ from pgmnemo.cli.options import (
     DryRun,
     Embedder,
     Json,
+    MemoryFlags,
     Names,
     Place,
     Quiet,
-    Where,
-    Whole,
+    TenantFlags,
 )
 from pgmnemo.cli.printing import lessons, note, outcomes, tell
 from pgmnemo.client.naming import parse_name, tenant_id
@@ -38,9 +38,9 @@ from pgmnemo.client.records import to_builtins
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
-    from pgmnemo.importers.importing import Imported
+    from pgmnemo.importers.importing import ImportResult
 
-WHOLE, HERE = Whole(), Where()
+WHOLE, HERE = TenantFlags(), MemoryFlags()
 
 
 def init(
@@ -153,7 +153,7 @@ def grant(
 
 def export(
     file: Annotated[Dashed, Parameter(help="a new file; -: standard output")], /, *,
-    no_vectors: bool = False, where: Whole = WHOLE,
+    no_vectors: bool = False, where: TenantFlags = WHOLE,
 ) -> None:  # fmt: skip
     """Write a tenant, or one project, to a new file of JSON lines.
 
@@ -173,7 +173,7 @@ def export(
         tell(where.json, {"lessons": number}, f"wrote {lessons(number)} to {file}")
 
 
-def reembed(*, batch: int = 64, where: Whole = WHOLE, embedder: Embedder = LOCAL) -> None:
+def reembed(*, batch: int = 64, where: TenantFlags = WHOLE, embedder: Embedder = LOCAL) -> None:
     """Change what makes a tenant's vectors, to --embedder.
 
     The old vectors serve until all new ones are there. Cut off, it is run
@@ -191,7 +191,7 @@ def reembed(*, batch: int = 64, where: Whole = WHOLE, embedder: Embedder = LOCAL
     tell(where.json, {"texts": number}, f"embedded {lessons(number, 'text')} by {embedder}")
 
 
-def language(language: str | None = None, /, *, where: Where = HERE) -> None:
+def language(language: str | None = None, /, *, where: MemoryFlags = HERE) -> None:
     """Say or set the language of a tenant's texts.
 
     It is that of texts that are written without --language. Lessons that
@@ -206,7 +206,7 @@ def language(language: str | None = None, /, *, where: Where = HERE) -> None:
     tell(where.json, {"language": found}, found)
 
 
-def recut(*, language: str | None = None, where: Where = HERE) -> None:
+def recut(*, language: str | None = None, where: MemoryFlags = HERE) -> None:
     """Cut all lessons of a tenant into words again, by its language.
 
     That is the language of mnemo language. Lessons whose writers named
@@ -228,7 +228,7 @@ def import_(
     place: Dashed, /, *,
     format: Annotated[str | None, Parameter(name="--from", metavar="FORMAT")] = None,
     skip_faults: bool = False, dated: bool = False, whole: bool = False, refresh: bool = False,
-    dry_run: DryRun = False, where: Whole = WHOLE, embedder: Embedder = LOCAL,
+    dry_run: DryRun = False, where: TenantFlags = WHOLE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Store what an export or another program's memory holds.
 
@@ -248,8 +248,8 @@ def import_(
         refresh: store what is there with the same text, too, for what
             else has changed of it
     """
-    from pgmnemo.importers import Options
-    from pgmnemo.importers.importing import Nothing, bring, sniff
+    from pgmnemo.importers import ImportOptions
+    from pgmnemo.importers.importing import EmptyScope, detect_format, import_lessons
     from pgmnemo.importers.jsonl import is_export
     from pgmnemo.progress import Progress
 
@@ -259,16 +259,19 @@ def import_(
     if new:
         note(where.quiet, f"there is no memory in {new} yet; the import would make it")
     if place == STANDARD:
-        with nullcontext(Nothing()) if new else open_scope(where, embedder, make=True) as here:
+        with nullcontext(EmptyScope()) if new else open_scope(where, embedder, make=True) as here:
             moved = here.import_(sys.stdin.buffer, dry_run=dry_run, progress=progress)
         tell(where.json, moved, _imported("an export", moved.outcomes, dry_run))
         return
-    found, options = format or sniff(place), Options(skip_faults=skip_faults, dated=dated, whole=whole)
+    found, options = (
+        format or detect_format(place),
+        ImportOptions(skip_faults=skip_faults, dated=dated, whole=whole),
+    )
     own = found == "jsonl" and is_export(place)  # its lessons have their own projects
     usual = os.environ.get(PROJECT) or DEFAULT
     into = where if own else replace(where, project=where.project or usual)
-    with nullcontext(Nothing()) if new else open_scope(into, embedder, make=True) as here:
-        done = bring(
+    with nullcontext(EmptyScope()) if new else open_scope(into, embedder, make=True) as here:
+        done = import_lessons(
             here, place, found, project=where.project, options=options, dry_run=dry_run, refresh=refresh,
             progress=progress,
         )  # fmt: skip
@@ -283,7 +286,7 @@ def _imported(format: str, counted: Mapping[str, int], dry_run: bool) -> str:
     return f"{format}{', dry run' if dry_run else ''}: {outcomes(counted)}"
 
 
-def _left(done: Imported) -> Iterator[str]:
+def _left(done: ImportResult) -> Iterator[str]:
     if done.left.counts:
         yield f"left out of {done.read:,} read: {outcomes(done.left.counts)}"
     if done.left.beside:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pgmnemo.cli.options import LOCAL, ME, NONE, PROJECT, Embedder, Names
-from pgmnemo.cli.serving import File, holder_of, known_of
+from pgmnemo.cli.serving import File, single_principal, token_file
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,17 +62,17 @@ def mcp(
     if known_as and tokens is None:
         raise UsageError("--known-as is for others than this machine, who need --tokens")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
-    known = known_of(host, tokens)
-    holder = holder_of(tenant, project) if known is None else None
-    opener = _opener(memory, embedder)
+    known = token_file(host, tokens)
+    principal = single_principal(tenant, project) if known is None else None
+    opener = memory_opener(memory, embedder)
     from pgmnemo.mcp.lazy_memory import LazyMemory
     from pgmnemo.mcp.server import memory_server
 
     async def served() -> None:
         opening = LazyMemory(opener)
-        server = memory_server(opening, holder, wake_up_tokens=wake_up_tokens)
+        server = memory_server(opening, principal, wake_up_tokens=wake_up_tokens)
         if http:
-            await _over_http(server, opening, known, holder, host, port, known_as or [])
+            await _over_http(server, opening, known, principal, host, port, known_as or [])
         else:
             from pgmnemo.mcp.stdio import serve
 
@@ -82,19 +82,21 @@ def mcp(
 
 
 async def _over_http(
-    server: Any, opening: Any, known: Any, holder: Any, host: str, port: int, names: list[str]
+    server: Any, opening: Any, known: Any, principal: Any, host: str, port: int, names: list[str]
 ) -> None:
-    from pgmnemo.mcp.http import PATH, application
-    from pgmnemo.serving.guard import Limits
-    from pgmnemo.serving.logs import Logged
-    from pgmnemo.serving.server import serve
+    from pgmnemo.http.auth import Limits
+    from pgmnemo.http.logs import RequestLogMiddleware
+    from pgmnemo.http.server import serve
+    from pgmnemo.mcp.http import PATH, build_app
 
     limits, own = Limits(), f"[{host}]" if ":" in host else host
-    async with application(server, opening, known, holder=holder, hosts=[own, *names], limits=limits) as app:
-        await serve(Logged(app, [PATH]), host, port, limits.seconds)
+    async with build_app(
+        server, opening, known, principal=principal, hosts=[own, *names], limits=limits
+    ) as app:
+        await serve(RequestLogMiddleware(app, [PATH]), host, port, limits.seconds)
 
 
-def _opener(place: str | None, embedder: str) -> Callable[[], Awaitable[AsyncMemory]]:
+def memory_opener(place: str | None, embedder: str) -> Callable[[], Awaitable[AsyncMemory]]:
     """Return what opens the memory; an error now for a place or an embedder that cannot be meant."""
     from pgmnemo import AsyncMemory
     from pgmnemo.client.location import resolve_location

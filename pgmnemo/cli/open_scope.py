@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgmnemo.cli.options import NONE, Where
+from pgmnemo.cli.options import NONE, MemoryFlags
 from pgmnemo.client.naming import parse_name
 from pgmnemo.errors import UsageError
 
@@ -30,7 +30,7 @@ def open_memory(
 
 
 @contextmanager
-def open_scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator[Scope]:
+def open_scope(where: MemoryFlags, embedder: str = NONE, *, make: bool = False) -> Iterator[Scope]:
     """Yield a project of a tenant, or all of the tenant."""
     with open_memory(where.memory, where.quiet, embedder, make=make) as opened:
         tenant = opened.tenant(parse_name(where.tenant))

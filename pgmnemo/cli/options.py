@@ -38,10 +38,10 @@ SHARED = Parameter(negative=(), show_env_var=False, show_default=_default, conve
 
 
 def _time(_: Any, tokens: Sequence[Token]) -> datetime:
-    return moment(tokens[0].value, tokens[0].keyword or "this")
+    return parse_time(tokens[0].value, tokens[0].keyword or "this")
 
 
-def moment(text: str, option: str) -> datetime:
+def parse_time(text: str, option: str) -> datetime:
     """Return a time of ISO 8601 with its zone; a date without a time is its midnight in UTC."""
     try:
         found = datetime.fromisoformat(text)
@@ -64,7 +64,7 @@ def _dashed(_: Any, tokens: Sequence[Token]) -> str:
     return value
 
 
-def pairs(option: str, given: Iterable[str] | None) -> dict[str, Any] | None:
+def parse_pairs(option: str, given: Iterable[str] | None) -> dict[str, Any] | None:
     """`topic=home`, `level=3` or an object of JSON, each time it is given, as one mapping."""
     if given is None:
         return None
@@ -123,7 +123,7 @@ Quiet = Annotated[bool, _of_memory("print nothing but the answer")]
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Where:
+class MemoryFlags:
     """One project of a tenant."""
 
     memory: Place = None
@@ -139,7 +139,7 @@ class Where:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Anywhere(Where):
+class AllProjectsFlags(MemoryFlags):
     """One project of a tenant, or all."""
 
     all_projects: AllProjects = False
@@ -150,7 +150,7 @@ class Anywhere(Where):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole(Where):
+class TenantFlags(MemoryFlags):
     """All of a tenant, or one project."""
 
     project: OneProject = None
@@ -158,20 +158,20 @@ class Whole(Where):
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Keywords:
+class VerbFlags:
     """Options that are keywords of a verb."""
 
-    def given(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """Return the keywords."""
         told = {one.name: getattr(self, one.name) for one in fields(self)}
         for name in {"filter", "metadata", "patch"} & set(told):
-            told[name] = pairs(f"--{name}", told[name])
+            told[name] = parse_pairs(f"--{name}", told[name])
         return told
 
 
 @Parameter(name="*", group=LESSON)
 @dataclass(frozen=True, kw_only=True)
-class Told(Keywords):
+class LessonFlags(VerbFlags):
     """What is told of a lesson beside its text.
 
     Args:
@@ -198,7 +198,7 @@ class Told(Keywords):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored(Told):
+class AddFlags(LessonFlags):
     """What is told of one that is stored.
 
     Args:
@@ -215,7 +215,7 @@ class Stored(Told):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changed(Told):
+class UpdateFlags(LessonFlags):
     """What is told of one that is there.
 
     Args:
@@ -227,7 +227,7 @@ class Changed(Told):
 
 @Parameter(name="*", group=LESSONS)
 @dataclass(frozen=True, kw_only=True)
-class Among(Keywords):
+class FilterFlags(VerbFlags):
     """Which lessons are looked at.
 
     Args:
@@ -248,7 +248,7 @@ class Among(Keywords):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed(Among):
+class ListFlags(FilterFlags):
     """Which lessons a list or a count takes.
 
     Args:
@@ -261,7 +261,7 @@ class Listed(Among):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked(Among):
+class QuestionFlags(FilterFlags):
     """What goes with a question.
 
     Args:
@@ -278,12 +278,12 @@ class Asked(Among):
     mode: Literal["hybrid", "keyword", "vector"] | None = None
 
     def given(self) -> dict[str, Any]:
-        windows = None if self.windows is None else [_span(text) for text in self.windows]
-        return {**super().given(), "windows": windows}
+        windows = None if self.windows is None else [_time_range(text) for text in self.windows]
+        return {**super().keywords(), "windows": windows}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fitting(Asked):
+class RecallFlags(QuestionFlags):
     """What goes with a question whose answers may be too weak.
 
     Args:
@@ -296,14 +296,14 @@ class Fitting(Asked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Packed(Fitting):
+class ContextFlags(RecallFlags):
     """The same where more is looked at than is told."""
 
     k: int = 20
 
 
-def _span(text: str) -> tuple[datetime | None, ...]:
+def _time_range(text: str) -> tuple[datetime | None, ...]:
     first, slash, last = text.partition("/")
     if not slash:
         raise UsageError(f"--windows takes FROM/TO, such as {SPAN}, not {text!r}")
-    return tuple(moment(one, "--windows") if one else None for one in (first, last))
+    return tuple(parse_time(one, "--windows") if one else None for one in (first, last))

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from pgmnemo.cli.open_scope import open_scope
 from pgmnemo.cli.options import (
     LOCAL,
-    Anywhere,
-    Asked,
+    AllProjectsFlags,
+    ContextFlags,
     Embedder,
-    Fitting,
-    Listed,
-    Packed,
+    ListFlags,
+    MemoryFlags,
+    QuestionFlags,
+    RecallFlags,
+    TenantFlags,
     Time,
-    Where,
-    Whole,
 )  # fmt: skip
 from pgmnemo.cli.printing import (
     day,
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from pgmnemo import Hit, Lesson
     from pgmnemo.client.records import Duplicate, Fact, Reason, Step
 
-HERE, ANYWHERE, WHOLE = Where(), Anywhere(), Whole()
-FITTING, PACKED, ASKED, LISTED = Fitting(), Packed(), Asked(), Listed()
+HERE, ANYWHERE, WHOLE = MemoryFlags(), AllProjectsFlags(), TenantFlags()
+FITTING, PACKED, ASKED, LISTED = RecallFlags(), ContextFlags(), QuestionFlags(), ListFlags()
 MARGIN = 4
 
 
 def recall(
-    query: str | None = None, /, *, why: bool = False, full: bool = False, asked: Fitting = FITTING,
-    where: Anywhere = ANYWHERE, embedder: Embedder = LOCAL,
+    query: str | None = None, /, *, why: bool = False, full: bool = False, asked: RecallFlags = FITTING,
+    where: AllProjectsFlags = ANYWHERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Print the lessons that answer a question, the best first.
 
@@ -77,8 +77,8 @@ def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
 
 
 def context(
-    query: str | None = None, /, *, max_tokens: int = 1000, asked: Packed = PACKED,
-    where: Anywhere = ANYWHERE, embedder: Embedder = LOCAL,
+    query: str | None = None, /, *, max_tokens: int = 1000, asked: ContextFlags = PACKED,
+    where: AllProjectsFlags = ANYWHERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Print what a recall finds as quoted data for a prompt.
 
@@ -98,7 +98,7 @@ def context(
 
 
 def explain(
-    key: str, query: str | None = None, /, *, asked: Asked = ASKED, where: Where = HERE,
+    key: str, query: str | None = None, /, *, asked: QuestionFlags = ASKED, where: MemoryFlags = HERE,
     embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Say why a lesson ranks where it does, or is not found.
@@ -130,7 +130,7 @@ def _number(value: str | None) -> str:
         return value or "-"
 
 
-def get(key: str, /, *, where: Where = HERE) -> None:
+def get(key: str, /, *, where: MemoryFlags = HERE) -> None:
     """Print a lesson with all its fields, forgotten or not.
 
     Args:
@@ -153,8 +153,8 @@ def _field(value: object) -> str:
 
 
 def list_(
-    *, newest: bool = False, most: int | None = None, full: bool = False, listed: Listed = LISTED,
-    where: Anywhere = ANYWHERE,
+    *, newest: bool = False, most: int | None = None, full: bool = False, listed: ListFlags = LISTED,
+    where: AllProjectsFlags = ANYWHERE,
 ) -> None:  # fmt: skip
     """Print lessons in the order in which they were stored.
 
@@ -165,7 +165,7 @@ def list_(
     """
     any_of = False
     with open_scope(where) as here:
-        for lesson in here.list(newest=newest, most=most, **listed.given()):
+        for lesson in here.list(newest=newest, most=most, **listed.keywords()):
             tell(where.json, lesson, *_lesson(lesson, full))
             any_of = True
     if not any_of:
@@ -183,15 +183,15 @@ def _lesson(lesson: Lesson, full: bool) -> Iterator[str]:
         yield f"{before}  {one_line(lesson.text, len(before) + 2)}"
 
 
-def count(*, listed: Listed = LISTED, where: Anywhere = ANYWHERE) -> None:
+def count(*, listed: ListFlags = LISTED, where: AllProjectsFlags = ANYWHERE) -> None:
     """Print how many lessons list would, and how many are hidden."""
     with open_scope(where) as here:
-        found = here.count(**listed.given())
+        found = here.count(**listed.keywords())
     hidden = f", and {found.hidden:,} that the gate hides" if found.hidden else ""
     tell(where.json, found, f"{lessons(found.lessons)}{hidden}")
 
 
-def timeline(key: str, /, *, known_at: Time = None, where: Where = HERE) -> None:
+def timeline(key: str, /, *, known_at: Time = None, where: MemoryFlags = HERE) -> None:
     """Print what a lesson replaced, and what replaced it.
 
     Args:
@@ -214,7 +214,7 @@ def _step(step: Step) -> Iterator[str]:
 def facts(
     subject: str | None = None, relation: str | None = None, object: str | None = None, /, *,
     at: Time = None, known_at: Time = None, history: bool = False, most: int = 1000,
-    where: Anywhere = ANYWHERE,
+    where: AllProjectsFlags = ANYWHERE,
 ) -> None:  # fmt: skip
     """Print the facts that hold, with the time for which they do.
 
@@ -242,7 +242,11 @@ def _fact(fact: Fact) -> str:
 
 
 def similar(
-    *, least_cosine: float = 0.95, least_words: float = 0.8, most: int = 100, where: Anywhere = ANYWHERE
+    *,
+    least_cosine: float = 0.95,
+    least_words: float = 0.8,
+    most: int = 100,
+    where: AllProjectsFlags = ANYWHERE,
 ) -> None:
     """Print pairs of lessons that say nearly the same.
 
@@ -266,7 +270,7 @@ def _pair(pair: Duplicate) -> str:
     return "  ".join([*shares, pair.first, pair.second])
 
 
-def stats(*, where: Whole = WHOLE) -> None:
+def stats(*, where: TenantFlags = WHOLE) -> None:
     """Print what a memory holds and is."""
     with open_scope(where) as here:
         found = here.stats()

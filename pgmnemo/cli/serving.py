@@ -16,8 +16,8 @@ from pgmnemo.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
     from pgmnemo import AsyncMemory
-    from pgmnemo.serving.guard import Limits
-    from pgmnemo.serving.tokens import Holder, Tokens
+    from pgmnemo.http.auth import Limits
+    from pgmnemo.http.tokens import Principal, TokenFile
 
 PORT = 7437
 BENCHMARK = "benchmark"
@@ -55,7 +55,7 @@ def serve(
 
     demand("starlette", "mnemo serve", "serve")
     demand("uvicorn", "mnemo serve", "serve")
-    from pgmnemo.serving.guard import Limits
+    from pgmnemo.http.auth import Limits
 
     if not all(0 < one < float("inf") for one in (body, seconds, rate, concurrent)):
         raise UsageError("--body, --seconds, --rate and --concurrent are more than 0, and finite")
@@ -65,38 +65,38 @@ def serve(
         raise UsageError(
             "give --tokens FILE (mnemo token make makes one), or for this machine alone --tenant NAME"
         )
-    known = known_of(host, tokens)
-    holder = holder_of(tenant or BENCHMARK) if known is None else None
+    known = token_file(host, tokens)
+    principal = single_principal(tenant or BENCHMARK) if known is None else None
     limits = Limits(body, seconds, rate, concurrent)
-    asyncio.run(_served(memory, embedder, host, port, limits, known, holder, benchmark))
+    asyncio.run(_serve(memory, embedder, host, port, limits, known, principal, benchmark))
 
 
-async def _served(
+async def _serve(
     place: str | None, embedder: str, host: str, port: int, limits: Limits, tokens: Any,
-    holder: Holder | None, benchmark: bool,
+    principal: Principal | None, benchmark: bool,
 ) -> None:  # fmt: skip
     from pgmnemo import AsyncMemory
-    from pgmnemo.serving.guard import Guard
-    from pgmnemo.serving.logs import Logged
-    from pgmnemo.serving.server import serve
+    from pgmnemo.http.auth import AuthMiddleware
+    from pgmnemo.http.logs import RequestLogMiddleware
+    from pgmnemo.http.server import serve
 
     made_of = None if embedder == NONE else embedder
     async with await AsyncMemory.open(check_has_memory(place), embedder=made_of) as memory:
         app = _application(memory, benchmark, tokens is not None)
-        guarded = Guard(app, tokens, limits, holder=holder)
+        guarded = AuthMiddleware(app, tokens, limits, principal=principal)
         paths = [route.path for route in app.routes]
-        await serve(Logged(guarded, paths), host, port, limits.seconds)
+        await serve(RequestLogMiddleware(guarded, paths), host, port, limits.seconds)
 
 
 def _application(memory: AsyncMemory, benchmark: bool, tokens: bool) -> Any:
     if benchmark:
-        from pgmnemo.serving import benchmark as wrapped
+        from pgmnemo.http import benchmark as wrapped
 
-        return wrapped.application(memory)
-    from pgmnemo.serving.app import application
-    from pgmnemo.serving.page import route
+        return wrapped.build_app(memory)
+    from pgmnemo.http.app import build_app
+    from pgmnemo.http.page import route
 
-    return application(memory, route(tokens))
+    return build_app(memory, route(tokens))
 
 
 def token(
@@ -118,51 +118,51 @@ def token(
         project: for make: this project of the tenant alone
         name: for make: what it is for, such as laptop
     """
-    from pgmnemo.serving.tokens import Tokens
+    from pgmnemo.http.tokens import TokenFile
 
-    file = Tokens(tokens)
+    file = TokenFile(tokens)
     if (of is None) != (do == "list"):
         raise UsageError("token takes one of: make TENANT, list, revoke ID")
     if do == "make":
         assert of is not None
-        made = file.made(parse_name(of), None if project is None else parse_name(project), name)
+        made = file.create(parse_name(of), None if project is None else parse_name(project), name)
         tell(json, {"token": made}, made)
         note(quiet, "this is the only time that it is shown")
     elif do == "list":
-        held = file.listed()
+        held = file.principals()
         tell(json, [_told(one) for one in held], *(_line(one) for one in held))
-    elif not file.revoked(str(of)):
+    elif not file.revoke(str(of)):
         raise MissingError(f"there is no token of the id {of!r}; mnemo token list prints them")
     else:
         tell(json, {"revoked": of}, f"revoked {of}")
 
 
-def _told(one: Holder) -> dict[str, Any]:
+def _told(one: Principal) -> dict[str, Any]:
     import msgspec
 
     return to_builtins(msgspec.structs.asdict(one))  # type: ignore[no-any-return]
 
 
-def _line(one: Holder) -> str:
+def _line(one: Principal) -> str:
     return one_line(joined([one.id, day(one.made_at), one.tenant, one.project, one.name]))
 
 
-def known_of(host: str, tokens: str | None) -> Tokens | None:
+def token_file(host: str, tokens: str | None) -> TokenFile | None:
     """Return the tokens of a file with one in it; UsageError where others could reach a memory without
     one.
     """
-    from pgmnemo.serving.server import check_open
-    from pgmnemo.serving.tokens import Tokens
+    from pgmnemo.http.server import check_has_tokens
+    from pgmnemo.http.tokens import TokenFile
 
-    check_open(host, tokens)
-    known = None if tokens is None else Tokens(tokens)
-    if known is not None and not known.listed():
+    check_has_tokens(host, tokens)
+    known = None if tokens is None else TokenFile(tokens)
+    if known is not None and not known.principals():
         raise UsageError(f"{tokens} holds no token; make one by mnemo token make TENANT --tokens {tokens}")
     return known
 
 
-def holder_of(tenant: str, project: str | None = None) -> Holder:
-    """Return the holder of every request to a server without tokens."""
-    from pgmnemo.serving.tokens import Holder
+def single_principal(tenant: str, project: str | None = None) -> Principal:
+    """Return the principal of every request to a server without tokens."""
+    from pgmnemo.http.tokens import Principal
 
-    return Holder.of(parse_name(tenant), None if project is None else parse_name(project), id="-")
+    return Principal.of(parse_name(tenant), None if project is None else parse_name(project), id="-")

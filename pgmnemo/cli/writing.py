@@ -12,16 +12,16 @@ from pgmnemo.cli.open_scope import open_scope
 from pgmnemo.cli.options import (
     LOCAL,
     STANDARD,
-    Anywhere,
-    Changed,
+    AddFlags,
+    AllProjectsFlags,
     Dashed,
     DryRun,
     Embedder,
     Given,
-    Stored,
+    MemoryFlags,
     Time,
-    Where,
-    pairs,
+    UpdateFlags,
+    parse_pairs,
 )  # fmt: skip
 from pgmnemo.cli.printing import lessons, note, one_line, tell
 from pgmnemo.errors import UsageError, os_errors
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from pgmnemo import Turn
 
 LONGEST = 200_000_000  # most bytes read of a text; the limit of a stored text is lower
-HERE, ANYWHERE, STORED, CHANGED = Where(), Anywhere(), Stored(), Changed()
+HERE, ANYWHERE, STORED, CHANGED = MemoryFlags(), AllProjectsFlags(), AddFlags(), UpdateFlags()
 
 
 def add(
     text: Dashed = None, /, *, turns: Annotated[Dashed, Parameter(metavar="FILE")] = None,
-    similar: int = 0, told: Stored = STORED, where: Where = HERE, embedder: Embedder = LOCAL,
+    similar: int = 0, told: AddFlags = STORED, where: MemoryFlags = HERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Store a text, or a conversation as one lesson.
 
@@ -56,7 +56,7 @@ def add(
         raise UsageError("add takes a text or --turns, not both")
     given = _turns(turns) if turns is not None else _text(text, where.quiet)
     with open_scope(where, embedder, make=True) as here:
-        added = here.add(given, similar=similar, **told.given())
+        added = here.add(given, similar=similar, **told.keywords())
     empty = "nothing stored: the text is what context printed"
     others = (one_line(f"similar {one.key}: {one.text}", 0) for one in added.similar)
     tell(where.json, added, f"{added.outcome} {added.key}" if added.key else empty, *others)
@@ -92,7 +92,7 @@ def _decoded(file: IO[bytes], where: str) -> list[Turn]:
     return turns
 
 
-def update(key: str, /, *, told: Changed = CHANGED, where: Where = HERE) -> None:
+def update(key: str, /, *, told: UpdateFlags = CHANGED, where: MemoryFlags = HERE) -> None:
     """Change what is told of a lesson, but not its text.
 
     To change the text, add it again with its key.
@@ -101,13 +101,13 @@ def update(key: str, /, *, told: Changed = CHANGED, where: Where = HERE) -> None
         key: the lesson
     """
     with open_scope(where) as here:
-        outcome = here.update(key, **told.given())
+        outcome = here.update(key, **told.keywords())
     tell(where.json, {"key": key, "outcome": outcome}, f"{outcome} {key}")
 
 
 def forget(
     key: str | None = None, /, *, filter: Given = None, everything: bool = False, hard: bool = False,
-    revive: bool = False, dry_run: DryRun = False, yes: bool = False, where: Anywhere = ANYWHERE,
+    revive: bool = False, dry_run: DryRun = False, yes: bool = False, where: AllProjectsFlags = ANYWHERE,
 ) -> int:  # fmt: skip
     """Forget a lesson, all that a filter finds, or everything.
 
@@ -124,7 +124,7 @@ def forget(
         revive: what a forgotten lesson had superseded holds again
         yes: do not ask
     """
-    chosen, several = pairs("--filter", filter), key is None
+    chosen, several = parse_pairs("--filter", filter), key is None
     if (key is not None) + (filter is not None) + everything != 1:
         raise UsageError("forget takes one of: a key, --filter, --everything")
     with open_scope(where) as here:
@@ -144,7 +144,7 @@ def forget(
     return 0
 
 
-def _agreed(number: int, where: Where, verb: str) -> bool:
+def _agreed(number: int, where: MemoryFlags, verb: str) -> bool:
     """Return whether the user agrees to change this number of lessons; raise UsageError without a
     terminal.
     """
@@ -159,7 +159,7 @@ def _agreed(number: int, where: Where, verb: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def delete_expired(before: Time = None, /, *, where: Where = HERE) -> None:
+def delete_expired(before: Time = None, /, *, where: MemoryFlags = HERE) -> None:
     """Delete what has expired of the whole tenant.
 
     Args:
@@ -171,7 +171,13 @@ def delete_expired(before: Time = None, /, *, where: Where = HERE) -> None:
 
 
 def supersede(
-    old: str, new: str | None = None, /, *, reason: str | None = None, at: Time = None, where: Where = HERE
+    old: str,
+    new: str | None = None,
+    /,
+    *,
+    reason: str | None = None,
+    at: Time = None,
+    where: MemoryFlags = HERE,
 ) -> None:
     """Let a lesson hold in the place of another, or end one.
 
@@ -186,7 +192,7 @@ def supersede(
     tell(where.json, {"key": old, "outcome": outcome}, f"{outcome} {old}")
 
 
-def undo_supersede(old: str, /, *, where: Where = HERE) -> None:
+def undo_supersede(old: str, /, *, where: MemoryFlags = HERE) -> None:
     """Let a superseded lesson hold again.
 
     Args:
@@ -201,7 +207,7 @@ def undo_supersede(old: str, /, *, where: Where = HERE) -> None:
 def fact(
     subject: str, relation: str, object: str, /, *, text: str | None = None, at: Time = None,
     single: bool = False, reason: str | None = None, source: str | None = None, metadata: Given = None,
-    where: Where = HERE, embedder: Embedder = LOCAL,
+    where: MemoryFlags = HERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """State a fact, such as ada "lives in" Lisbon.
 
@@ -221,7 +227,7 @@ def fact(
     with open_scope(where, embedder, make=True) as here:
         stated = here.fact(
             subject, relation, object, at=at, single=single, reason=reason, source=source, text=text,
-            metadata=pairs("--metadata", metadata),
+            metadata=parse_pairs("--metadata", metadata),
         )  # fmt: skip
     instead = f", in the place of {stated.superseded:,}" if stated.superseded else ""
     tell(where.json, stated, f"{stated.outcome} {stated.key}{instead}")
@@ -229,7 +235,7 @@ def fact(
 
 def end_fact(
     subject: str, relation: str, object: str | None = None, /, *, at: Time = None,
-    reason: str | None = None, where: Where = HERE,
+    reason: str | None = None, where: MemoryFlags = HERE,
 ) -> None:  # fmt: skip
     """End what holds of a subject and a relation.
 
@@ -247,7 +253,7 @@ def end_fact(
 
 def link(
     source: str, target: str, kind: str = "related", /, *, weight: float | None = None,
-    valid_from: Time = None, valid_to: Time = None, where: Where = HERE,
+    valid_from: Time = None, valid_to: Time = None, where: MemoryFlags = HERE,
 ) -> None:  # fmt: skip
     """Link two lessons: what is found lifts what it leads to.
 
@@ -264,7 +270,7 @@ def link(
     tell(where.json, {"outcome": outcome}, f"{outcome} {source} → {target}")
 
 
-def unlink(source: str, target: str, kind: str = "related", /, *, where: Where = HERE) -> None:
+def unlink(source: str, target: str, kind: str = "related", /, *, where: MemoryFlags = HERE) -> None:
     """Take a link away.
 
     Args:

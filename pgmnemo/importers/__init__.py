@@ -25,7 +25,7 @@ UNKNOWN = "not recognised"  # the reason to leave out an entry of another format
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ImportedLesson:
     """A lesson, its project in the source (None: no project), and its place in the source, for messages."""
 
     project: str | None
@@ -60,7 +60,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ImportOptions:
     """How to read.
 
     Args:
@@ -84,15 +84,15 @@ class Options:
         self.left.add("damaged", sentence)
 
 
-class Reader(Protocol):
+class ImportReader(Protocol):
     """A reader of a file or folder's lessons; it raises UsageError for damage. Its docstring is the format's
     help.
     """
 
-    def __call__(self, place: Path | str, *, options: Options) -> Iterator[Found]: ...
+    def __call__(self, place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]: ...
 
 
-IMPORTERS: Parts[Reader] = Parts(
+IMPORTERS: Parts[ImportReader] = Parts(
     "format to import",
     {
         "jsonl": "pgmnemo.importers.jsonl:read",

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import Talk, attachments, inner, said
+from pgmnemo.importers import ImportedLesson, ImportOptions
+from pgmnemo.importers.lessons import Conversation, attachments, inner, said
 from pgmnemo.importers.sources import MEND, all_objects
 
 NAMES = r"conversations(-\d+)?\.json"
@@ -20,7 +20,7 @@ ROLES = ("user", "assistant")
 CANVAS = "canmore"  # the tool that keeps documents
 
 
-def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """ChatGPT's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
     for where, talk in all_objects(place, NAMES, options):
         if not isinstance(talk.get("mapping"), dict):
@@ -28,7 +28,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
             continue
         if not talk["mapping"]:
             options.left.add("empty", f"{where} has no messages")
-        told, identity = Talk("chatgpt", options), talk.get("conversation_id") or talk.get("id")
+        told, identity = Conversation("chatgpt", options), talk.get("conversation_id") or talk.get("id")
         way = branch(talk["mapping"], talk.get("current_node"))
         for node in talk["mapping"].keys() - {node for node, _ in way}:
             if inner(talk["mapping"][node], "message"):
@@ -46,7 +46,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
                 )  # fmt: skip
 
 
-def _leave(options: Options, message: Mapping[str, Any], where: str) -> None:
+def _leave(options: ImportOptions, message: Mapping[str, Any], where: str) -> None:
     """Count messages of tools, programs and thoughts; also name a document of the canvas."""
     if str(message.get("recipient")).startswith(CANVAS):
         options.left.add("canvas", f"{where} is a document of the canvas")

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import Talk, attachments, said, unsaid
+from pgmnemo.importers import ImportedLesson, ImportOptions
+from pgmnemo.importers.lessons import Conversation, attachments, said, unsaid
 from pgmnemo.importers.sources import MEND, all_objects
 
 NAMES = r"conversations(-\d+)?\.json"
 ROLES = {"human": "user", "assistant": "assistant"}
 
 
-def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """Claude's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
     for where, talk in all_objects(place, NAMES, options):
         if not isinstance(talk.get("chat_messages"), list):
@@ -26,7 +26,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
             continue
         if not talk["chat_messages"]:
             options.left.add("empty", f"{where} has no messages")
-        told, identity = Talk("claude", options), talk.get("uuid")
+        told, identity = Conversation("claude", options), talk.get("uuid")
         for number, message in enumerate(talk["chat_messages"], start=1):
             place = f"{where}, message {number}"
             if not isinstance(message, dict):

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import Talk, said, unsaid
+from pgmnemo.importers import ImportedLesson, ImportOptions
+from pgmnemo.importers.lessons import Conversation, said, unsaid
 from pgmnemo.importers.sources import LINES, objects, sources
 
 ROLES = ("user", "assistant")
@@ -24,10 +24,10 @@ INJECTED = (
 )  # fmt: skip
 
 
-def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """Transcripts of Claude Code, a lesson a message (by published shapes: no real file was at hand)."""
     for source in sources(place, LINES, options):
-        talk = Talk("claude-code", options)
+        talk = Conversation("claude-code", options)
         for _, where, line in objects(source, options, lines=True):
             message, session = line.get("message"), line.get("sessionId")
             if line.get("type") in ROLES and isinstance(message, dict) and not any(map(line.get, OTHERS)):

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pgmnemo.importers import Found, Options
-from pgmnemo.importers.lessons import Talk, inner, said, unsaid
+from pgmnemo.importers import ImportedLesson, ImportOptions
+from pgmnemo.importers.lessons import Conversation, inner, said, unsaid
 from pgmnemo.importers.sources import LINES, objects, sources
 
 ROLES = ("user", "assistant")
@@ -26,10 +26,10 @@ INJECTED = (
 )  # fmt: skip
 
 
-def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """Transcripts of Codex, a lesson a message (by published shapes: no real file was at hand)."""
     for source in sources(place, LINES, options):
-        talk, session = Talk("codex", options), dict[str, Any]()
+        talk, session = Conversation("codex", options), dict[str, Any]()
         for _, where, line in objects(source, options, lines=True):
             body = inner(line, "payload") or line
             known = line.get("type") == "message" or not SIGNS.isdisjoint(line)

@@ -20,7 +20,7 @@ from pgmnemo.client.records import BatchResult, Item
 from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.errors import PgmnemoError, RefusedError, UsageError
 from pgmnemo.escaping import escape_sentence
-from pgmnemo.importers import IMPORTERS, UNKNOWN, Found, LeftOut, Options
+from pgmnemo.importers import IMPORTERS, UNKNOWN, ImportedLesson, ImportOptions, LeftOut
 from pgmnemo.importers.jsonl import is_export
 from pgmnemo.importers.markdown import NAMES as NOTES
 from pgmnemo.importers.sources import guarded, is_dsn, sources
@@ -31,10 +31,10 @@ LOOKED_AT = 100  # lines or entries that identify a format
 FEW = 5  # keys that a report shows
 
 
-class Scope(Protocol):
+class ImportScope(Protocol):
     """The part of a memory that an import uses. `known` maps each existing key to its text's SHA-256."""
 
-    def project(self, name: str) -> Scope: ...
+    def project(self, name: str) -> ImportScope: ...
 
     def known(self, keys: Sequence[str]) -> Mapping[str, str]: ...
 
@@ -47,10 +47,10 @@ class Scope(Protocol):
     ) -> BatchResult: ...
 
 
-class Nothing:
+class EmptyScope:
     """The scope of a dry run without a memory: every lesson would be new."""
 
-    def project(self, name: str) -> Nothing:
+    def project(self, name: str) -> EmptyScope:
         return self
 
     def known(self, keys: Sequence[str]) -> Mapping[str, str]:
@@ -71,7 +71,7 @@ class Nothing:
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportResult:
     """The result of an import, or with `dry_run` its forecast.
 
     `read` is the number of entries read, the sum of `outcomes` and `left.counts`. `outcomes` counts lessons
@@ -89,30 +89,30 @@ class Imported:
     read: int = 0
 
 
-def bring(
-    scope: Scope,
+def import_lessons(
+    scope: ImportScope,
     place: Path | str,
     format: str | None = None,
     *,
     project: str | None = None,
-    options: Options | None = None,
+    options: ImportOptions | None = None,
     dry_run: bool = False,
     refresh: bool = False,
     progress: Progress = QUIET,
     batch: int = BATCH,
-) -> Imported:
+) -> ImportResult:
     """Import the lessons at a place: into the projects that the place names, or all of them into one.
 
     `format` None: the detected format. The scope's `import_` takes a memory's own export whole, with
     `skip_faults` only its lessons. `refresh` also sends lessons with an unchanged text, to update their other
     fields. Raise UsageError as the reader does; lessons stored before the error stay.
     """
-    options = options or Options()
-    format = format or sniff(place)
+    options = options or ImportOptions()
+    format = format or detect_format(place)
     read = IMPORTERS[format]
     if is_dsn(place) and format != "langgraph":
         raise UsageError(f"{format} is read from files, and this is an address of a database; name a file")
-    done = Imported(format, dry_run, options.left)
+    done = ImportResult(format, dry_run, options.left)
     whole = format == "jsonl" and not options.skip_faults
     if whole and is_export(place):
         target = scope if project is None else scope.project(project)
@@ -127,7 +127,9 @@ def bring(
     return done
 
 
-def _recognised(found: Iterator[Found], place: Path | str, format: str, options: Options) -> Iterator[Found]:
+def _recognised(
+    found: Iterator[ImportedLesson], place: Path | str, format: str, options: ImportOptions
+) -> Iterator[ImportedLesson]:
     """Yield the lessons of a place; raise UsageError if it has another format, which the error names."""
     if format == "markdown" and os.path.isfile(place) and not re.fullmatch(NOTES, str(place), re.I):
         _refuse(place, format)
@@ -159,7 +161,12 @@ def _refuse(place: Path | str, format: str) -> None:
 
 
 def _take(
-    scope: Scope, chunk: list[Found], project: str | None, done: Imported, refresh: bool, batch: int
+    scope: ImportScope,
+    chunk: list[ImportedLesson],
+    project: str | None,
+    done: ImportResult,
+    refresh: bool,
+    batch: int,
 ) -> None:
     for name, items in _by_project(chunk, project).items():
         done.projects[name] += len(items)
@@ -175,20 +182,20 @@ def _take(
             raise
 
 
-def sniff(place: Path | str) -> str:
+def detect_format(place: Path | str) -> str:
     """Return the format of a place: its reader finds a lesson at the beginning; Markdown if no other does.
 
     Raise UsageError if no format fits, or more than one.
     """
     if is_dsn(place):
         return "langgraph"
-    first = next(sources(place, "(?s).*", Options(first=1)))
+    first = next(sources(place, "(?s).*", ImportOptions(first=1)))
     fitting = _fitting(place)
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
         next(
-            guarded(first, lambda file, where: iter(()), Options()), None
+            guarded(first, lambda file, where: iter(()), ImportOptions()), None
         )  # raises for UTF-16, gzip and SQLite
     like = f"could be {' or '.join(fitting)}" if fitting else "begins like no format that is known"
     raise UsageError(f"{escape_sentence(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
@@ -202,12 +209,14 @@ def _fitting(place: Path | str) -> list[str]:
 
 def _fits(name: str, place: Path | str) -> bool:
     try:
-        return next(IMPORTERS[name](place, options=Options(first=LOOKED_AT)), None) is not None
+        return next(IMPORTERS[name](place, options=ImportOptions(first=LOOKED_AT)), None) is not None
     except UsageError:
         return False
 
 
-def _once(found: Iterable[Found], project: str | None, options: Options) -> Iterator[Found]:
+def _once(
+    found: Iterable[ImportedLesson], project: str | None, options: ImportOptions
+) -> Iterator[ImportedLesson]:
     """Yield the first lesson of each key in a project: a second would change it with every import."""
     seen: set[int] = set()
     for one in found:
@@ -219,14 +228,14 @@ def _once(found: Iterable[Found], project: str | None, options: Options) -> Iter
         yield one
 
 
-def _by_project(chunk: Iterable[Found], project: str | None) -> dict[str | None, list[Item]]:
+def _by_project(chunk: Iterable[ImportedLesson], project: str | None) -> dict[str | None, list[Item]]:
     items: dict[str | None, list[Item]] = {}
     for one in chunk:
         items.setdefault(project or one.project, []).append(one.item)
     return items
 
 
-def _store(scope: Scope, items: list[Item], done: Imported, refresh: bool, batch: int) -> None:
+def _store(scope: ImportScope, items: list[Item], done: ImportResult, refresh: bool, batch: int) -> None:
     """Store the items of one project and count their outcomes; a dry run only counts."""
     there = scope.known([str(item.key) for item in items])
     states = [_state(item, there) for item in items]
@@ -240,7 +249,7 @@ def _store(scope: Scope, items: list[Item], done: Imported, refresh: bool, batch
         _send(scope, sent, done, batch)
 
 
-def _send(scope: Scope, items: list[Item], done: Imported, batch: int) -> None:
+def _send(scope: ImportScope, items: list[Item], done: ImportResult, batch: int) -> None:
     """Store the items; of a set that is refused each half, down to the items that are left out."""
     try:
         done.outcomes.update(scope.add_many(items, batch=batch).outcomes)

@@ -18,7 +18,7 @@ from pgmnemo.client.jsonl_format import ExportHeader, LessonLine, convert, heade
 from pgmnemo.client.records import Item
 from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.errors import UsageError
-from pgmnemo.importers import Found, Options
+from pgmnemo.importers import ImportedLesson, ImportOptions
 from pgmnemo.importers.lessons import lesson, moment, utc
 from pgmnemo.importers.sources import LINES, objects, sources
 
@@ -30,7 +30,7 @@ TIMES = ("at", "expires_at", "verified_at")
 OWN = {"project", *(one.name for one in fields(Item))}
 
 
-def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """Yield lines of JSON with a text each, or a memory's own export."""
     for source in sources(place, LINES, options):
         header: ExportHeader | None = None
@@ -48,14 +48,14 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
 
 def is_export(place: Path | str) -> bool:
     """Return whether a place is the file of an export, which begins with its header."""
-    options, path = Options(skip_faults=True), Path(place).expanduser()
+    options, path = ImportOptions(skip_faults=True), Path(place).expanduser()
     if not os.path.isfile(path):
         return False
     source = next(sources(path, LINES, options))
     return is_header(next((value for _, _, value in objects(source, options, lines=True)), None))
 
 
-def _kept(value: Any, header: ExportHeader, where: str, options: Options) -> Iterator[Found]:
+def _kept(value: Any, header: ExportHeader, where: str, options: ImportOptions) -> Iterator[ImportedLesson]:
     record = record_of(value, header, where)
     if isinstance(record, LessonLine) and record.active:
         return _lesson(record, record.key, str(record.project), record.metadata, where, options)
@@ -63,7 +63,7 @@ def _kept(value: Any, header: ExportHeader, where: str, options: Options) -> Ite
     return iter(())
 
 
-def _plain(value: dict[str, Any], where: str, options: Options) -> Iterator[Found]:
+def _plain(value: dict[str, Any], where: str, options: ImportOptions) -> Iterator[ImportedLesson]:
     times = {name: moment(value[name]) or value[name] for name in TIMES if name in value}
     item: Item = convert({**value, **times}, Item, where)
     if not isinstance(value.get("project"), str | None):
@@ -81,8 +81,8 @@ def _lesson(
     project: object,
     metadata: dict[str, Any],
     where: str,
-    options: Options,
-) -> Iterator[Found]:
+    options: ImportOptions,
+) -> Iterator[ImportedLesson]:
     return lesson(
         options, where, key, str(given.text), project=project, topic=given.topic, metadata=metadata,
         passages=list(given.passages or ()) or None, **{name: utc(getattr(given, name)) for name in GIVEN},

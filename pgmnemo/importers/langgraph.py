@@ -15,7 +15,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from pgmnemo.errors import UsageError
-from pgmnemo.importers import Found, Options
+from pgmnemo.importers import ImportedLesson, ImportOptions
 from pgmnemo.importers.lessons import lesson, time_of
 from pgmnemo.importers.sources import JSON, MEND, all_objects, is_dsn
 from pgmnemo.postgres.connections import READ_ONLY, connect, database_errors
@@ -26,7 +26,7 @@ BATCH = 1_000  # rows that are fetched at once
 ROWS = "SELECT to_jsonb(s) FROM store AS s ORDER BY s.prefix, s.key"  # older stores lack columns
 
 
-def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """LangGraph's store, by its DSN or as JSON of its items (read from what its PostgresStore made)."""
     if is_dsn(place):
         for item in _rows(str(place)):
@@ -53,7 +53,7 @@ def _rows(dsn: str) -> Iterator[dict[str, Any]]:
         yield from (item for (item,) in cursor.execute(ROWS))
 
 
-def _lesson(item: Mapping[str, Any], where: str, options: Options) -> Iterator[Found]:
+def _lesson(item: Mapping[str, Any], where: str, options: ImportOptions) -> Iterator[ImportedLesson]:
     namespace, key, value = item.get("namespace"), item.get("key"), item.get("value")
     if not isinstance(namespace, list) or not isinstance(key, str) or not isinstance(value, dict):
         options.fault(f"{where} is no item: it lacks `namespace`, `key` or `value`; {MEND}")

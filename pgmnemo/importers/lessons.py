@@ -14,7 +14,7 @@ from pgmnemo.client.blank import is_blank
 from pgmnemo.client.naming import nfc
 from pgmnemo.client.records import Item
 from pgmnemo.client.rendering import without_blocks
-from pgmnemo.importers import UNKNOWN, Found, Options
+from pgmnemo.importers import UNKNOWN, ImportedLesson, ImportOptions
 
 T = TypeVar("T")
 MOST = 10_000_000  # bytes of a text
@@ -29,9 +29,9 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def lesson(
-    options: Options, where: str, key: str, text: object, *, project: object = None, topic: object = None,
-    role: object = None, metadata: Mapping[str, Any], **fields: Any,
-) -> Iterator[Found]:  # fmt: skip
+    options: ImportOptions, where: str, key: str, text: object, *, project: object = None,
+    topic: object = None, role: object = None, metadata: Mapping[str, Any], **fields: Any,
+) -> Iterator[ImportedLesson]:  # fmt: skip
     """Yield the lesson; count and name a blank text, or a lesson beyond the extension's limits, and yield
     nothing.
 
@@ -52,7 +52,7 @@ def lesson(
         options.left.add("too long", f"{where} has more metadata than is stored")
     else:
         item = Item(text, _short(nfc(clean(key))), _name(role), _name(topic), metadata=told, **clean(fields))
-        yield Found(_name(project), item, where)
+        yield ImportedLesson(_name(project), item, where)
 
 
 def moment(value: object) -> datetime | None:
@@ -69,7 +69,7 @@ def moment(value: object) -> datetime | None:
     return None
 
 
-def time_of(options: Options, where: str, *values: object) -> datetime | None:
+def time_of(options: ImportOptions, where: str, *values: object) -> datetime | None:
     """Return the first value that is a time, and count each value before it that is not."""
     for value in values:
         if (at := moment(value)) is not None:
@@ -92,12 +92,12 @@ def inner(value: object, name: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-class Talk:
+class Conversation:
     """A conversation of a `source`. Its messages get consecutive positions, from the second of its begin on,
     so that they are neighbours, and those of two conversations mostly are not.
     """
 
-    def __init__(self, source: str, options: Options) -> None:
+    def __init__(self, source: str, options: ImportOptions) -> None:
         self._source, self._options, self._said = source, options, dict[str, int]()
         self._next: int | None = None
 
@@ -111,7 +111,7 @@ class Talk:
     def message(
         self, where: str, key: str, text: str, role: str, time: object, *,
         project: object = None, topic: object = None, **metadata: Any,
-    ) -> Iterator[Found]:  # fmt: skip
+    ) -> Iterator[ImportedLesson]:  # fmt: skip
         """Yield the lesson of a message without its recalled `context` blocks; for a message without text, as
         a tool call or a picture, count and name it instead.
         """
@@ -134,14 +134,14 @@ class Talk:
         return self._next - 1
 
 
-def attachments(options: Options, where: str, *lists: object) -> None:
+def attachments(options: ImportOptions, where: str, *lists: object) -> None:
     """Count and name a message's attachments, which are not read."""
     for one in (one for given in lists if isinstance(given, list) for one in given):
         name = one.get("name") or one.get("file_name") if isinstance(one, dict) else one
         options.left.aside("attachments", f"{where} has the attachment {name!r}")
 
 
-def unsaid(options: Options, where: str, known: bool, format: str) -> None:
+def unsaid(options: ImportOptions, where: str, known: bool, format: str) -> None:
     """Count a line or message that is not of a conversation; name it where the format is not `known`."""
     if known:
         options.left.counts["of tools, or hidden"] += 1

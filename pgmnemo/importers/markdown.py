@@ -22,9 +22,9 @@ from typing import Any, BinaryIO
 from markdown_it import MarkdownIt
 
 from pgmnemo.client.naming import nfc
-from pgmnemo.importers import Found, Options
+from pgmnemo.importers import ImportedLesson, ImportOptions
 from pgmnemo.importers.lessons import MOST, lesson, time_of
-from pgmnemo.importers.sources import Source, guarded, sources
+from pgmnemo.importers.sources import ImportFile, guarded, sources
 
 NAMES = r"(?s).*\.(md|markdown|txt)"
 FENCE = "---"  # the line above and below front matter
@@ -33,7 +33,7 @@ LINE_END = re.compile(r"\r\n?")
 BLOCKS = MarkdownIt("commonmark").disable("inline")
 
 
-def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """Yield a folder of Markdown and plain text, or one file of it; a lesson for each section of Markdown."""
     for source in sources(place, NAMES, options):
         if options.first is not None and not re.fullmatch(NAMES, source.name, re.IGNORECASE):
@@ -42,7 +42,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
             yield from _lessons(source, text, options)
 
 
-def _text(file: BinaryIO, where: str, options: Options) -> Iterator[str]:
+def _text(file: BinaryIO, where: str, options: ImportOptions) -> Iterator[str]:
     """Yield the whole file, with normalized line ends; nothing for a file longer than any lesson."""
     if len(data := file.read(MOST + 1)) > MOST:
         options.left.add("too long", f"{where} has more than {MOST:,} bytes")
@@ -50,7 +50,7 @@ def _text(file: BinaryIO, where: str, options: Options) -> Iterator[str]:
         yield LINE_END.sub("\n", data.decode("utf-8-sig"))
 
 
-def _lessons(source: Source, text: str, options: Options) -> Iterator[Found]:
+def _lessons(source: ImportFile, text: str, options: ImportOptions) -> Iterator[ImportedLesson]:
     front, body = _front(text)
     metadata: dict[str, Any] = {**front, "source": "markdown", "path": source.name}
     if source.path is not None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pgmnemo.importers import Found, Options
+from pgmnemo.importers import ImportedLesson, ImportOptions
 from pgmnemo.importers.lessons import inner, lesson, time_of
 from pgmnemo.importers.sources import JSON, MEND, all_objects, begins, rows
 
@@ -26,7 +26,7 @@ SELECT memory_id, new_memory, event, created_at, updated_at, max(rowid) FROM his
 """
 
 
-def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """mem0's memories, JSON of get_all or its history.db (by published shapes: no real file was at hand)."""
     file = Path(place).expanduser()
     kept = os.path.isfile(file) and begins(file, b"SQLite format 3")
@@ -38,7 +38,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
             options.fault(f"{where} is no memory: it has no `id` or no `memory`; {MEND}")
 
 
-def _history(file: Path, options: Options) -> Iterator[tuple[str, dict[str, Any]]]:
+def _history(file: Path, options: ImportOptions) -> Iterator[tuple[str, dict[str, Any]]]:
     for row in rows(file, HISTORY, options):
         memory = dict(zip(COLUMNS, row, strict=False))
         if memory["event"] == "DELETE":
@@ -47,7 +47,7 @@ def _history(file: Path, options: Options) -> Iterator[tuple[str, dict[str, Any]
             yield f"{file}, memory {memory['id']}", memory
 
 
-def _lesson(memory: Mapping[str, Any], where: str, options: Options) -> Iterator[Found]:
+def _lesson(memory: Mapping[str, Any], where: str, options: ImportOptions) -> Iterator[ImportedLesson]:
     return lesson(
         options, where, f"mem0/{memory['id']}", memory["memory"],
         project=next((str(memory[name]) for name in OWNERS if memory.get(name)), None),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pgmnemo.errors import UsageError
 from pgmnemo.escaping import escape_sentence
-from pgmnemo.importers import Found, Options
+from pgmnemo.importers import ImportedLesson, ImportOptions
 from pgmnemo.importers.lessons import lesson, time_of
 from pgmnemo.importers.sources import rows
 
@@ -31,7 +31,7 @@ SELECT e.embedding_id, m.key, coalesce(m.string_value, m.int_value, m.float_valu
 TIMES = ("timestamp", "authored_at", "content_date", "filed_at")
 
 
-def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """Yield a palace of MemPalace, its folder (read from a palace that mempalace 3.11 made)."""
     file = Path(place).expanduser()
     file = file / FILE if os.path.isdir(file) else file  # Path's raise for a name that is too long

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 from pgmnemo.client.jsonl_format import LONGEST, decode, lines_of
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.escaping import escape_sentence
-from pgmnemo.importers import Options
+from pgmnemo.importers import ImportOptions
 
 T = TypeVar("T")
 JSON = r"(?s).*\.(json|jsonl|ndjson)"
@@ -41,7 +41,7 @@ MEND = "mend it, or leave it out"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportFile:
     """A file: its name in messages, its path within the place, and a function that opens it."""
 
     where: str
@@ -50,7 +50,7 @@ class Source:
     path: Path | None = None  # None: a file in an archive
 
 
-def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]:
+def sources(place: Path | str, names: str, options: ImportOptions) -> Iterator[ImportFile]:
     """Yield the file itself, or the matching files of a folder or an archive; raise UsageError without any.
 
     Files with other names, hidden files and links are counted as not read.
@@ -85,7 +85,9 @@ def begins(path: Path, mark: bytes) -> bool:
         return file.read(len(mark)) == mark
 
 
-def guarded(source: Source, read: Callable[[BinaryIO, str], Iterator[T]], options: Options) -> Iterator[T]:
+def guarded(
+    source: ImportFile, read: Callable[[BinaryIO, str], Iterator[T]], options: ImportOptions
+) -> Iterator[T]:
     """Yield the lessons that `read` yields of a file; damage is a fault that ends the file."""
     try:
         with io.BufferedReader(source.open()) as file:
@@ -104,7 +106,7 @@ def _check_begin(head: bytes, where: str) -> None:
 
 
 def objects(
-    source: Source, options: Options, *, lines: bool = False
+    source: ImportFile, options: ImportOptions, *, lines: bool = False
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Yield the objects of a file of JSON, each with its number and how to call it.
 
@@ -119,13 +121,15 @@ def objects(
             options.fault(f"{where} is no object; {MEND}")
 
 
-def all_objects(place: Path | str, names: str, options: Options) -> Iterator[tuple[str, dict[str, Any]]]:
+def all_objects(
+    place: Path | str, names: str, options: ImportOptions
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the objects of every file of JSON in a place, each with how to call it."""
     for source in sources(place, names, options):
         yield from ((where, value) for _, where, value in objects(source, options))
 
 
-def rows(place: Path | str, query: str, options: Options) -> Iterator[tuple[Any, ...]]:
+def rows(place: Path | str, query: str, options: ImportOptions) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a query of a file of SQLite, which is opened to read only.
 
     What it reads must be tables: a view may have rows without end.
@@ -143,11 +147,11 @@ def rows(place: Path | str, query: str, options: Options) -> Iterator[tuple[Any,
         options.fault(f"{place} cannot be read ({_why(error)}); {MEND}")
 
 
-def _file(path: Path, name: str) -> Source:
-    return Source(str(path), name, partial(open, path, "rb"), path)
+def _file(path: Path, name: str) -> ImportFile:
+    return ImportFile(str(path), name, partial(open, path, "rb"), path)
 
 
-def _folder(top: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
+def _folder(top: Path, names: re.Pattern[str], options: ImportOptions) -> Iterator[ImportFile]:
     unread: list[OSError] = []
     for folder, below, found in os.walk(top, onerror=unread.append):
         for name in sorted(below):
@@ -172,13 +176,13 @@ def _is_hidden(name: str) -> bool:
     return name.startswith((".", "__MACOSX"))  # the folder of an archive in which macOS keeps attributes
 
 
-def _unread(options: Options, where: str) -> None:
+def _unread(options: ImportOptions, where: str) -> None:
     """Count a file or folder that is not read, unless the place is only looked at."""
     if options.first is None:
         options.left.aside("other files", f"{where} is not read")
 
 
-def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
+def _archive(path: Path, names: re.Pattern[str], options: ImportOptions) -> Iterator[ImportFile]:
     """Yield entries of an archive, unpacked as they are read, up to the expansion ratio of text for each and
     all.
     """
@@ -199,12 +203,12 @@ def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[S
                 if unpacked > most:
                     options.fault(f"{path} unpacks to more than {most:,} bytes, as no text does; {MEND}")
                     return
-                yield Source(where, name, partial(archive.open, entry))
+                yield ImportFile(where, name, partial(archive.open, entry))
     except DAMAGED as error:
         options.fault(f"{path} cannot be read ({_why(error)}); fetch it again")
 
 
-def _lines(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int, str, Any]]:
+def _lines(file: BinaryIO, where: str, options: ImportOptions) -> Iterator[tuple[int, str, Any]]:
     for number, line in enumerate(lines_of(file, where), start=1):
         try:
             if line.strip():
@@ -213,7 +217,7 @@ def _lines(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int, 
             options.fault(str(error))
 
 
-def _entries(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int, str, Any]]:
+def _entries(file: BinaryIO, where: str, options: ImportOptions) -> Iterator[tuple[int, str, Any]]:
     """Yield the entries of a list, each as it is read; of an object the whole is read, up to LONGEST."""
     with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         begun = text.read(CHUNK)
@@ -229,7 +233,7 @@ def _entries(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int
             yield number, f"{where}, entry {number}", one
 
 
-def _held(value: dict[str, Any], where: str, options: Options) -> list[Any]:
+def _held(value: dict[str, Any], where: str, options: ImportOptions) -> list[Any]:
     """Return the entries of an object's list, or the object itself, and count its other lists and pages."""
     wanted = next((name for name in LISTS if isinstance(value.get(name), list)), None)
     if wanted is None:

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: every request is of its own, and behind a guard."""
+"""The server over streamable HTTP, behind AuthMiddleware: every request stands alone."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pgmnemo.http.auth import AuthMiddleware, Limits
+from pgmnemo.http.origin import JSON, is_loopback
+from pgmnemo.http.tokens import Principal, TokenFile
 from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.messages import error_of
-from pgmnemo.serving.guard import Guard, Limits
-from pgmnemo.serving.origin import JSON, is_loopback
-from pgmnemo.serving.tokens import Holder, Tokens
 
 PATH = "/mcp"
 SCHEMES, PORTS = ("http", "https"), ("", ":*")
@@ -26,18 +26,18 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 @asynccontextmanager
-async def application(
+async def build_app(
     server: Server[Any],
-    opening: LazyMemory,
-    tokens: Tokens | None,
+    memory: LazyMemory,
+    tokens: TokenFile | None,
     *,
-    holder: Holder | None = None,
+    principal: Principal | None = None,
     hosts: Sequence[str] = (),
     limits: Limits | None = None,
-) -> AsyncIterator[Guard]:
+) -> AsyncIterator[AuthMiddleware]:
     """Yield an ASGI application that answers POST /mcp, while its memory is open.
 
-    tokens: the accepted tokens; None: only `holder`, and only calls from this machine.
+    tokens: the accepted tokens; None: only `principal`, and only calls from this machine.
     hosts: the server's names, besides those of the loopback interface; a request for another name, or from a
     web page of another name or another local port, is refused.
     """
@@ -50,15 +50,15 @@ async def application(
         ],
     )
     manager = StreamableHTTPSessionManager(server, stateless=True, security_settings=security)
-    app = Starlette(routes=[Route(PATH, Wellformed(StreamableHTTPASGIApp(manager)), methods=["POST"])])
+    app = Starlette(routes=[Route(PATH, MessageValidator(StreamableHTTPASGIApp(manager)), methods=["POST"])])
     try:
-        async with opening.running(), manager.run():
-            yield Guard(app, tokens, limits, holder=holder, public=())
+        async with memory.running(), manager.run():
+            yield AuthMiddleware(app, tokens, limits, principal=principal, public=())
     except BaseExceptionGroup as group:  # the manager's tasks wrap the error of the caller's block
-        raise _only(group) from None
+        raise _single_error(group) from None
 
 
-class Wellformed:
+class MessageValidator:
     """An application that receives only well-formed messages; a malformed message is answered as over
     stdio.
     """
@@ -87,7 +87,7 @@ class Wellformed:
         await self.app(scope, again, send)
 
 
-def _only(error: BaseException) -> BaseException:
+def _single_error(error: BaseException) -> BaseException:
     """Return the one error in groups of one."""
     single = isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1
-    return _only(error.exceptions[0]) if single else error  # type: ignore[attr-defined]
+    return _single_error(error.exceptions[0]) if single else error  # type: ignore[attr-defined]

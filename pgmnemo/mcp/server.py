@@ -1,7 +1,7 @@
 """A memory as a server of the Model Context Protocol: nine tools, and a wake-up as a resource.
 
 The server keeps no state of a client between two calls: a caller is identified by the token, or is the
-server's own holder. Both eras of the protocol are served, with a handshake (to 2025-11-25) and without one
+server's own principal. Both eras of the protocol are served, with a handshake (to 2025-11-25) and without one
 (2026-07-28).
 """
 
@@ -39,10 +39,10 @@ from mcp.types import (
 from pgmnemo.client.aio.memory import AsyncMemory
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.errors import PgmnemoError, UsageError
-from pgmnemo.mcp.schemas import taken
-from pgmnemo.mcp.tools import TOOLS, tool_of
-from pgmnemo.serving.logs import place
-from pgmnemo.serving.tokens import Holder
+from pgmnemo.http.logs import error_location
+from pgmnemo.http.tokens import Principal
+from pgmnemo.mcp.schemas import parse_arguments
+from pgmnemo.mcp.tools import TOOLS, find_tool
 
 LOG = logging.getLogger("pgmnemo.mcp")
 NAME = "pgmnemo"
@@ -60,35 +60,33 @@ HINTS: Any = {
     "resources/read": CacheHint(0),
 }
 Context = ServerRequestContext[Any, Any]
-Opened = Callable[[], Awaitable[AsyncMemory]]
+MemoryOpener = Callable[[], Awaitable[AsyncMemory]]
 
 
 @dataclass(frozen=True)
-class Door:
-    """The state of a server's handlers: access to the memory, and the holder for requests without HTTP."""
+class Handlers:
+    """The state of a server's handlers: access to the memory, and the principal for requests without HTTP."""
 
-    opened: Opened
-    own: Holder | None
+    opened: MemoryOpener
+    own_principal: Principal | None
     wake_up_tokens: int
 
-    def holder(self, context: Context) -> Holder:
-        """Return the holder of a call. Over HTTP it is always the holder of the token that the guard has
-        checked.
-        """
+    def principal(self, context: Context) -> Principal:
+        """Return the principal of a call. Over HTTP AuthMiddleware has found it by the token."""
         if context.request is not None:
-            found: Holder = context.request.scope["state"]["holder"]
+            found: Principal = context.request.scope["state"]["principal"]
             return found
-        assert self.own is not None, "a server without a holder is behind a guard"
-        return self.own
+        assert self.own_principal is not None, "a server without a principal is behind AuthMiddleware"
+        return self.own_principal
 
-    async def scope(self, holder: Holder, project: str | None) -> AsyncScope:
-        """Return the project of a call; raise PgmnemoError for a project that the holder may not access."""
-        found: AsyncScope = holder.scope(await self.opened(), project)
+    async def scope(self, principal: Principal, project: str | None) -> AsyncScope:
+        """Return the project of a call; raise PgmnemoError for a project that is not the principal's."""
+        found: AsyncScope = principal.scope(await self.opened(), project)
         return found if found.project_id is not None else found.project(DEFAULT)
 
     async def list_tools(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
-        fixed = self.holder(context).project is not None
-        return ListToolsResult(tools=[tool.described(fixed) for tool in TOOLS.values()])
+        fixed = self.principal(context).project is not None
+        return ListToolsResult(tools=[tool.description(fixed) for tool in TOOLS.values()])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         """Return a tool's answer; an error is also an answer, which a model can read and act on.
@@ -97,17 +95,17 @@ class Door:
         protocol, and a wrong argument an error of the tool.
         """
         try:
-            tool = tool_of(params.name)
+            tool = find_tool(params.name)
         except UsageError as error:
             raise MCPError(error.rpc, str(error)) from None
         try:
-            asked = taken(params.arguments or {}, tool.takes, tool.name)
-            return await tool.called(await self.scope(self.holder(context), asked.project), asked)
+            asked = parse_arguments(params.arguments or {}, tool.request_type, tool.name)
+            return await tool.call(await self.scope(self.principal(context), asked.project), asked)
         except PgmnemoError as error:
-            return _failed("; ".join([str(error), *getattr(error, "__notes__", ())]))
+            return _error_result("; ".join([str(error), *getattr(error, "__notes__", ())]))
         except Exception as error:
-            LOG.error("the tool %.100r failed: %s", params.name, place(error))
-            return _failed(f"{NAME} failed inside ({type(error).__name__}); its log says more")
+            LOG.error("the tool %.100r failed: %s", params.name, error_location(error))
+            return _error_result(f"{NAME} failed inside ({type(error).__name__}); its log says more")
 
     async def list_resources(self, context: Context, _: PaginatedRequestParams | None) -> ListResourcesResult:
         told = Resource(
@@ -124,14 +122,14 @@ class Door:
     async def list_templates(
         self, context: Context, _: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """Return a wake-up of each project, where a holder is in several."""
+        """Return a wake-up of each project, where a principal is in several."""
         told = ResourceTemplate(
             uri_template=f"{WAKE_UP}/{{project}}",
             name="wake-up of a project",
             description="What matters now in another project than the usual one.",
             mime_type=TEXT,
         )
-        fixed = self.holder(context).project is not None
+        fixed = self.principal(context).project is not None
         return ListResourceTemplatesResult(resource_templates=[] if fixed else [told])
 
     async def list_prompts(self, context: Context, _: PaginatedRequestParams | None) -> ListPromptsResult:
@@ -147,7 +145,7 @@ class Door:
             told = f"there is no resource {uri[:200]}; there is {WAKE_UP}"
             raise MCPError(INVALID_PARAMS, told, {"uri": uri})
         try:
-            scope = await self.scope(self.holder(context), project)
+            scope = await self.scope(self.principal(context), project)
             found = await scope.context(max_tokens=self.wake_up_tokens, k=50)
         except PgmnemoError as error:
             raise MCPError(error.rpc, str(error), {"uri": uri}) from None
@@ -155,11 +153,11 @@ class Door:
 
 
 def memory_server(
-    memory: AsyncMemory | Opened, holder: Holder | None = None, *, wake_up_tokens: int = 800
+    memory: AsyncMemory | MemoryOpener, principal: Principal | None = None, *, wake_up_tokens: int = 800
 ) -> Server[Any]:
     """Return a server of a memory that the caller opens and closes, or that a coroutine function opens.
 
-    holder: the holder over stdio or in memory; over HTTP `Guard` sets a holder for each request.
+    principal: the principal over stdio or in memory; over HTTP `AuthMiddleware` sets one for each request.
     wake_up_tokens: the most tokens of the wake-up.
     """
 
@@ -168,22 +166,22 @@ def memory_server(
         return memory
 
     opened = given if isinstance(memory, AsyncMemory) else memory
-    door = Door(opened, holder, wake_up_tokens)
+    handlers = Handlers(opened, principal, wake_up_tokens)
     return Server(
         NAME,
         version=metadata.version("pgmnemo-memory"),
         title="pgmnemo",
         instructions=" ".join(INSTRUCTIONS.split()),
         cache_hints=HINTS,
-        on_list_tools=door.list_tools,
-        on_call_tool=door.call_tool,
-        on_list_prompts=door.list_prompts,
-        on_list_resources=door.list_resources,
-        on_list_resource_templates=door.list_templates,
-        on_read_resource=door.read_resource,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_prompts=handlers.list_prompts,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
     )
 
 
-def _failed(sentence: str) -> CallToolResult:
+def _error_result(sentence: str) -> CallToolResult:
     told = sentence.encode("utf-8", "backslashreplace").decode()
     return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)

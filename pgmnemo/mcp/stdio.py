@@ -26,17 +26,17 @@ LEFT = 10.0  # seconds in which calls are answered that came before the end of t
 LOOK = 0.05
 
 
-async def serve(server: Server[Any], opening: LazyMemory) -> None:
+async def serve(server: Server[Any], memory: LazyMemory) -> None:
     """Serve until standard input ends, or SIGTERM or SIGINT comes; then close the memory, regardless of
     further signals.
     """
-    stdin = Lines(_private_stdin())
-    server.middleware.append(stdin.counted)
+    stdin = StdinReader(_private_stdin())
+    server.middleware.append(stdin.count_calls)
     try:
         async with stdio_server(stdin=stdin) as (read, write):  # type: ignore[arg-type]
             stdin.answers.set_result(write)
             with redirect_stdout(sys.stderr):
-                async with opening.running():
+                async with memory.running():
                     answering = server.run(read, write, server.create_initialization_options())
                     serving = asyncio.create_task(answering)
                     for number in (signal.SIGTERM, signal.SIGINT):
@@ -47,12 +47,12 @@ async def serve(server: Server[Any], opening: LazyMemory) -> None:
         pass  # the client has closed the pipe
 
 
-def _stop(serving: asyncio.Task[None], stdin: Lines) -> None:
+def _stop(serving: asyncio.Task[None], stdin: StdinReader) -> None:
     serving.cancel()
     stdin.end()
 
 
-class Lines:
+class StdinReader:
     """Lines of a file descriptor, read by a daemon thread, which does not delay the server's end.
 
     A malformed message is answered here, through the stream in the future `answers`.
@@ -71,7 +71,7 @@ class Lines:
                 await answers.send(SessionMessage(line))
             else:
                 yield line
-        await self._answered()
+        await self._wait_for_calls()
 
     def end(self) -> None:
         """End the input here."""
@@ -79,7 +79,7 @@ class Lines:
             self._lines.get_nowait()
         self._lines.put_nowait(None)
 
-    async def counted(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def count_calls(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Return a call on its way, as a middleware sees it."""
         self._busy += 1
         try:
@@ -87,7 +87,7 @@ class Lines:
         finally:
             self._busy -= 1
 
-    async def _answered(self) -> None:
+    async def _wait_for_calls(self) -> None:
         """Wait for the calls that are under way: the end of the input would cut them off."""
         end, idle = self._loop.time() + LEFT, 0
         while idle < 3 and self._loop.time() < end:
@@ -100,19 +100,19 @@ class Lines:
             while part := os.read(source, CHUNK):
                 *ends, rest = part.split(b"\n")
                 for end in ends:
-                    self._took(held, end)
-                    self._tell(held)
-                self._took(held, rest)
-            self._tell(held)
+                    self._append(held, end)
+                    self._queue_line(held)
+                self._append(held, rest)
+            self._queue_line(held)
             self._put(None)
 
     @staticmethod
-    def _took(held: bytearray, part: bytes) -> None:
+    def _append(held: bytearray, part: bytes) -> None:
         """Keep a part of a line, but nothing more of a line that is too long already."""
         if len(held) <= LONGEST:
             held += part
 
-    def _tell(self, held: bytearray) -> None:
+    def _queue_line(self, held: bytearray) -> None:
         """Put a whole line into the queue, or the error that answers it; a blank line is no message."""
         line = bytes(held)
         held.clear()

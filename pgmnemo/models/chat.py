@@ -31,7 +31,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Chat:
+class ChatModel:
     """A model behind an address. Asked at temperature 0 with a seed, which a service may or may not heed."""
 
     service: Service
@@ -58,11 +58,11 @@ class Chat:
         return _reply(self.service.post(body), self.service.where)
 
 
-def chat_of(url: str, model: str, *, timeout: float, variable: str = KEY_VARIABLE) -> Chat:
+def chat_of(url: str, model: str, *, timeout: float, variable: str = KEY_VARIABLE) -> ChatModel:
     """Return a model at a base address, with or without `/chat/completions`; raise UsageError for an invalid
     address.
     """
-    return Chat(Service(service_url(url, ENDING, variable), variable, timeout), model)
+    return ChatModel(Service(service_url(url, ENDING, variable), variable, timeout), model)
 
 
 def prompt_sha256(template: str) -> str:

@@ -16,9 +16,9 @@ from pathlib import Path
 from pgmnemo.embedders import default_cache_dir
 from pgmnemo.errors import ModelError, UsageError
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.progress import QUIET, Progress
 from pgmnemo.postgres.releases import changed, release_fingerprint
 from pgmnemo.postgres.server_files import check_release
+from pgmnemo.progress import QUIET, Progress
 from runner.bench.finish import RunResult, log, publish, refuse
 from runner.bench.measurement import answers_in_all, measure_beside, measure_under_test, remarked, silent
 from runner.bench.request import Request, selected

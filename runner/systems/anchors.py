@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgmnemo.errors import UsageError
-from pgmnemo.models.chat import Chat, chat_of
+from pgmnemo.models.chat import ChatModel, chat_of
 from pgmnemo.models.http import TIMEOUT
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.system import Query, System
@@ -79,7 +79,7 @@ class ModelAnchors(Anchors):
     `unread` is how many such answers there were.
     """
 
-    def __init__(self, chat: Chat) -> None:
+    def __init__(self, chat: ChatModel) -> None:
         super().__init__()
         self._chat = chat
         self.unread = 0

@@ -14,11 +14,11 @@ from uuid import uuid4
 import psycopg
 
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.progress import QUIET, Progress
 from pgmnemo.postgres.connections import Connectable
 from pgmnemo.postgres.pgvector_only import VECTOR, PgvectorDatabase, open_pgvector_database
 from pgmnemo.postgres.server_files import PIXELTABLE, Bundle
 from pgmnemo.postgres.server_process import durable_settings
+from pgmnemo.progress import QUIET, Progress
 from runner.systems.fusion import POOL, RANK_OFFSET
 from runner.systems.memory_usage import of_server
 from runner.systems.system import LEG, C, ClientSystem, Legs, Lesson, Lessons, Match, Query, SystemContext

@@ -14,10 +14,10 @@ import numpy as np
 
 from pgmnemo.embedders import Embedder, EmbedderOptions, default_cache_dir, unit_rows
 from pgmnemo.errors import EmbedderError, PgmnemoError
-from pgmnemo.progress import Progress, lasting
-from pgmnemo.records import Matrix
 from pgmnemo.postgres.releases import changed
 from pgmnemo.postgres.server_files import check_release
+from pgmnemo.progress import Progress, lasting
+from pgmnemo.records import Matrix
 from runner.bench.measurement import measure_beside, measure_under_test
 from runner.bench.request import Request, selected
 from runner.bench.run_state import RunState, Stopwatch

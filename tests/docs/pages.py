@@ -15,20 +15,22 @@ BLOCK = re.compile(
 RUNNABLE = ("python", "bash", "sh", "sql", "console")
 FILE = "tests/docs/test_pages.py"
 HERE = f"{FILE}::test_every_block_runs_and_prints_what_is_shown"
-ADAPTER = "tests/pgmnemo/adapters/test_doors.py::test_the_page_runs_in_a_folder"
+ADAPTER = "tests/pgmnemo/integrations/test_frameworks.py::test_the_page_runs_in_a_folder"
 GUIDE = "tests/test_measure.py::test_every_block_runs_and_prints_what_is_shown"
 FIRST = "tests/sql/test_readme.py::test_the_first_program_recalls_and_after_a_restart_remembers"
 TESTS = {  # those of the pages that HERE does not run
     "README.md": f"{FIRST}[README.md]",
     "pgmnemo/README.md": f"{FIRST}[pgmnemo/README.md]",
-    "docs/doors/anthropic.md": f"{ADAPTER}[anthropic]",
-    "docs/doors/hermes.md": "tests/pgmnemo/adapters/test_hermes.py::test_the_page_runs_in_a_folder",
-    "docs/doors/hooks.md": "tests/pgmnemo/hooks/test_page.py",
-    "docs/doors/http.md": "tests/pgmnemo/serving/test_page_of_http.py",
-    "docs/doors/langchain.md": f"{ADAPTER}[langchain]",
-    "docs/doors/langgraph.md": f"{ADAPTER}[langgraph]",
-    "docs/doors/llamaindex.md": f"{ADAPTER}[llamaindex]",
-    "docs/doors/mcp.md": "tests/pgmnemo/mcp/test_page.py",
+    "docs/integrations/anthropic.md": f"{ADAPTER}[anthropic]",
+    "docs/integrations/hermes.md": (
+        "tests/pgmnemo/integrations/test_hermes.py::test_the_page_runs_in_a_folder"
+    ),
+    "docs/integrations/hooks.md": "tests/pgmnemo/hooks/test_page.py",
+    "docs/integrations/http.md": "tests/pgmnemo/http/test_page_of_http.py",
+    "docs/integrations/langchain.md": f"{ADAPTER}[langchain]",
+    "docs/integrations/langgraph.md": f"{ADAPTER}[langgraph]",
+    "docs/integrations/llamaindex.md": f"{ADAPTER}[llamaindex]",
+    "docs/integrations/mcp.md": "tests/pgmnemo/mcp/test_page.py",
     "docs/examples.md": "tests/examples/test_page.py",
     "docs/explanation/score.md": f"{FILE}::test_the_figures_of_the_worked_example_are_those_of_the_memory",
     "docs/howto/compare.md": f"{GUIDE}[compare.md]",

@@ -32,7 +32,7 @@ from tests.security.attacked import OURS, Server
 from tools.site import reference, score
 from tools.site.reference import NONE
 
-DOORS = re.compile(r"doors/|examples\.md")  # each by the tests of its door
+INTEGRATIONS = re.compile(r"integrations/|examples\.md")  # each by the tests of its integration
 GROUPS = (
     ("bm25", "passage_terms"), ("passage_cosine", "pair_cosine", "cosine"), ("temporal",), ("context",),
     ("neighbours",), ("recency",),
@@ -47,7 +47,7 @@ generated = cache(reference.pages)
 
 
 READERS = {
-    "doors/hermes.md": {"agent", "plugins"},
+    "integrations/hermes.md": {"agent", "plugins"},
     "howto/moving.md": {"langgraph"},
     "howto/verify.md": {"runner"},
 }
@@ -83,7 +83,7 @@ def needs(name: str, extras: frozenset[str]) -> Iterator[tuple[str, frozenset[st
 
 
 PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
-OWN = [page for page in PAGES if page not in ELSEWHERE and not DOORS.match(page)]
+OWN = [page for page in PAGES if page not in ELSEWHERE and not INTEGRATIONS.match(page)]
 RUN = [page for page in OWN if any(map(runs, blocks(page)))]
 
 
@@ -223,7 +223,7 @@ def test_a_block_that_does_not_run_says_why() -> None:
         (page, one["text"])
         for page in PAGES
         for one in blocks(page)
-        if runs(one) and not DOORS.match(page)
+        if runs(one) and not INTEGRATIONS.match(page)
         if one["language"] not in ELSEWHERE.get(page, "python bash sql")
     ]
     assert silent == []
@@ -264,7 +264,7 @@ def test_what_a_page_imports_is_what_it_installs(page: str) -> None:
     assert lacking == set()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("doors/")])
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("integrations/")])
 def test_a_page_of_an_integration_says_how_to_install_it(page: str) -> None:
     assert INSTALL.search((DOCS / page).read_text(encoding="utf-8"))
 

@@ -21,17 +21,17 @@ import pytest
 
 from pgmnemo import AsyncMemory, Memory, Scope
 from pgmnemo.cli.commands import main
+from pgmnemo.http.app import build_app
+from pgmnemo.http.auth import AuthMiddleware, Limits
+from pgmnemo.http.openapi import openapi_document
 from pgmnemo.importers import IMPORTERS
-from pgmnemo.mcp.http import application as mcp_application
+from pgmnemo.mcp.http import build_app as mcp_application
 from pgmnemo.mcp.server import memory_server
-from pgmnemo.serving.app import application
-from pgmnemo.serving.guard import Guard, Limits
-from pgmnemo.serving.openapi import description
-from tests.pgmnemo import integrations, interfaces
+from tests.pgmnemo import integration_calls, interfaces
 from tests.pgmnemo.cli.conftest import Typed
 from tests.pgmnemo.client.driving import Driven, Place
 from tests.pgmnemo.interfaces import DONE, WRONG_USE, Argument, Interface
-from tests.pgmnemo.mcp.asking import holder, opening, serving
+from tests.pgmnemo.mcp.asking import opening, principal, serving
 from tests.pgmnemo.mcp.test_stdio import HELLO, READY, answer, process, send
 
 HALF, NUL = "a\ud800", "a\0b"
@@ -117,8 +117,8 @@ class Makers:
         runner = self.stack.enter_context(asyncio.Runner())
         memory = runner.run(AsyncMemory.open(self.place.dsn(), embedder=None))
         self.stack.callback(lambda: runner.run(memory.close()))
-        own = holder(self.new()._name, None)
-        app = Guard(application(memory), None, Limits(rate=1e9), holder=own)
+        own = principal(self.new()._name, None)
+        app = AuthMiddleware(build_app(memory), None, Limits(rate=1e9), principal=own)
         client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
         self.stack.callback(lambda: runner.run(client.aclose()))
 
@@ -127,7 +127,7 @@ class Makers:
             answer = runner.run(client.post(path, content=body, headers=headers))
             return answer.status_code, answer.json()
 
-        return interfaces.over_http(description(), post)
+        return interfaces.over_http(openapi_document(), post)
 
     def mcp(self) -> Interface:
         server = self.stack.enter_context(process(self.place.dsn(), self.new()._name))
@@ -162,7 +162,7 @@ def _mcp_over_http(place: Place, tenant: str) -> Iterator[str]:
     async def body() -> None:
         opened, limits = opening(place), Limits(rate=1e9)
         server = memory_server(opened)
-        made = mcp_application(server, opened, None, holder=holder(tenant), limits=limits)
+        made = mcp_application(server, opened, None, principal=principal(tenant), limits=limits)
         async with made as app, serving(app) as url:
             told.put(url)
             await asyncio.to_thread(end.wait)
@@ -221,7 +221,7 @@ def test_the_same_input_gets_the_same_class_of_answer(name: str, makers: Makers)
     assert [*cells(interface, makers.library())] == []
 
 
-@pytest.mark.parametrize("made", integrations.ALL, ids=lambda made: made.__name__)
+@pytest.mark.parametrize("made", integration_calls.ALL, ids=lambda made: made.__name__)
 def test_an_integration_answers_with_wrong_use_or_its_frameworks_error(made: Any, makers: Makers) -> None:
     interface = made(makers.new, makers.patch)
     assert sum(len(arguments) for arguments in interface.verbs.values()) > 2

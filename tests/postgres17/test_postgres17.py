@@ -23,8 +23,8 @@ import pytest
 
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions, pad
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.records import Matrix
 from pgmnemo.postgres.servers import temporary_server
+from pgmnemo.records import Matrix
 from runner.bench.workload import CorpusLessons, IndexedQuestion, Workload
 from runner.protocol.datasets import SUITES
 from runner.protocol.templates.embedding import embed_corpus

@@ -19,7 +19,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from pgmnemo.adapters.langgraph_items import key_of, namespace_of, topic_of
+from pgmnemo.integrations.langgraph_items import key_of, namespace_of, topic_of
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres import fingerprint
 from tests.helping import CURRENT

@@ -13,9 +13,9 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
 from pgmnemo.paths import SQL_FOLDER
+from pgmnemo.postgres.servers import temporary_server
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
-from pgmnemo.postgres.servers import temporary_server
 from runner.systems import Lesson, Lessons, Match, Query, System, SystemContext, SystemSpec
 from tests.helping import CURRENT
 

@@ -127,7 +127,7 @@ def test_an_answer_of_another_form_is_no_time_and_is_counted(told: str, spans: i
 
 def made(server: Server) -> ModelAnchors:
     service = Service(f"{server.url}/chat/completions", "NO_SUCH_KEY", pause=lambda seconds: None)
-    return ModelAnchors(models.Chat(service, "x"))
+    return ModelAnchors(models.ChatModel(service, "x"))
 
 
 def test_a_moment_fits_an_interval_as_the_engine_counts() -> None:

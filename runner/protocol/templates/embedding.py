@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgmnemo.embedders import EMBEDDERS, Embedder, EmbedderOptions
-from pgmnemo.embedders.embedding import DOCUMENT, QUERY, Group, Text, embed, rehearse_embedding, text_key
+from pgmnemo.embedders.embedding import (
+    DOCUMENT,
+    QUERY,
+    EmbeddedText,
+    Group,
+    embed,
+    rehearse_embedding,
+    text_key,
+)
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Passage
 from runner.protocol.editions import Edition, current
@@ -32,11 +40,11 @@ class DistinctTexts:
     def of(cls, kind: str, noun: str, texts: Iterable[tuple[str, Callable[[], str]]]) -> DistinctTexts:
         """Build from pairs of a text and a function that reads it again."""
         keys: list[bytes] = []
-        first: dict[bytes, Text] = {}
+        first: dict[bytes, EmbeddedText] = {}
         for ordinal, (text, read) in enumerate(texts, start=1):
             keys.append(key := text_key(kind, text))
             if key not in first:
-                first[key] = Text(kind, key, len(text), read, f"{noun} {ordinal} of the corpus")
+                first[key] = EmbeddedText(kind, key, len(text), read, f"{noun} {ordinal} of the corpus")
         return cls(keys, list(first.values()))
 
 

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from pgmnemo.errors import ModelError
 from pgmnemo.models.at_once import Failures, at_once
-from pgmnemo.models.chat import Chat, chat_of
+from pgmnemo.models.chat import ChatModel, chat_of
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.terminal import say
 from runner.options import Quiet, Run
@@ -49,8 +49,8 @@ class AnswerRunState:
 
     material: SourceRun
     options: AnswerOptions
-    reader: Chat
-    judge: Chat
+    reader: ChatModel
+    judge: ChatModel
     prompts: Mapping[str, str]
     progress: Progress
 

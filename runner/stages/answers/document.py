@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from pgmnemo.models.chat import Chat, prompt_sha256
+from pgmnemo.models.chat import ChatModel, prompt_sha256
 from runner.markdown import table
 from runner.paths import ROOT
 from runner.records import Json
@@ -28,7 +28,7 @@ NO_RECALL = (
 def document(
     material: SourceRun,
     options: AnswerOptions,
-    models: tuple[Chat, Chat],
+    models: tuple[ChatModel, ChatModel],
     prompts: str,
     said: Mapping[str, AnswerLine],
     verdicts: Mapping[str, Judgement],

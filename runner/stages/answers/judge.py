@@ -26,7 +26,7 @@ from string import Formatter
 from typing import Any
 
 from pgmnemo.errors import ModelError, UsageError
-from pgmnemo.models.chat import Chat
+from pgmnemo.models.chat import ChatModel
 from pgmnemo.models.runtime import library
 from runner.runs.storage import DOCUMENT, read_regular
 from runner.stages.answers.lines import AnswerLine, Judgement
@@ -122,7 +122,7 @@ def digest(templates: Mapping[str, str]) -> str:
 
 
 def judged(
-    chat: Chat,
+    chat: ChatModel,
     prompts: Mapping[str, str],
     question: str,
     key: AnswerKey,

@@ -13,8 +13,8 @@ from typing import TypeVar
 from uuid import uuid5
 
 from pgmnemo.paths import release_numbers
-from pgmnemo.records import EmbedderIdentity
 from pgmnemo.postgres.releases import release_fingerprint, release_of, setting_defaults
+from pgmnemo.records import EmbedderIdentity
 from runner.bench.run_record import (
     ACTIVE,
     INACTIVE,

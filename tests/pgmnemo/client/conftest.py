@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.pgmnemo.client.cutting import Door, door
+from tests.pgmnemo.client.cutting import CuttingProxy, proxy
 from tests.pgmnemo.client.driving import SHELLS, Place, Shell
 from tests.pgmnemo.postgres.memories import memories
 from tests.security.attacked import OURS
@@ -61,9 +61,9 @@ def scope(memory: Any, place: Place) -> Any:
 
 
 @pytest.fixture
-def shut(place: Place) -> Iterator[Door]:
+def shut(place: Place) -> Iterator[CuttingProxy]:
     """Yield a proxy in front of the server that can cut connections."""
-    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-door-"))
-    with door(folder, f"{place.server.conninfo['host']}/.s.PGSQL.5432") as made:
+    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-proxy-"))
+    with proxy(folder, f"{place.server.conninfo['host']}/.s.PGSQL.5432") as made:
         yield made
     shutil.rmtree(folder)

@@ -11,7 +11,7 @@ from pathlib import Path
 SOCKET = ".s.PGSQL.5432"
 
 
-class Door:
+class CuttingProxy:
     """A proxy between clients and server. After `cut(words)` the next request with these words reaches the
     server, its answer is lost, and the connection is closed.
     """
@@ -98,9 +98,9 @@ class Door:
 
 
 @contextmanager
-def door(folder: Path, server: str) -> Iterator[Door]:
+def proxy(folder: Path, server: str) -> Iterator[CuttingProxy]:
     """Yield a proxy that is open during the block."""
-    made = Door(folder, server)
+    made = CuttingProxy(folder, server)
     made.open()
     try:
         yield made

@@ -21,7 +21,7 @@ from pgmnemo.client.memory_embedder import EmbedderRecord
 from pgmnemo.client.naming import tenant_id
 from pgmnemo.errors import HiddenError, RefusedError, UsageError
 from pgmnemo.progress import Progress
-from tests.pgmnemo.client.cutting import Door
+from tests.pgmnemo.client.cutting import CuttingProxy
 from tests.pgmnemo.client.driving import Place, Shell
 
 WORDS = ["kettle", "violin", "lantern", "harbour", "garden", "letter", "winter", "copper", "river", "window"]
@@ -215,7 +215,7 @@ STEPS = ["begin_reembedding", "reembedding_due", "pgmnemo.reembed(", "pgmnemo.in
 @AWAITED
 @pytest.mark.parametrize("step", STEPS)
 def test_a_connection_that_goes_at_any_step_is_made_anew(
-    step: str, shell: Shell, place: Place, name: str, filled: Any, shut: Door
+    step: str, shell: Shell, place: Place, name: str, filled: Any, shut: CuttingProxy
 ) -> None:
     tenant = shell.open(place.dsn(host=str(shut.folder)), embedder=old).tenant(name)
     shut.cut(step, times=2)
@@ -227,7 +227,7 @@ def test_a_connection_that_goes_at_any_step_is_made_anew(
 
 @AWAITED
 def test_a_server_that_is_not_reached_for_long_loses_nothing(
-    shell: Shell, place: Place, name: str, filled: Any, shut: Door
+    shell: Shell, place: Place, name: str, filled: Any, shut: CuttingProxy
 ) -> None:
     tenant = shell.open(place.dsn(host=str(shut.folder)), embedder=old, patience=0.2).tenant(name)
     before = answers(filled)

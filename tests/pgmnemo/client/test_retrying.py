@@ -25,7 +25,7 @@ from pgmnemo.errors import (
     StateError,
     UsageError,
 )
-from tests.pgmnemo.client.cutting import Door
+from tests.pgmnemo.client.cutting import CuttingProxy
 from tests.pgmnemo.client.driving import Connection, Place, Shell
 
 UNDONE = (errors.SerializationFailure, errors.DeadlockDetected, errors.AdminShutdown, errors.CannotConnectNow)
@@ -236,11 +236,13 @@ def test_a_call_that_the_server_cancels_is_told_and_not_sent_again(
     assert scope.get("k").text == "x"
 
 
-def through(shell: Shell, place: Place, door: Door, **given: Any) -> Any:
-    return shell.open(place.dsn(host=str(door.folder)), **given).tenant(place.tenant()).project("p")
+def through(shell: Shell, place: Place, proxy: CuttingProxy, **given: Any) -> Any:
+    return shell.open(place.dsn(host=str(proxy.folder)), **given).tenant(place.tenant()).project("p")
 
 
-def test_a_keyed_add_whose_answer_is_lost_is_sent_again(shell: Shell, place: Place, shut: Door) -> None:
+def test_a_keyed_add_whose_answer_is_lost_is_sent_again(
+    shell: Shell, place: Place, shut: CuttingProxy
+) -> None:
     scope = through(shell, place, shut)
     shut.cut("pgmnemo.store")
     assert scope.add("x", key="k").outcome == "unchanged"  # it was stored the first time
@@ -251,7 +253,7 @@ def test_a_keyed_add_whose_answer_is_lost_is_sent_again(shell: Shell, place: Pla
 
 
 def test_a_spoken_add_whose_answer_is_lost_is_an_error_that_says_so(
-    shell: Shell, place: Place, shut: Door
+    shell: Shell, place: Place, shut: CuttingProxy
 ) -> None:
     scope = through(shell, place, shut)
     shut.cut("pgmnemo.append")
@@ -265,7 +267,9 @@ def test_a_spoken_add_whose_answer_is_lost_is_an_error_that_says_so(
 
 
 @pytest.mark.parametrize("verb", ["recall", "get", "count", "list", "facts"])
-def test_a_read_whose_answer_is_lost_is_sent_again(verb: str, shell: Shell, place: Place, shut: Door) -> None:
+def test_a_read_whose_answer_is_lost_is_sent_again(
+    verb: str, shell: Shell, place: Place, shut: CuttingProxy
+) -> None:
     scope = through(shell, place, shut)
     scope.add("x", key="k")
     shut.cut(f"pgmnemo.{verb}", times=2)
@@ -276,7 +280,7 @@ def test_a_read_whose_answer_is_lost_is_sent_again(verb: str, shell: Shell, plac
     assert len(shut.passed) == 3
 
 
-def test_a_batch_whose_answer_is_lost_is_stored_once(shell: Shell, place: Place, shut: Door) -> None:
+def test_a_batch_whose_answer_is_lost_is_stored_once(shell: Shell, place: Place, shut: CuttingProxy) -> None:
     scope = through(shell, place, shut)
     shut.cut("COMMIT")
     moved = scope.add_many(["x", "y"])
@@ -284,7 +288,9 @@ def test_a_batch_whose_answer_is_lost_is_stored_once(shell: Shell, place: Place,
     assert [one.text for one in scope.list()] == ["x", "y"]
 
 
-def test_an_export_whose_connection_is_lost_begins_anew(shell: Shell, place: Place, shut: Door) -> None:
+def test_an_export_whose_connection_is_lost_begins_anew(
+    shell: Shell, place: Place, shut: CuttingProxy
+) -> None:
     import io
 
     scope = through(shell, place, shut)
@@ -298,7 +304,7 @@ def test_an_export_whose_connection_is_lost_begins_anew(shell: Shell, place: Pla
 
 
 def test_a_connection_that_cannot_be_made_is_waited_for(
-    monkeypatch: pytest.MonkeyPatch, shell: Shell, place: Place, shut: Door
+    monkeypatch: pytest.MonkeyPatch, shell: Shell, place: Place, shut: CuttingProxy
 ) -> None:
     scope = through(shell, place, shut)
     scope.add("x", role="user")
@@ -319,7 +325,9 @@ def test_a_connection_that_cannot_be_made_is_waited_for(
     assert len(waited) >= 3
 
 
-def test_a_database_that_stays_away_is_told_with_its_place(shell: Shell, place: Place, shut: Door) -> None:
+def test_a_database_that_stays_away_is_told_with_its_place(
+    shell: Shell, place: Place, shut: CuttingProxy
+) -> None:
     scope = through(shell, place, shut, patience=0.05)
     scope.count()
     shut.shut()

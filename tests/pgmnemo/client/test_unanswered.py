@@ -12,7 +12,7 @@ from psycopg import errors
 from pgmnemo import Item
 from pgmnemo.client.retries import RetryTimer
 from pgmnemo.errors import LostError
-from tests.pgmnemo.client.cutting import SOCKET, Door
+from tests.pgmnemo.client.cutting import SOCKET, CuttingProxy
 from tests.pgmnemo.client.driving import Place, Shell
 
 VERBS: dict[str, tuple[str, Callable[[Any], Any], Any]] = {  # the statement, the call, its second answer
@@ -30,8 +30,8 @@ VERBS: dict[str, tuple[str, Callable[[Any], Any], Any]] = {  # the statement, th
 }  # fmt: skip
 
 
-def through(shell: Shell, place: Place, door: Door, **given: Any) -> Any:
-    scope = shell.open(place.dsn(host=str(door.folder)), **given).tenant(place.tenant()).project("p")
+def through(shell: Shell, place: Place, proxy: CuttingProxy, **given: Any) -> Any:
+    scope = shell.open(place.dsn(host=str(proxy.folder)), **given).tenant(place.tenant()).project("p")
     scope.add_many([Item("one", "a"), Item("two", "b"), Item("three", "old")])
     scope.supersede("old", "b")
     scope.fact("x", "is", "y")
@@ -44,7 +44,9 @@ def kept(scope: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_call_that_is_given_again_happens_once(verb: str, shell: Shell, place: Place, shut: Door) -> None:
+def test_a_call_that_is_given_again_happens_once(
+    verb: str, shell: Shell, place: Place, shut: CuttingProxy
+) -> None:
     statement, call, answer = VERBS[verb]
     twice, once = through(shell, place, shut), through(shell, place, shut)
     call(once)
@@ -56,16 +58,16 @@ def test_a_call_that_is_given_again_happens_once(verb: str, shell: Shell, place:
 
 @pytest.mark.parametrize("verb", ["add", "add_many"])
 def test_a_server_that_stays_away_after_a_lost_answer_leaves_it_unknown(
-    verb: str, shell: Shell, place: Place, shut: Door
+    verb: str, shell: Shell, place: Place, shut: CuttingProxy
 ) -> None:
     statement, call, _ = VERBS[verb]
     scope = through(shell, place, shut, patience=0.3)
-    door = shut.folder / SOCKET
-    door.rename(shut.folder / "away")
+    proxy = shut.folder / SOCKET
+    proxy.rename(shut.folder / "away")
     shut.cut(statement)
     with pytest.raises(LostError, match=r"the connection to .* was lost .*; try again"):
         call(scope)
-    (shut.folder / "away").rename(door)
+    (shut.folder / "away").rename(proxy)
     assert scope.get("c").text == "z"
 
 

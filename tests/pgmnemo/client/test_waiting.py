@@ -122,7 +122,7 @@ def test_the_asynchronous_shell_works_within_a_loop_that_somebody_runs(place: Pl
 
 
 def test_no_more_connections_are_made_than_allowed(shell: Shell, place: Place) -> None:
-    name = f"door {shell.kind}"
+    name = f"queue {shell.kind}"
     memory = shell.open(place.dsn(application_name=name), connections=2)
     scope = memory.tenant(place.tenant()).project("p")
     if shell.kind == "sync":

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from pgmnemo import Scope
-from pgmnemo.adapters.hooks import save
 from pgmnemo.cli.commands import main
+from pgmnemo.integrations.hooks import save
 from tests.pgmnemo.cli.conftest import Done, Typed
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.hooks.conftest import PATIENCE, Agent
@@ -185,7 +185,7 @@ def test_it_gives_up_in_time(hook: Hook, agent: Agent, act: str) -> None:
 
 STUCK = """
 import sys, time
-from pgmnemo.adapters import hooks
+from pgmnemo.integrations import hooks
 hooks.GRACE = 0.5
 def stuck(*_, **more):
     while True:

@@ -1,4 +1,4 @@
-"""The page of this door does what it says."""
+"""The page of hooks does what it says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_the_commands_of_the_page_save_a_session_and_wake_it_up(agent: Agent) -> None:
-    text = (ROOT / "docs" / "doors" / "hooks.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "integrations" / "hooks.md").read_text(encoding="utf-8")
     blocks = [part.split("```")[0] for part in text.split("```bash\n")[1:]]
     script = "\n".join(["set -eu", *blocks]).replace("examples/hooks/", f"{ROOT}/examples/hooks/")
     done = subprocess.run(

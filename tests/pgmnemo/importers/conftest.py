@@ -14,10 +14,10 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo import Memory
 from pgmnemo.client.sync.scope import Scope
-from pgmnemo.importers import IMPORTERS, Found, Options
+from pgmnemo.importers import IMPORTERS, ImportedLesson, ImportOptions
 from pgmnemo.postgres.embedded import EmbeddedServer
 
-Read = Callable[..., list[Found]]
+Read = Callable[..., list[ImportedLesson]]
 Write = Callable[..., Path]
 
 
@@ -25,8 +25,10 @@ Write = Callable[..., Path]
 def read() -> Read:
     """`read(format, place, **options)`: the lessons."""
 
-    def read(name: str, place: Path | str, options: Options | None = None, **given: Any) -> list[Found]:
-        return list(IMPORTERS[name](place, options=options or Options(**given)))
+    def read(
+        name: str, place: Path | str, options: ImportOptions | None = None, **given: Any
+    ) -> list[ImportedLesson]:
+        return list(IMPORTERS[name](place, options=options or ImportOptions(**given)))
 
     return read
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pgmnemo.errors import UsageError
-from pgmnemo.importers import Options
+from pgmnemo.importers import ImportOptions
 from pgmnemo.importers.chatgpt import branch
 from tests.pgmnemo.importers.conftest import Read, Write
 
@@ -112,6 +112,6 @@ def test_what_is_no_conversation_is_a_fault(write: Write, read: Read, name: str)
     )
     with pytest.raises(UsageError, match="entry 1 is no conversation: it has no "):
         read(name, path)
-    options = Options(skip_faults=True)
+    options = ImportOptions(skip_faults=True)
     assert len(read(name, path, options)) == 3
     assert options.left.counts["damaged"] == (2 if name == "chatgpt" else 3)

@@ -19,8 +19,8 @@ from pgmnemo.client.records import BatchResult, Item
 from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.client.sync.scope import Scope as RealScope
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.importers import IMPORTERS, Options
-from pgmnemo.importers.importing import bring, sniff
+from pgmnemo.importers import IMPORTERS, ImportOptions
+from pgmnemo.importers.importing import detect_format, import_lessons
 from pgmnemo.progress import QUIET, Progress
 from tests.pgmnemo.importers import test_agents as agents
 from tests.pgmnemo.importers import test_chats as chats
@@ -66,48 +66,48 @@ def memories(count: int, **more: Any) -> list[dict[str, Any]]:
 
 def test_a_second_import_changes_nothing(write: Write) -> None:
     kept, path = Kept(), write("x.json", memories(1000))
-    first = bring(kept, path, batch=64)
+    first = import_lessons(kept, path, batch=64)
     assert first.format == "mem0"
     assert first.outcomes == {"inserted": 1000}
     assert first.projects == {"u0": 334, "u1": 333, "u2": 333}
     assert first.keys == ["mem0/m0", "mem0/m3", "mem0/m6", "mem0/m9", "mem0/m12"]
     sent = len(kept.sent)
-    assert bring(kept, path).outcomes == {"unchanged": 1000}
+    assert import_lessons(kept, path).outcomes == {"unchanged": 1000}
     assert len(kept.sent) == sent
-    assert bring(kept, path, refresh=True).outcomes["inserted"] == 1000
+    assert import_lessons(kept, path, refresh=True).outcomes["inserted"] == 1000
 
 
 def test_an_import_that_was_cut_off_goes_on(write: Write) -> None:
     kept, path = Kept(fails_at=500), write("x.json", memories(1000))
     with pytest.raises(DatabaseError):
-        bring(kept, path, batch=100)
+        import_lessons(kept, path, batch=100)
     kept.fails_at = -1
-    outcomes = bring(kept, path, batch=100).outcomes
+    outcomes = import_lessons(kept, path, batch=100).outcomes
     assert outcomes["unchanged"] == 500
     assert outcomes["inserted"] == 500
 
 
 def test_a_dry_run_stores_nothing_and_says_what_would_happen(write: Write) -> None:
     kept = Kept()
-    bring(kept, write("x.json", memories(10)))
+    import_lessons(kept, write("x.json", memories(10)))
     kept.sent.clear()
     changed = [*memories(20)[5:], {"id": "m0", "memory": "other", "user_id": "u0"}]
-    told = bring(kept, write("y.json", changed), dry_run=True)
+    told = import_lessons(kept, write("y.json", changed), dry_run=True)
     assert told.outcomes == {"unchanged": 5, "inserted": 10, "updated": 1}
     assert kept.sent == []
 
 
 def test_all_goes_into_one_project_where_that_is_said(write: Write) -> None:
     kept = Kept()
-    told = bring(kept, write("x.json", memories(9)), project="mine")
+    told = import_lessons(kept, write("x.json", memories(9)), project="mine")
     assert told.projects == {"mine": 9}
     assert {name for name, _ in kept.items} == {"mine"}
 
 
 def test_of_two_lessons_of_one_key_the_first_counts(write: Write) -> None:
-    kept, options = Kept(), Options()
+    kept, options = Kept(), ImportOptions()
     path = write("x.jsonl", lines(*({"text": f"t{n}", "key": "a"} for n in range(3))))
-    bring(kept, path, options=options, batch=1)
+    import_lessons(kept, path, options=options, batch=1)
     assert [item.text for item in kept.items.values()] == ["t0"]
     assert options.left.counts == {"repeated": 2}
     assert options.left.named[0].endswith("x.jsonl, line 2 repeats the key a")
@@ -116,9 +116,9 @@ def test_of_two_lessons_of_one_key_the_first_counts(write: Write) -> None:
 def test_an_export_goes_in_whole_unless_faults_are_skipped(write: Write) -> None:
     path = write("x.jsonl", iter(EXPORT))
     kept = Kept()
-    told = bring(kept, path, dry_run=True)
+    told = import_lessons(kept, path, dry_run=True)
     assert (told.outcomes, told.links, told.dry_run) == ({"inserted": 7}, 3, True)
-    assert bring(kept, path, options=Options(skip_faults=True)).outcomes["inserted"] == 1
+    assert import_lessons(kept, path, options=ImportOptions(skip_faults=True)).outcomes["inserted"] == 1
     assert list(kept.items) == [(str(LESSON.project), "a")]
 
 
@@ -139,46 +139,46 @@ def test_a_format_is_known_by_its_beginning(write: Write, tmp_path: Path, name: 
     file, value = PLACES[name]
     path = write(file, value())
     (tmp_path / "README.md").write_text("what this is")
-    assert sniff(path) == name
-    assert sniff(tmp_path) == name
+    assert detect_format(path) == name
+    assert detect_format(tmp_path) == name
 
 
 def test_folders_of_notes_palaces_histories_and_lines_by_hand_are_known(tmp_path: Path, write: Write) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# A\nx")
-    assert sniff(tmp_path / "notes") == "markdown"
-    assert sniff(write("hand.jsonl", lines({"text": "a"}))) == "jsonl"
+    assert detect_format(tmp_path / "notes") == "markdown"
+    assert detect_format(write("hand.jsonl", lines({"text": "a"}))) == "jsonl"
     for name, script in (("chroma.sqlite3", mempalace.TABLES), ("history.db", mem0.HISTORY)):
         connection = sqlite3.connect(tmp_path / name)
         connection.executescript(script)
         connection.close()
-    assert sniff(tmp_path / "history.db") == "mem0"
+    assert detect_format(tmp_path / "history.db") == "mem0"
     (tmp_path / "hand.jsonl").unlink()
-    assert sniff(tmp_path) == "mempalace"
+    assert detect_format(tmp_path) == "mempalace"
 
 
 def test_a_place_of_no_or_of_two_formats_is_one_sentence(tmp_path: Path, write: Write) -> None:
     with pytest.raises(
         UsageError, match=r"x\.json begins like no format that is known; name the format, one"
     ):
-        sniff(write("x.json", {"a": 1}))
+        detect_format(write("x.json", {"a": 1}))
     (tmp_path / "x.json").unlink()
     write("a.json", [mem0.MEMORY | langgraph.ITEM])
     with pytest.raises(UsageError, match="could be mem0 or langgraph; name the format"):
-        sniff(tmp_path)
+        detect_format(tmp_path)
     with pytest.raises(UsageError, match="there is no file or folder"):
-        sniff(tmp_path / "none")
+        detect_format(tmp_path / "none")
     with pytest.raises(UsageError, match="there is no format to import named 'word'; choose one of: jsonl, "):
-        bring(Kept(), tmp_path, "word")
+        import_lessons(Kept(), tmp_path, "word")
 
 
 def test_no_password_is_told_of_an_address() -> None:
     address = "postgresql://ada:secret@127.0.0.1:1/x"
-    assert sniff(address) == "langgraph"
+    assert detect_format(address) == "langgraph"
     with pytest.raises(UsageError, match="mem0 is read from files") as wrong:
-        bring(Kept(), address, "mem0")
+        import_lessons(Kept(), address, "mem0")
     with pytest.raises(DatabaseError, match="cannot be reached") as refused:
-        bring(Kept(), address)
+        import_lessons(Kept(), address)
     assert "secret" not in f"{wrong.value} {refused.value}"
 
 
@@ -195,14 +195,14 @@ def test_a_real_memory_takes_them_and_a_second_time_nothing(
 ) -> None:
     file, value = PLACES[name]
     path = write(file, value())
-    first = bring(scope, path)
+    first = import_lessons(scope, path)
     assert first.outcomes["inserted"] == sum(first.projects.values()) > 0
     lessons = [
         one for project in first.projects for one in (scope.project(project) if project else scope).list()
     ]
     assert len(lessons) == first.outcomes["inserted"]
-    assert bring(scope, path).outcomes == {"unchanged": len(lessons)}
-    assert bring(scope, path, refresh=True).outcomes == {"unchanged": len(lessons)}
+    assert import_lessons(scope, path).outcomes == {"unchanged": len(lessons)}
+    assert import_lessons(scope, path, refresh=True).outcomes == {"unchanged": len(lessons)}
 
 
 def test_what_a_memory_exported_it_takes_again(scope: RealScope, tmp_path: Path) -> None:
@@ -210,10 +210,10 @@ def test_what_a_memory_exported_it_takes_again(scope: RealScope, tmp_path: Path)
     scope.add("I live in Porto.", key="b")
     scope.link("a", "b")
     scope.export(tmp_path / "x.jsonl")
-    told = bring(scope, tmp_path / "x.jsonl", project="copy")
+    told = import_lessons(scope, tmp_path / "x.jsonl", project="copy")
     assert told.outcomes["inserted"] == 2
     assert told.links == 1
-    assert bring(scope, tmp_path / "x.jsonl", project="copy").outcomes["unchanged"] == 2
+    assert import_lessons(scope, tmp_path / "x.jsonl", project="copy").outcomes["unchanged"] == 2
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -223,8 +223,8 @@ def test_damage_of_any_kind_is_a_sentence_or_left_out(write: Write, name: str) -
     for _ in range(60):
         path.write_bytes(damaged(sound, chance))
         with suppress(UsageError):
-            list(IMPORTERS[name](path, options=Options()))
-        list(IMPORTERS[name](path, options=Options(skip_faults=True)))
+            list(IMPORTERS[name](path, options=ImportOptions()))
+        list(IMPORTERS[name](path, options=ImportOptions(skip_faults=True)))
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:

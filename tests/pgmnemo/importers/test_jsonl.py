@@ -11,7 +11,7 @@ import pytest
 from pgmnemo.client.jsonl_format import FOREVER, ExportHeader, LessonLine, LinkLine, write_line
 from pgmnemo.client.records import Item
 from pgmnemo.errors import UsageError
-from pgmnemo.importers import Options
+from pgmnemo.importers import ImportOptions
 from pgmnemo.importers.jsonl import is_export
 from tests.pgmnemo.importers.conftest import Read, Write, lines
 
@@ -44,7 +44,7 @@ def test_a_lesson_of_an_export_keeps_what_it_has(tmp_path: Path, read: Read) -> 
 def test_what_only_a_whole_import_takes_is_counted(tmp_path: Path, read: Read) -> None:
     link = LinkLine(project=PROJECT, source="a", target="b", type="related")
     forgotten = LessonLine(project=PROJECT, key="b", text="b", active=False)
-    options = Options()
+    options = ImportOptions()
     assert len(read("jsonl", export(tmp_path / "x.jsonl", LESSON, link, forgotten), options)) == 1
     assert options.left.counts == {"not a lesson in force": 2}
     assert options.left.named[0].endswith("x.jsonl, line 3 is no lesson in force; `import_` takes it")
@@ -102,7 +102,7 @@ def test_texts_that_no_memory_takes_are_counted_and_named(write: Write, read: Re
             {"text": "kept"},
         ),
     )
-    options = Options(skip_faults=True)
+    options = ImportOptions(skip_faults=True)
     assert [one.item.text for one in read("jsonl", path, options)] == ["kept"]
     assert options.left.counts == {"empty": 1, "too long": 3, "damaged": 1}
     assert "line 2 has a text of 10,000,001 bytes, and 10,000,000 are stored" in options.left.named[1]

@@ -15,8 +15,8 @@ from pgmnemo import Item
 from pgmnemo.client.records import BatchResult
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import RefusedError, UsageError
-from pgmnemo.importers import Options, claude
-from pgmnemo.importers.importing import bring
+from pgmnemo.importers import ImportOptions, claude
+from pgmnemo.importers.importing import import_lessons
 from pgmnemo.importers.markdown import _front
 from pgmnemo.progress import QUIET, Progress
 from tests.pgmnemo.importers.conftest import Read, Write, lines
@@ -45,7 +45,7 @@ def test_a_refused_text_is_left_out_with_its_key_and_the_rest_is_stored(write: W
         lines(*({"key": f"k{n}", "text": "refuse me" if n in (3, 40) else f"t{n}"} for n in range(50))),
     )
     scope = Picky()
-    done = bring(scope, place)
+    done = import_lessons(scope, place)
     assert (done.outcomes, len(scope.items)) == ({"inserted": 48}, 48)
     assert done.left.counts == {"refused": 2}
     assert [sentence.partition(" ")[0] for sentence in done.left.named] == ["k3", "k40"]
@@ -56,7 +56,7 @@ def test_a_fault_says_how_much_of_the_import_is_stored(write: Write) -> None:
         "a.jsonl", lines(*({"key": f"k{n}", "text": f"t{n}", "project": "ab"[n // 5]} for n in range(10)))
     )
     with pytest.raises(Exception, match="the server is gone") as raised:
-        bring(Kept(fails_at=7), place)
+        import_lessons(Kept(fails_at=7), place)
     assert any("before that: 5 inserted" in note for note in raised.value.__notes__)
 
 
@@ -68,7 +68,7 @@ def test_a_server_refuses_a_text_and_the_rest_is_stored_in_the_order_of_the_file
     place = write(
         "a.jsonl", lines(*({"key": key, "text": bad if key == "bad" else f"text {key}"} for key in keys))
     )
-    done = bring(scope, place, project="boats")
+    done = import_lessons(scope, place, project="boats")
     kept = [lesson.key for lesson in scope.list()]
     assert kept == [key for key in keys if key in kept]
     assert done.outcomes.total() + done.left.counts.total() == len(keys)
@@ -113,7 +113,7 @@ def test_chatgpt_counts_documents_pictures_attachments_and_other_branches(write:
         ),
         **node("end", "picture", "assistant", "There."),
     }
-    options = Options()
+    options = ImportOptions()
     place = write("export/conversations.json", [{**TALK, "mapping": told, "current_node": "end"}])
     write("export/memories.json", [])
     found = read("chatgpt", place.parent, options)
@@ -128,7 +128,7 @@ def test_claude_names_attachments_and_the_files_beside(write: Write, read: Read)
     message = {"uuid": "m", "sender": "human", "text": "Read it.", "attachments": [{"file_name": "a.txt"}]}
     place = write("export/conversations.json", [{"uuid": "c", "name": "n", "chat_messages": [message]}])
     write("export/projects.json", [])
-    options = Options()
+    options = ImportOptions()
     assert len(read("claude", place.parent, options)) == 1
     assert options.left.beside == {"attachments": 1, "other files": 1}
 
@@ -138,7 +138,7 @@ def test_what_is_no_utf8_names_the_way_on(tmp_path: Path, read: Read) -> None:
     place.write_bytes(b'{"text": "caf\xe9"}\n{"text": "tea"}\n')
     with pytest.raises(UsageError, match=r"line 1.*--skip-faults"):
         read("jsonl", place)
-    options = Options(skip_faults=True)
+    options = ImportOptions(skip_faults=True)
     assert [one.item.text for one in read("jsonl", place, options)] == ["tea"]
     assert options.left.counts == {"damaged": 1}
 
@@ -191,4 +191,4 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
     if kind == "fifo":
         os.mkfifo(place)
     with pytest.raises(UsageError, match="there is no file or folder"):
-        list(claude.read(place, options=Options()))
+        list(claude.read(place, options=ImportOptions()))

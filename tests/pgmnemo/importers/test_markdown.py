@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pgmnemo.errors import UsageError
-from pgmnemo.importers import Options
+from pgmnemo.importers import ImportOptions
 from tests.pgmnemo.importers.conftest import Read
 
 NOTE = """---
@@ -88,7 +88,7 @@ def test_a_file_that_is_no_utf8_or_too_long_does_not_stop_the_others(tmp_path: P
     (tmp_path / "d.md").write_text("\ufeffkept")
     with pytest.raises(UsageError, match=r"a.md cannot be read \(it is not UTF-8\)"):
         read("markdown", tmp_path)
-    options = Options(skip_faults=True)
+    options = ImportOptions(skip_faults=True)
     assert [one.item.text for one in read("markdown", tmp_path, options)] == ["kept"]
     assert options.left.counts == {"damaged": 1, "too long": 1, "empty": 1}
 

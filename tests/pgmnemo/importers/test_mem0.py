@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pgmnemo.errors import UsageError
-from pgmnemo.importers import Options
+from pgmnemo.importers import ImportOptions
 from tests.pgmnemo.importers.conftest import Read, Write, lines
 
 MEMORY: dict[str, Any] = {
@@ -64,7 +64,7 @@ def test_what_is_no_memory_is_a_fault(tmp_path: Path, write: Write, read: Read) 
     path = write("x.json", {"results": [{"id": "1"}, MEMORY, {"memory": "x"}]})
     with pytest.raises(UsageError, match="entry 1 is no memory: it has no `id` or no `memory`"):
         read("mem0", path)
-    options = Options(skip_faults=True)
+    options = ImportOptions(skip_faults=True)
     assert len(read("mem0", path, options)) == 1
     assert options.left.counts == {"damaged": 2}
     sqlite3.connect(tmp_path / "empty.db").executescript("CREATE TABLE other (a)").connection.close()

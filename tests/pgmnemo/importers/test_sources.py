@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 
 from pgmnemo.errors import UsageError
-from pgmnemo.importers import Options
+from pgmnemo.importers import ImportOptions
 from pgmnemo.importers import sources as module
-from pgmnemo.importers.sources import JSON, Source, all_objects, objects, rows, sources
+from pgmnemo.importers.sources import JSON, ImportFile, all_objects, objects, rows, sources
 
 
-def source(data: bytes, name: str = "it.json") -> Source:
-    return Source("it", name, lambda: io.BytesIO(data))
+def source(data: bytes, name: str = "it.json") -> ImportFile:
+    return ImportFile("it", name, lambda: io.BytesIO(data))
 
 
-def values(data: bytes, options: Options | None = None, **given: Any) -> list[dict[str, Any]]:
-    return [value for _, _, value in objects(source(data, **given), options or Options())]
+def values(data: bytes, options: ImportOptions | None = None, **given: Any) -> list[dict[str, Any]]:
+    return [value for _, _, value in objects(source(data, **given), options or ImportOptions())]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -58,8 +58,8 @@ def test_no_more_of_a_list_is_held_than_an_entry_needs() -> None:
             buffer[: len(piece)] = piece
             return len(piece)
 
-    endless = Source("it", "it.json", lambda: io.BufferedReader(Endless()))
-    found = objects(endless, Options())
+    endless = ImportFile("it", "it.json", lambda: io.BufferedReader(Endless()))
+    found = objects(endless, ImportOptions())
     assert [next(found)[0] for _ in range(50_000)][-1] == 50_000
 
 
@@ -87,14 +87,14 @@ def test_damaged_json_is_one_sentence_that_says_where(data: bytes, sentence: str
         values(data)
     assert str(raised.value).startswith(sentence)
     assert "mend it, or leave it out" in str(raised.value)
-    options = Options(skip_faults=True)
+    options = ImportOptions(skip_faults=True)
     values(data, options)
     assert options.left.counts["damaged"] >= 1
     assert options.left.named[0].startswith(sentence)
 
 
 def test_a_damaged_line_is_left_out_and_the_rest_is_read() -> None:
-    options = Options(skip_faults=True)
+    options = ImportOptions(skip_faults=True)
     data = b'{"a": 1}\n{"a"\n\xff\n[1]\n{"a": 2}'
     assert values(data, options, name="it.jsonl") == [{"a": 1}, {"a": 2}]
     assert options.left.counts == {"damaged": 3}
@@ -104,7 +104,7 @@ def test_a_damaged_line_is_left_out_and_the_rest_is_read() -> None:
 
 
 def test_few_of_many_faults_are_named() -> None:
-    options = Options(skip_faults=True)
+    options = ImportOptions(skip_faults=True)
     values(b"x\n" * 1000, options, name="it.jsonl")
     assert options.left.counts["damaged"] == 1000
     assert len(options.left.named) == 20
@@ -120,7 +120,7 @@ def test_an_entry_or_a_file_that_is_no_list_has_a_bound(monkeypatch: pytest.Monk
 
 
 def names(place: Path, pattern: str = JSON, **given: Any) -> list[str]:
-    return [one.name for one in sources(place, pattern, Options(**given))]
+    return [one.name for one in sources(place, pattern, ImportOptions(**given))]
 
 
 def test_a_folder_is_read_in_order_without_what_is_hidden_and_without_links(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def archive(path: Path, **entries: bytes) -> Path:
 
 def test_an_archive_is_read_without_being_unpacked(tmp_path: Path) -> None:
     path = archive(tmp_path / "x.zip", b=b'[{"a": 2}]', a=b'[{"a": 1}]')
-    found = list(all_objects(path, "[ab].json", Options()))
+    found = list(all_objects(path, "[ab].json", ImportOptions()))
     assert [value for _, value in found] == [{"a": 1}, {"a": 2}]
     assert found[0][0] == f"{path}, export/a.json, entry 1"
 
@@ -172,8 +172,8 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     path = archive(tmp_path / "x.zip", a=b"[" + b" " * 30_000_000 + b"]", b=b'[{"a": 1}]')
     assert path.stat().st_size < 100_000
     with pytest.raises(UsageError, match=r"export/a.json unpacks to 30,000,002 bytes, as no text does"):
-        list(all_objects(path, JSON, Options()))
-    options = Options(skip_faults=True)
+        list(all_objects(path, JSON, ImportOptions()))
+    options = ImportOptions(skip_faults=True)
     assert len(list(all_objects(path, JSON, options))) == 1
     assert options.left.counts == {"damaged": 1}
 
@@ -185,11 +185,11 @@ def test_an_archive_that_is_cut_off_or_changed_is_one_sentence(tmp_path: Path, s
     data = bytearray(path.read_bytes())
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(UsageError, match="cannot be read"):
-        list(all_objects(path, JSON, Options()))
+        list(all_objects(path, JSON, ImportOptions()))
     data[100:110] = bytes(10)
     path.write_bytes(data)
     with pytest.raises(UsageError, match="cannot be read"):
-        list(all_objects(path, JSON, Options()))
+        list(all_objects(path, JSON, ImportOptions()))
 
 
 def test_an_archive_with_a_password_is_one_sentence(tmp_path: Path) -> None:
@@ -197,13 +197,13 @@ def test_an_archive_with_a_password_is_one_sentence(tmp_path: Path) -> None:
     data = path.read_bytes().replace(b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01")
     path.write_bytes(data.replace(b"PK\x03\x04\x14\x00\x00", b"PK\x03\x04\x14\x00\x01"))
     with pytest.raises(UsageError, match="encrypted"):
-        list(all_objects(path, JSON, Options()))
+        list(all_objects(path, JSON, ImportOptions()))
 
 
 def test_what_is_no_database_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     with pytest.raises(UsageError, match=r"x.db cannot be read \("):
-        list(rows(tmp_path / "x.db", "SELECT 1 FROM a", Options()))
-    options = Options(skip_faults=True)
+        list(rows(tmp_path / "x.db", "SELECT 1 FROM a", ImportOptions()))
+    options = ImportOptions(skip_faults=True)
     assert list(rows(tmp_path / "none.db", "SELECT 1 FROM a", options)) == []
     assert options.left.counts == {"damaged": 1}

@@ -15,8 +15,8 @@ import pytest
 
 from pgmnemo.cli.commands import main
 from pgmnemo.errors import UsageError
-from pgmnemo.importers import IMPORTERS, Options
-from pgmnemo.importers.importing import bring, sniff
+from pgmnemo.importers import IMPORTERS, ImportOptions
+from pgmnemo.importers.importing import detect_format, import_lessons
 from tests.pgmnemo.importers import test_chats as chats
 from tests.pgmnemo.importers import test_langgraph as langgraph
 from tests.pgmnemo.importers import test_mem0 as mem0
@@ -49,7 +49,7 @@ FILES: dict[str, tuple[str, Callable[[], Any], int]] = {
 @pytest.mark.parametrize("name", FILES)
 def test_what_was_read_is_stored_or_left_out(write: Write, name: str) -> None:
     file, value, things = FILES[name]
-    done = bring(Kept(), write(file, value()), name)
+    done = import_lessons(Kept(), write(file, value()), name)
     assert done.read == things == done.outcomes.total() + done.left.counts.total()
     assert done.outcomes["inserted"] == sum(done.projects.values()) > 0
 
@@ -57,7 +57,7 @@ def test_what_was_read_is_stored_or_left_out(write: Write, name: str) -> None:
 def test_sections_drawers_and_histories_add_up_too(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\n## B\nx\n\n## C\n\n# D\ny\n")
     (tmp_path / "b.md").write_text("\n")
-    done = bring(Kept(), tmp_path, "markdown")
+    done = import_lessons(Kept(), tmp_path, "markdown")
     assert (done.read, done.outcomes, done.left.counts) == (4, {"inserted": 2}, {"empty": 2})
     assert [sentence.rpartition("/")[2] for sentence in done.left.named] == [
         "a.md, C has no text", "b.md has no text",
@@ -66,19 +66,19 @@ def test_sections_drawers_and_histories_add_up_too(tmp_path: Path) -> None:
         connection.executescript(mem0.HISTORY)
         things = len(set(connection.execute("SELECT memory_id FROM history")))
     connection.close()
-    done = bring(Kept(), tmp_path / "history.db", "mem0")
+    done = import_lessons(Kept(), tmp_path / "history.db", "mem0")
     assert done.read == things == done.outcomes["inserted"] + done.left.counts["deleted"]
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_of_another_format_is_called_so(write: Write, name: str) -> None:
     path = write(FILES[name][0], FILES[name][1]())
-    assert sniff(path) == name
+    assert detect_format(path) == name
     for other in IMPORTERS:
         if other != name:
-            for options in (Options(), Options(skip_faults=True)):
+            for options in (ImportOptions(), ImportOptions(skip_faults=True)):
                 with pytest.raises(UsageError, match=rf"is not of {other}; .*\(--from {name}\)"):
-                    bring(Kept(), path, other, options=options)
+                    import_lessons(Kept(), path, other, options=options)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -88,17 +88,17 @@ def test_a_file_of_nothing_is_called_so(tmp_path: Path, name: str) -> None:
         with pytest.raises(
             UsageError, match=f"nothing in .*{number}.json is recognised as {name}, or as ano"
         ):
-            bring(Kept(), path, name)
+            import_lessons(Kept(), path, name)
 
 
 def test_lines_of_no_transcript_are_not_recognised_and_lines_of_tools_are(write: Write) -> None:
     tools = [one for one in SESSION if one["type"] != "assistant"][:2]
-    assert bring(Kept(), write("a.jsonl", lines(*tools)), "claude-code").left.counts == {
+    assert import_lessons(Kept(), write("a.jsonl", lines(*tools)), "claude-code").left.counts == {
         "of tools, or hidden": 2
     }
     for name in ("claude-code", "codex"):
         with pytest.raises(UsageError, match="is recognised as"):
-            bring(
+            import_lessons(
                 Kept(), write("b.jsonl", lines({"type": "gemini", "content": "hi"}, {"sessionId": "s"})), name
             )
 
@@ -120,7 +120,7 @@ def test_what_is_no_text_is_named(
     if (name, sentence[5]) == ("mem0", "d"):
         sentence = "cannot be read"  # a database is what it reads
     with pytest.raises(UsageError, match=rf"a.json.* {sentence}") as raised:
-        bring(Kept(), path, name)
+        import_lessons(Kept(), path, name)
     assert str(raised.value).count("--skip-faults") == 1
 
 
@@ -128,13 +128,13 @@ def test_a_place_of_no_known_format_says_what_it_is(write: Write) -> None:
     path = write("a.json", [])
     path.write_bytes("[]".encode("utf-16"))
     with pytest.raises(UsageError, match="is UTF-16; save it as UTF-8"):
-        sniff(path)
+        detect_format(path)
 
 
 def test_a_damaged_line_names_the_way_on_once(tmp_path: Path) -> None:
     (path := tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n{"text"\n')
     with pytest.raises(UsageError) as raised:
-        bring(Kept(), path, "jsonl")
+        import_lessons(Kept(), path, "jsonl")
     assert str(raised.value).count("--skip-faults") == 1
 
 
@@ -151,7 +151,7 @@ def test_hidden_files_of_an_archive_and_links_are_not_read_and_counted(tmp_path:
     with zipfile.ZipFile(tmp_path / "notes.zip", "w") as archive:
         for name in ("n/a.md", "n\\b.md", "__MACOSX/n/._a.md", "n/.trash/c.md", "n/c.png", "n/d.md/"):
             archive.writestr(name, b"\xff" if "MAC" in name else b"# A\nx")
-    options = Options()
+    options = ImportOptions()
     assert [one.item.key for one in read("markdown", tmp_path / "notes.zip", options)] == [
         "n/a.md#A",
         "n/b.md#A",
@@ -163,7 +163,7 @@ def test_hidden_files_of_an_archive_and_links_are_not_read_and_counted(tmp_path:
     (folder / "odd\nname.md").write_text("# A\nx")
     (folder / "b.md").symlink_to(folder / "a.md")
     (folder / "below").symlink_to(tmp_path)
-    options = Options()
+    options = ImportOptions()
     assert len(read("markdown", folder, options)) == 2
     assert options.left.beside == {"other files": 3}
 
@@ -171,20 +171,20 @@ def test_hidden_files_of_an_archive_and_links_are_not_read_and_counted(tmp_path:
 def test_the_name_of_a_file_breaks_no_sentence(tmp_path: Path) -> None:
     (tmp_path / "a\nb.jsonl").write_text('{"text"')
     for ask in (
-        lambda place: bring(Kept(), place, "jsonl"),
-        sniff,
-        lambda place: bring(Kept(), place, "mempalace"),
+        lambda place: import_lessons(Kept(), place, "jsonl"),
+        detect_format,
+        lambda place: import_lessons(Kept(), place, "mempalace"),
     ):
         for place in (tmp_path / "a\nb.jsonl", tmp_path / "no\nne"):
             with pytest.raises(UsageError) as raised:
                 ask(place)
             assert "\n" not in str(raised.value)
-    bring(Kept(), tmp_path, "jsonl", options=(options := Options(skip_faults=True)))
+    import_lessons(Kept(), tmp_path, "jsonl", options=(options := ImportOptions(skip_faults=True)))
     assert "\n" not in options.left.named[0]
 
 
 def test_a_time_that_is_not_read_is_counted_and_the_lesson_is_kept(write: Write, read: Read) -> None:
-    options = Options()
+    options = ImportOptions()
     memory = {"id": "m", "memory": "x", "updated_at": "May 8th", "created_at": "2024-05-08"}
     (found,) = read("mem0", write("m.json", [memory]), options)
     assert found.item.at == datetime(2024, 5, 8, tzinfo=UTC)
@@ -218,7 +218,7 @@ def test_a_project_that_is_no_text_is_a_fault(write: Write, read: Read) -> None:
 
 def test_lists_beside_the_memories_and_further_pages_are_counted(write: Write) -> None:
     page = FILES["mem0"][1]() | {"next": "https://a.example/?page=2", "previous": None}
-    done = bring(Kept(), write("x.json", page), "mem0")
+    done = import_lessons(Kept(), write("x.json", page), "mem0")
     assert done.left.beside == {"other lists": 1, "further pages": 1}
     assert "the list 'relations' is not read" in done.left.named[0]
     assert "the next page, https://a.example/?page=2, is not in it" in done.left.named[1]

@@ -15,9 +15,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from pgmnemo import AsyncMemory
+from pgmnemo.http.tokens import Principal
 from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.server import memory_server
-from pgmnemo.serving.tokens import Holder
 from tests.pgmnemo.client.driving import Place
 
 ERAS = ("legacy", "2026-07-28")
@@ -44,8 +44,8 @@ def run(body: Callable[[], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(body())
 
 
-def holder(tenant: str, project: str | None = KITCHEN) -> Holder:
-    return Holder(id="own", tenant=tenant, project=project, made_at=datetime.now(UTC))
+def principal(tenant: str, project: str | None = KITCHEN) -> Principal:
+    return Principal(id="own", tenant=tenant, project=project, made_at=datetime.now(UTC))
 
 
 def opened(place: Place) -> Callable[[], Coroutine[Any, Any, AsyncMemory]]:
@@ -54,7 +54,7 @@ def opened(place: Place) -> Callable[[], Coroutine[Any, Any, AsyncMemory]]:
 
 
 @asynccontextmanager
-async def asked(place: Place, own: Holder, era: str = ERAS[1], **given: Any) -> AsyncIterator[Client]:
+async def asked(place: Place, own: Principal, era: str = ERAS[1], **given: Any) -> AsyncIterator[Client]:
     """A client of a server in memory."""
     async with (
         await opened(place)() as memory,

@@ -14,12 +14,12 @@ import pytest
 
 from pgmnemo import AsyncMemory
 from pgmnemo.cli.commands import main
-from pgmnemo.mcp.http import application
+from pgmnemo.http.tokens import TokenFile
+from pgmnemo.mcp.http import build_app
 from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.server import memory_server
-from pgmnemo.serving.tokens import Tokens
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.mcp.asking import ERAS, MALFORMED, fault, holder, opening, over_http, run, serving, told
+from tests.pgmnemo.mcp.asking import ERAS, MALFORMED, fault, opening, over_http, principal, run, serving, told
 
 BOTH = "application/json, text/event-stream"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -43,11 +43,11 @@ WRONG: list[tuple[list[str], str]] = [
 
 
 @asynccontextmanager
-async def served(place: Place, tokens: Tokens | None, **given: Any) -> AsyncIterator[str]:
-    """The URL of a server behind a guard."""
+async def served(place: Place, tokens: TokenFile | None, **given: Any) -> AsyncIterator[str]:
+    """The URL of a server behind AuthMiddleware."""
     made = given.pop("opening", None) or opening(place)
     server = memory_server(made)
-    async with application(server, made, tokens, **given) as app, serving(app) as url:
+    async with build_app(server, made, tokens, **given) as app, serving(app) as url:
         yield url
 
 
@@ -59,8 +59,8 @@ async def post(url: str, body: Any, token: str | None = None, **headers: str) ->
 
 @pytest.mark.parametrize("era", ERAS)
 def test_two_tokens_never_see_each_others_memories(place: Place, tmp_path: Path, era: str) -> None:
-    tokens = Tokens(tmp_path / "tokens.json")
-    made = {name: tokens.made(place.tenant(), "kitchen") for name in ("amber", "violet")}
+    tokens = TokenFile(tmp_path / "tokens.json")
+    made = {name: tokens.create(place.tenant(), "kitchen") for name in ("amber", "violet")}
 
     async def stays_in(url: str, name: str, other: str) -> None:
         async with over_http(url, made[name], era) as client:
@@ -98,8 +98,8 @@ def test_two_tokens_never_see_each_others_memories(place: Place, tmp_path: Path,
 
 @pytest.mark.parametrize("era", ERAS)
 def test_no_token_no_answer(place: Place, tmp_path: Path, era: str) -> None:
-    tokens = Tokens(tmp_path / "tokens.json")
-    token = tokens.made(place.tenant())
+    tokens = TokenFile(tmp_path / "tokens.json")
+    token = tokens.create(place.tenant())
 
     async def body() -> None:
         async with served(place, tokens) as url:
@@ -116,7 +116,7 @@ def test_no_token_no_answer(place: Place, tmp_path: Path, era: str) -> None:
                 ]
             async with over_http(url, token, era) as client:
                 assert "project" in (await client.list_tools()).tools[0].input_schema["properties"]
-                tokens.revoked(tokens.listed()[0].id)
+                tokens.revoke(tokens.principals()[0].id)
                 with pytest.raises(Exception, match="an error response"):
                     await client.list_tools(cache_mode="bypass")
 
@@ -124,14 +124,14 @@ def test_no_token_no_answer(place: Place, tmp_path: Path, era: str) -> None:
 
 
 def test_other_names_of_hosts_are_refused(place: Place, tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path / "tokens.json")
-    token = tokens.made(place.tenant())
+    tokens = TokenFile(tmp_path / "tokens.json")
+    token = tokens.create(place.tenant())
 
     async def body() -> None:
         async with served(place, tokens, hosts=["memory.example.org"]) as url:
             for headers, status in HOSTS:
                 assert (await post(url, LIST, token, **headers)).status_code == status, headers
-        async with served(place, None, holder=holder(place.tenant())) as url:
+        async with served(place, None, principal=principal(place.tenant())) as url:
             for headers, status in HOSTS:
                 wanted = 403 if status == 421 or "example" in str(headers) else status
                 assert (await post(url, LIST, **headers)).status_code == wanted, headers
@@ -140,8 +140,8 @@ def test_other_names_of_hosts_are_refused(place: Place, tmp_path: Path) -> None:
 
 
 def test_a_stream_ends_when_its_token_is_revoked(place: Place, tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path / "tokens.json")
-    token = tokens.made(place.tenant())
+    tokens = TokenFile(tmp_path / "tokens.json")
+    token = tokens.create(place.tenant())
 
     async def never() -> AsyncMemory:
         await asyncio.sleep(3600)
@@ -155,7 +155,7 @@ def test_a_stream_ends_when_its_token_is_revoked(place: Place, tmp_path: Path) -
             http.stream("POST", url, json=CALL) as answer,
         ):
             assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream")
-            tokens.revoked(tokens.listed()[0].id)
+            tokens.revoke(tokens.principals()[0].id)
             with pytest.raises(httpx2.RemoteProtocolError):
                 async with asyncio.timeout(60):
                     await answer.aread()
@@ -165,7 +165,10 @@ def test_a_stream_ends_when_its_token_is_revoked(place: Place, tmp_path: Path) -
 
 def test_malformed_messages_are_the_protocols_errors(place: Place) -> None:
     async def body() -> None:
-        async with served(place, None, holder=holder(place.tenant())) as url, httpx2.AsyncClient() as http:
+        async with (
+            served(place, None, principal=principal(place.tenant())) as url,
+            httpx2.AsyncClient() as http,
+        ):
             for content in (b"", b"{", b"[]", b"\xff", b'{"jsonrpc":"2.0","id":1}', b"[" * 100_000):
                 for era in ({}, {"mcp-protocol-version": ERAS[1]}):
                     headers = {"accept": BOTH, "content-type": "application/json", **era}
@@ -197,7 +200,7 @@ def test_malformed_messages_are_the_protocols_errors(place: Place) -> None:
 def test_a_wrong_command_line_is_one_sentence(
     options: list[str], part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Tokens(tmp_path / "tokens.json").made("ada")
+    TokenFile(tmp_path / "tokens.json").create("ada")
     given = [str(tmp_path / "tokens.json") if one == "TOKENS" else one for one in options]
     assert main(["mcp", "host=/nowhere dbname=x", *given]) in (2, 3)
     out, err = capsys.readouterr()
@@ -208,7 +211,7 @@ def test_a_wrong_command_line_is_one_sentence(
 def test_the_memory_that_is_handed_in_stays_open(place: Place) -> None:
     async def body() -> None:
         async with await AsyncMemory.open(place.dsn(), embedder=None) as memory:
-            own = holder(place.tenant())
+            own = principal(place.tenant())
             from mcp import Client
 
             for era in ERAS:

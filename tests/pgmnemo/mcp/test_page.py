@@ -1,4 +1,4 @@
-"""Every block of docs/doors/mcp.md does what it says."""
+"""Every block of docs/integrations/mcp.md does what it says."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import subprocess
 from pathlib import Path
 
 from pgmnemo.cli.commands import main
+from pgmnemo.http.tokens import TokenFile
 from pgmnemo.mcp.tools import TOOLS
-from pgmnemo.serving.tokens import Tokens
 from tests.helping import readable
 from tests.reader import PYTHON, path
 
-PAGE = (Path(__file__).parents[3] / "docs/doors/mcp.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/integrations/mcp.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -44,7 +44,7 @@ def test_its_commands_over_http_are_ones(tmp_path: Path) -> None:
     place = tmp_path / "tokens.json"
     made = [str(place) if word == "tokens.json" else word for word in make[1:]]
     assert main([*made, "--quiet"]) == 0
-    [holder] = Tokens(place).listed()
-    assert (holder.tenant, holder.project) == ("ada", "kitchen")
+    [principal] = TokenFile(place).principals()
+    assert (principal.tenant, principal.project) == ("ada", "kitchen")
     assert main([*serve[1:3], "--http", "--tokens", str(tmp_path / "none.json")]) == 2
     assert BLOCKS[0][1].startswith("pip install '.[mcp")

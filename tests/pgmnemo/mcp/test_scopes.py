@@ -17,7 +17,7 @@ from pgmnemo.errors import DatabaseError
 from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.server import memory_server
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.mcp.asking import ERAS, asked, fault, holder, opened, run, told
+from tests.pgmnemo.mcp.asking import ERAS, asked, fault, opened, principal, run, told
 
 WAKE_UP = "memory://wake-up"
 NAMES = [
@@ -43,7 +43,7 @@ async def wake_up(client: Client, uri: str = WAKE_UP) -> str:
 @pytest.mark.parametrize("era", ERAS)
 def test_projects_of_a_tenant_stay_apart_whatever_they_are_called(place: Place, era: str) -> None:
     async def body() -> None:
-        async with asked(place, holder(place.tenant(), None), era) as client:
+        async with asked(place, principal(place.tenant(), None), era) as client:
             await told(client, "remember", text="the usual one")
             for number, name in enumerate(NAMES):
                 await told(client, "remember", text=f"number {number}", project=name)
@@ -64,9 +64,9 @@ def test_projects_of_a_tenant_stay_apart_whatever_they_are_called(place: Place, 
 def test_who_is_in_one_project_reaches_no_other(place: Place, era: str) -> None:
     async def body() -> None:
         tenant = place.tenant()
-        async with asked(place, holder(tenant, "acme-corp")) as other:
+        async with asked(place, principal(tenant, "acme-corp")) as other:
             await told(other, "remember", text="a secret", key="k")
-        async with asked(place, holder(tenant, "acme"), era) as client:
+        async with asked(place, principal(tenant, "acme"), era) as client:
             assert await texts(client, project="acme") == []
             for name in [name for name in NAMES if name != "acme"]:
                 assert "alone" in await fault(client, "list", {"project": name})
@@ -84,7 +84,7 @@ def test_who_is_in_one_project_reaches_no_other(place: Place, era: str) -> None:
 @pytest.mark.parametrize("era", ERAS)
 def test_another_resource_is_not_found(place: Place, era: str) -> None:
     async def body() -> None:
-        async with asked(place, holder(place.tenant(), None), era) as client:
+        async with asked(place, principal(place.tenant(), None), era) as client:
             [resource] = (await client.list_resources()).resources
             assert (resource.uri, resource.mime_type) == (WAKE_UP, "text/plain")
             assert await wake_up(client) == ""
@@ -99,7 +99,7 @@ def test_another_resource_is_not_found(place: Place, era: str) -> None:
 
 def test_a_tenant_without_a_grant_is_told_so(place: Place) -> None:
     async def body() -> None:
-        async with asked(place, holder("nobody's")) as client:
+        async with asked(place, principal("nobody's")) as client:
             assert "grant" in await fault(client, "recall", {"query": "x"})
             with pytest.raises(MCPError, match="grant"):
                 await client.read_resource(WAKE_UP)
@@ -110,11 +110,11 @@ def test_a_tenant_without_a_grant_is_told_so(place: Place) -> None:
 def test_a_uuid_of_a_command_is_that_tenant(place: Place) -> None:
     async def body() -> None:
         name = place.tenant()
-        async with asked(place, holder(name)) as client:
+        async with asked(place, principal(name)) as client:
             await told(client, "remember", text="mine")
-        from pgmnemo.cli.serving import holder_of
+        from pgmnemo.cli.serving import single_principal
 
-        async with asked(place, holder_of(str(tenant_id(name)), "kitchen")) as client:
+        async with asked(place, single_principal(str(tenant_id(name)), "kitchen")) as client:
             assert await texts(client) == ["mine"]
 
     run(body)
@@ -135,7 +135,7 @@ def test_a_memory_that_cannot_be_opened_is_told_and_opened_with_the_next_call(
             return await opened(place)()
 
         opening = LazyMemory(make)
-        server = memory_server(opening, holder(place.tenant()))
+        server = memory_server(opening, principal(place.tenant()))
         async with opening.running(), Client(server, mode=ERAS[1]) as client:
             first = await asyncio.gather(*(fault(client, "list", {}) for _ in range(3)))
             assert set(first) == {"the database is not there; start it"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pgmnemo.errors import ModelError, UsageError
-from pgmnemo.models.chat import Chat
+from pgmnemo.models.chat import ChatModel
 from pgmnemo.models.http import Service, service_url
 from tests.service import Broken, Server, chat, serving
 
@@ -89,14 +89,14 @@ def test_the_end_of_an_address_may_be_written_or_left(url: str) -> None:
 def test_what_is_no_chat_completion_is_told(answer: Any, server: Server, pauses: list[float]) -> None:
     server.broken = [Broken(content=json.dumps(answer).encode())]
     with pytest.raises(ModelError, match="did not answer with a chat completion"):
-        Chat(service(server, pauses), "m").ask("?", 9)
+        ChatModel(service(server, pauses), "m").ask("?", 9)
 
 
 def test_a_filtered_answer_is_a_refusal(server: Server, pauses: list[float]) -> None:
     filtered = chat("")
     filtered["choices"][0]["finish_reason"] = "content_filter"
     server.broken = [Broken(content=json.dumps(filtered).encode())]
-    reply = Chat(service(server, pauses), "m").ask("?", 9)
+    reply = ChatModel(service(server, pauses), "m").ask("?", 9)
     with pytest.raises(ModelError, match=r"me: the model refused .*content filter"):
         reply.demanded("me")
 

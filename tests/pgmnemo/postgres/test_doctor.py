@@ -17,7 +17,7 @@ from pgmnemo.postgres.releases import release_fingerprint
 from pgmnemo.probe import PLAIN_SQL
 from tests.pgmnemo.postgres.conftest import GivenServer
 from tests.pgmnemo.postgres.memories import POSTGRES
-from tests.pgmnemo.postgres.test_installing import conninfo
+from tests.pgmnemo.postgres.test_install import conninfo
 from tests.pooling import Pool
 from tests.security.attacked import OURS, PROJECT, A, B, Server
 
@@ -192,7 +192,7 @@ def test_lessons_without_a_vector_beside_others_with_vectors_are_told(memory: Se
 def test_too_much_to_look_at_ends_nothing_else(memory: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_health, "PROBLEMS", "SELECT pg_sleep(60), %s")
     monkeypatch.setattr(
-        "pgmnemo.postgres.doctor.diagnose.READ_ONLY",
+        "pgmnemo.postgres.doctor.diagnosis.READ_ONLY",
         "SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = 100",
     )
     assert only(examined(memory, tenant=A)) == DoctorFinding(

@@ -1,0 +1,147 @@
+"""The integrations as interfaces: what a framework calls, with the arguments that it says it takes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, get_type_hints
+
+import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langgraph.store.base import BaseStore
+from llama_index.core.vector_stores.types import VectorStoreQuery
+
+from pgmnemo import Scope
+from pgmnemo.integrations.anthropic import COMMANDS, MemoryTool
+from pgmnemo.integrations.langchain import PgmnemoRetriever
+from pgmnemo.integrations.langchain import PgmnemoVectorStore as LangChainStore
+from pgmnemo.integrations.langgraph import PgmnemoStore
+from pgmnemo.integrations.llamaindex import PgmnemoVectorStore as LlamaIndexStore
+from tests.pgmnemo import interfaces as told
+from tests.pgmnemo.interfaces import DONE, WRONG_USE, Argument, Given, Interface
+
+NEEDED = {
+    "texts": ["a text"], "query": "Where?", "embedding": [1.0] * 6, "key": "k", "namespace": ("a",),
+    "namespace_prefix": ("a",), "value": {"text": "x"}, "ref_doc_id": "k", "path": "/memories/a",
+    "file_text": "x", "old_str": "x", "insert_line": 1, "insert_text": "z", "old_path": "/memories/a",
+    "new_path": "/memories/b", "new_str": "y",
+}  # fmt: skip
+LEFT_OUT = {"batch", "add"}  # what takes operations, or nodes, of the framework's own
+
+
+def langchain(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    store = LangChainStore(new(), DeterministicFakeEmbedding(size=6))
+    return _methods(store, LangChainStore)
+
+
+def retriever(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    """Its `invoke` takes a question, and the fields of the retriever."""
+    made = PgmnemoRetriever(scope=new())
+    fields = [one for one in told.of_signature(PgmnemoRetriever._relevant) if one.name == "query"]
+    hints = get_type_hints(PgmnemoRetriever)
+    fields += [Argument(name, told.kinds_of(hints[name])) for name in ("k", "mode", "filter")]
+
+    def ask(_: str, given: Given) -> str:
+        rest = {name: value for name, value in given.items() if name != "query"}
+        return told.class_of(lambda: made.invoke(given["query"], **rest))
+
+    return Interface({"invoke": fields}, ask, NEEDED)
+
+
+def langgraph(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    """Without keys, of which LangGraph makes texts, whatever they are."""
+    found = _methods(PgmnemoStore(new()), BaseStore)
+    verbs = {
+        verb: [replace(one, kinds=frozenset()) if one.name == "key" else one for one in some]
+        for verb, some in found.verbs.items()
+    }
+    return replace(found, verbs=verbs)
+
+
+def llamaindex(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    return _methods(LlamaIndexStore(new()), LlamaIndexStore)
+
+
+def llamaindex_query(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    store, vector = LlamaIndexStore(new()), {"query_embedding": [1.0] * 6}
+
+    def ask(_: str, given: Given) -> str:
+        return told.class_of(lambda: store.query(VectorStoreQuery(**{**vector, **given})))
+
+    return Interface({"query": told.of_signature(VectorStoreQuery)}, ask, {})
+
+
+def anthropic(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    tool = MemoryTool(new())
+    verbs = {
+        name: [one for one in told.of_schema(kind.model_json_schema()) if one.name != "command"]
+        for name, (kind, _) in COMMANDS.items()
+    }
+
+    def ask(command: str, given: Given) -> str:
+        tool.clear_all_memory()
+        tool.call({"command": "create", "path": "/memories/a", "file_text": "x"})
+        return told.class_of(lambda: tool.call({"command": command, **given}))
+
+    return Interface(verbs, ask, NEEDED)
+
+
+def hermes(new: Callable[[], Scope], patch: pytest.MonkeyPatch) -> Interface:
+    """The tools of the plugin, with what it needs of Hermes in its place."""
+    needs = {
+        "": {},
+        ".memory_manager": {"sanitize_context": str},
+        ".memory_provider": {"MemoryProvider": object},
+    }
+    for name, held in ((f"agent{name}", held) for name, held in needs.items()):
+        module = types.ModuleType(name)
+        vars(module).update(held)
+        patch.setitem(sys.modules, module.__name__, module)
+    patch.delitem(sys.modules, "pgmnemo.integrations.hermes", raising=False)
+    from pgmnemo.integrations import hermes as plugin
+
+    provider, scope = plugin.PgmnemoProvider(), new()
+    provider._writes, provider._tokens = True, 800
+    patch.setattr(provider, "_scope", lambda: scope)
+
+    def ask(tool: str, given: Given) -> str:
+        answer: dict[str, Any] = {}
+        found = told.class_of(lambda: answer.update(json.loads(provider.handle_tool_call(tool, dict(given)))))
+        return WRONG_USE if found == DONE and answer.get("error") else found
+
+    verbs = {name: told.of_schema(tool["parameters"]) for name, tool in plugin.TOOLS.items()}
+    patch.delitem(sys.modules, "pgmnemo.integrations.hermes", raising=False)
+    return Interface(verbs, ask, NEEDED)
+
+
+ALL = (langchain, retriever, langgraph, llamaindex, llamaindex_query, anthropic, hermes)
+
+
+def _methods(made: Any, described: type) -> Interface:
+    """The public methods that a class of its own, or its framework's, describes."""
+    verbs = {
+        verb: told.of_signature(function)
+        for verb, function in vars(described).items()
+        if inspect.isfunction(function)
+        and function.__module__ == described.__module__
+        and verb[0] != "_"
+        and verb not in LEFT_OUT
+        and not inspect.iscoroutinefunction(function)
+    }
+
+    def ask(verb: str, given: Given) -> str:
+        return told.class_of(_bound(getattr(made, verb), given))
+
+    return Interface(verbs, ask, NEEDED)
+
+
+def _bound(verb: Callable[..., Any], given: Given) -> Callable[[], Any]:
+    """A call whose arguments stand in their place where they must."""
+    kinds = inspect.signature(verb).parameters.values()
+    first = [one.name for one in kinds if one.kind is one.POSITIONAL_ONLY]
+    rest = {name: value for name, value in given.items() if name not in first}
+    return lambda: verb(*(given[name] for name in first if name in given), **rest)

@@ -1,0 +1,45 @@
+"""Tests common to the integrations: a missing package, and the example of each page."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from tests.pgmnemo.postgres.embedded.serving import new_base
+from tests.reader import Session
+
+MISSING = {  # the integration: the module that is not there, and what is said of it
+    "anthropic": ("anthropic", "install the extra: "), "langgraph": ("langgraph.store.base", ""),
+    "langchain": ("langchain_core", "this integration needs langchain-core, which is not installed: "),
+    "llamaindex": ("llama_index", "this integration needs llama-index-core, which is not installed: "),
+}  # fmt: skip
+PAGES = {
+    "anthropic": (), "langgraph": ("['I moved to Lisbon in May.']\n",),
+    "langchain": ("Ships to Portugal", "TX-4071"), "llamaindex": ("TX-4071", "> I moved to Lisbon in May."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_a_framework_that_is_missing_is_one_sentence_that_says_what_to_install(name: str) -> None:
+    module, said = MISSING[name]
+    code = (
+        f"import sys; sys.modules['{module}'] = None\nfrom pgmnemo.errors import PgmnemoError\n"
+        f"try: import pgmnemo.integrations.{name}\nexcept PgmnemoError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(f"{said}pip install '.[{name}]' in a checkout of pgmnemo\n")
+    assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_runs_in_a_folder(name: str, page: Callable[[str], list[str]]) -> None:
+    blocks = page(f"integrations/{name}.md")
+    assert blocks
+    with new_base() as base:
+        session = Session(base)
+        told = "".join(map(session.run, blocks))
+        session.close()
+    assert [part for part in PAGES[name] if part not in told] == []
