@@ -1,24 +1,18 @@
-# make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
-# make test                set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
-# make postgres16          set up and ask PostgreSQL 16 what 18 is asked of the extension; ON16= names other tests
-# make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer; faults
-# make shards              set up and try the shards at length: walls, same answers, moves under writers
-# make client              set up and try the client: its shells, folders, importers and the command mnemo
-# make integrations        set up and try the integrations: LangGraph, LangChain, LlamaIndex, Hermes, Anthropic's memory tool,
-#                          MCP, HTTP and its page, hooks, examples, and the blocks of docs/
-# make forge               set up and verify every committed run, change runs field by field, forge runs by class: fails
-#                          where `verify` finds fewer; tries intervals on made-up data, and the command perf
-# make upgrade             set up and upgrade the extension from every release, with data and under load
-# make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
-# make servers             set up and try a memory on PostgreSQL 16, 17 and 18, in encodings and locales, after dumps,
-#                          updates, pg_upgrade and replication; prints a table. 17 and locales need node, npm, localedef
-# make lint                ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py and tools/prose.py,
-#                          and that pgmnemo/client/sync is what `make sync` writes
-# make sync                make pgmnemo/client/sync of pgmnemo/client/aio
-# make site                build the site of docs/ in site/ and follow every link of it; BUILDER=zensical by the other
-# make lock                write locks/ and the other lists of hashes anew, by uv
-# TORCH=cpu                takes torch alone from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
-# make clean               remove the virtual environment and caches; results stay
+# make bench         set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
+# make test          set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
+# make extension     the extension: attacks, upgrades from every release, faults; then PostgreSQL 16 (ON16= names tests)
+# make client        the client: both its forms, folders, importers and the command mnemo
+# make integrations  LangGraph, LangChain, LlamaIndex, Hermes, Anthropic's memory tool, MCP, HTTP and its page, hooks,
+#                    examples, and the blocks of docs/
+# make results       verify every committed run, change runs field by field, forge runs by class: fails where `verify`
+#                    finds fewer; intervals on made-up data
+# make shards        the shards at length: isolation, same answers, moves under writers
+# make servers       a memory on PostgreSQL 16, 17 and 18, in encodings and locales, after dumps, updates, pg_upgrade and
+#                    replication; prints a table. 17 and locales need node, npm, localedef
+# make lint          ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py and tools/prose.py, and
+#                    that pgmnemo/client/sync is what tools/sync_client.py writes
+# make site          build the site of docs/ in site/ and follow every link of it; BUILDER=zensical by the other
+# TORCH=cpu          takes torch alone from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 
 PYTHON   ?= python3
 VENV     ?= .venv
@@ -31,8 +25,6 @@ ON16     ?= tests/sql
 TORCH    ?=
 BUILDER  ?= mkdocs
 BIN      := $(VENV)/bin
-UNASYNCD := .venv-sync/bin/unasyncd
-UV       := .venv-lock/bin/uv
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
             tests/protocol/statistics/test_coverage.py tests/lab/test_perf.py
@@ -56,11 +48,9 @@ bench: $(VENV)/.bench-ready
 test: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(ELSEWHERE)) $(TELL) $(ARGS)
 
-postgres16: $(VENV)/.test-ready
-	PGMNEMO_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist loadfile $(ON16) $(TELL) $(ARGS)
-
-attack: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(FAULTS) $(TELL) $(ARGS)
+extension: $(VENV)/.test-ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security tests/sql/test_upgrade.py $(FAULTS) $(TELL) $(ARGS)
+	PGMNEMO_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist loadfile $(ON16) $(TELL:.xml=16.xml) $(ARGS)
 
 client: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLIENT) $(TELL) $(ARGS)
@@ -68,27 +58,15 @@ client: $(VENV)/.test-ready
 integrations: $(VENV)/.test-ready .venv-hermes/.ready $(MCP)/node_modules/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(INTEGRATIONS) $(TELL) $(ARGS)
 
-forge: $(VENV)/.test-ready
+results: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLAIMS) $(TELL) $(ARGS)
 
 shards: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/shards/slow $(TELL) $(ARGS)
 
-upgrade: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 tests/sql/test_upgrade.py $(TELL) $(ARGS)
-
-postgres17: $(VENV)/.test-ready
-	@command -v node >/dev/null && command -v npm >/dev/null || \
-	  { echo "make postgres17 needs node (18 or later) and npm: install both, or leave it out" >&2; exit 3; }
-	npm ci --silent --prefix tests/postgres17
-	$(BIN)/python -m pytest tests/postgres17 $(TELL) $(ARGS)
-
 servers: $(VENV)/.test-ready
 	-command -v npm >/dev/null && npm ci --silent --prefix tests/postgres17
-	$(BIN)/python -m pytest -q tests/servers $(TELL) $(ARGS)
-
-sync: $(VENV)/.test-ready $(UNASYNCD)
-	UNASYNCD=$(abspath $(UNASYNCD)) $(BIN)/python tools/sync_client.py
+	$(BIN)/python -m pytest -q tests/servers tests/postgres17 $(TELL) $(ARGS)
 
 site: $(VENV)/.test-ready .venv-site/.ready
 	$(BIN)/python -m tools.site
@@ -96,12 +74,12 @@ site: $(VENV)/.test-ready .venv-site/.ready
 	NO_MKDOCS_2_WARNING=1 .venv-site/bin/$(BUILDER) build --strict
 	$(BIN)/python -m tools.site check site
 
-lint: $(VENV)/.test-ready $(UNASYNCD)
+lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	UNASYNCD=$(abspath $(UNASYNCD)) $(BIN)/python tools/sync_client.py --check
+	$(BIN)/python -m tools.sync_client --check
 	$(BIN)/python tools/code_lines.py
 	$(BIN)/python -m tools.prose
 
@@ -124,19 +102,6 @@ $(VENV)/.test-ready: $(SETTINGS) locks/test.txt | $(BIN)/python
 	$(PIP) --no-build-isolation -e '.[onnx,local,multilingual]' -e 'runner[perf,test]' -e shards
 	@touch $@
 
-# In an environment of its own: it wants an older rich than ours.
-$(UNASYNCD): tools/sync_client.txt | $(BIN)/python
-	$(BIN)/python -m venv .venv-sync
-	.venv-sync/bin/python $(GET) $(LOCKED) $<
-	@touch $@
-
-lock: $(UV)
-	UV=$(abspath $(UV)) $(BIN)/python tools/lock.py
-
-$(UV): | $(BIN)/python
-	$(BIN)/python -m venv .venv-lock
-	.venv-lock/bin/python $(GET) uv==0.13.8
-
 # Hermes pins every package that it needs, so it lies in a folder of its own, without them.
 .venv-hermes/.ready: locks/hermes.txt | $(VENV)/.test-ready
 	$(BIN)/python $(GET) $(LOCKED) locks/hermes.txt --target .venv-hermes
@@ -153,7 +118,4 @@ $(MCP)/node_modules/.ready: $(MCP)/package-lock.json | $(VENV)/.test-ready
 	.venv-site/bin/python $(GET) $(LOCKED) $<
 	@touch $@
 
-clean:
-	rm -rf $(VENV) .venv-sync .venv-site .venv-lock .venv-hermes $(MCP)/node_modules build/pages site .cache .pytest_cache .mypy_cache .ruff_cache
-
-.PHONY: bench test client integrations postgres16 attack forge shards upgrade postgres17 servers sync lock site lint clean
+.PHONY: bench test extension client integrations results shards servers lint site

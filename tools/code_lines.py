@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 APPENDED = ("HISTORY.md", "CHANGELOG.md")
 WRITTEN = re.compile(r"benchmarks/\w+/results/|/performance/(v|growth)|/reliability/|/TUNING\.md$|/tests/")
-SYNC = re.compile(r"/client/sync/(?!concurrency)")  # made of pgmnemo/client/aio by `make sync`
+SYNC = re.compile(r"/client/sync/(?!concurrency)")  # made of pgmnemo/client/aio by tools/sync_client.py
 SCRIPTS = ("sql/pgmnemo--*.sql",)  # of releases
 PAGES = ("*.js", "*.css", "*.html", "*.j2", "*.sh", "*.mjs")
 

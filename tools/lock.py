@@ -1,6 +1,6 @@
 """Writes what pip checks each download against: the sha256 of every file of every package, by uv.
 
-    make lock       after a change of constraints.txt, of dependencies, or of a pin in one of PINNED
+    python -m tools.lock      after a change of constraints.txt, of dependencies, or of a pin in one of PINNED
 
 `pip install --no-deps --require-hashes -r locks/test.txt` takes nothing else. Versions are those of
 constraints.txt. Torch alone is left out, with the libraries of its CUDA build: its builds lie in two indexes,
@@ -9,31 +9,29 @@ and pip would prefer one whose hash it is told to another that a machine has at 
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tools.environments import ROOT, uv
+
 LEFT_OUT = ("torch", "pgmnemo-memory", "pgmnemo-bench", "pgmnemo-shards")
 ENVIRONMENTS = {
     "locks/run.txt": ("-e .[embed]", "-e runner", "hatchling"),
     "locks/test.txt": ("-e .[onnx,local,multilingual]", "-e runner[perf,test]", "-e shards", "hatchling"),
 }
-PINNED = ("locks/hermes.txt", "docs/requirements.txt", "tools/sync_client.txt")  # by hand
+PINNED = ("locks/hermes.txt", "docs/requirements.txt", "tools/sync_client.txt", "tools/lock.txt")  # by hand
 NOWHERE = " ; sys_platform == 'none'"
 
 
 def compiled(requirements: str, *options: str) -> str:
     """Return the packages that requirements lead to, with hashes."""
-    uv = os.environ.get("UV", "uv")
-    command = [uv, "pip", "compile", "--quiet", "--generate-hashes", "--no-annotate", "--no-header"]
+    command = [uv(), "pip", "compile", "--quiet", "--generate-hashes", "--no-annotate", "--no-header"]
     try:
         return subprocess.check_output([*command, *options, "-"], input=requirements, cwd=ROOT, text=True)
     except subprocess.CalledProcessError:
-        sys.exit(f"{uv} made no lock of: {requirements}")
+        sys.exit(f"uv made no lock of: {requirements}")
 
 
 def environment(inputs: tuple[str, ...]) -> str:
@@ -52,7 +50,7 @@ def environment(inputs: tuple[str, ...]) -> str:
 def main() -> int:
     """Write them all."""
     for name, inputs in ENVIRONMENTS.items():
-        (ROOT / name).write_text(f"# By `make lock`, of {' '.join(inputs)}\n{environment(inputs)}", "utf-8")
+        (ROOT / name).write_text(f"# By tools/lock.py, of {' '.join(inputs)}\n{environment(inputs)}", "utf-8")
     for name in PINNED:
         text = (ROOT / name).read_text(encoding="utf-8")
         head = "".join(re.findall(r"^#.*\n", text, re.MULTILINE))

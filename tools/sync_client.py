@@ -1,23 +1,22 @@
 """Makes pgmnemo/client/sync of pgmnemo/client/aio: unasyncd takes the async out, names lose their `Async`.
 
-`python tools/sync_client.py` writes the files, with `--check` it says which are not what it would write and
-ends with 1. unasyncd (0.10.1) pins an older rich than we use, so it is looked for as a command: on PATH, or
-by the variable UNASYNCD (`make sync` installs it into a virtual environment of its own).
+`python -m tools.sync_client` writes the files, with `--check` it says which are not what it would write and
+ends with 1. unasyncd (0.10.1) pins an older rich than we use, so it has an environment of its own.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-ROOT = Path(__file__).resolve().parents[1]
+from tools.environments import ROOT, unasyncd
+
 SOURCE, TARGET = ROOT / "pgmnemo/client/aio", ROOT / "pgmnemo/client/sync"
 BY_HAND = ("__init__.py", "concurrency.py")
-NOTE = "# Made of ../aio/{name} by `make sync`: edit that one.\n"
+NOTE = "# Made of ../aio/{name} by tools/sync_client.py: edit that one.\n"
 RUFF = [sys.executable, "-m", "ruff"]
 
 
@@ -25,10 +24,9 @@ def made(folder: Path) -> dict[str, str]:
     """Return the text of each file, written in `folder` on the way."""
     names = [path.name for path in sorted(SOURCE.glob("*.py")) if path.name not in BY_HAND]
     pairs = [f"{SOURCE / name}:{folder / name}" for name in names]
-    command = os.environ.get("UNASYNCD", "unasyncd")
     # It ends with 1 where it has written anything.
     flags = ("--no-cache", "--transform-docstrings", "--quiet")
-    subprocess.run([command, *flags, *pairs], check=False, cwd=folder)
+    subprocess.run([unasyncd(), *flags, *pairs], check=False, cwd=folder)
     for name in names:
         text = (folder / name).read_text(encoding="utf-8")
         text = re.sub(r"\bAsync([A-Z]\w*)", r"\1", text).replace("client.aio", "client.sync")
@@ -51,7 +49,7 @@ def main() -> int:
     )
     if "--check" in sys.argv:
         for name in other:
-            print(f"{TARGET / name} is not what ../aio makes: run make sync", file=sys.stderr)
+            print(f"{TARGET / name} is not made of ../aio: run python -m tools.sync_client", file=sys.stderr)
         return int(bool(other))
     for name in other:
         (TARGET / name).write_text(texts[name], encoding="utf-8") if name in texts else (

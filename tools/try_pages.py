@@ -1,6 +1,5 @@
 """Run the blocks of each page in a virtual environment that holds what the page installs, and nothing else.
 
-    make .venv-lock/bin/uv
     .venv/bin/python -m tools.try_pages [PAGE ...]      # all pages: docs/tutorial.md, README.md, ...
 
 The wheels of the checkout are built once. Pages that install the same share an environment, made by uv in the
@@ -25,8 +24,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from tests.docs.pages import DOCS, HERE, ROOT, TESTS, installs, run_blocks
+from tools.environments import uv
 
-UV = os.environ.get("UV", str(ROOT / ".venv-lock" / "bin" / "uv"))
 FOLDERS = {".": ("pgmnemo_memory", ROOT), "runner": ("pgmnemo_bench", ROOT / "runner")}
 """What a page calls a package of the checkout: the name of its wheel, and where it is built."""
 
@@ -57,8 +56,18 @@ def install(environment: Path, words: tuple[str, ...], wheels: Path) -> None:
     links = os.environ.get("PIP_FIND_LINKS", "").split()
     options = [option for link in links for option in ("--find-links", link)]
     python = environment / "bin" / "python"
-    subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, environment], check=True)
-    command = [UV, "pip", "install", "--quiet", "--python", python, "-c", ROOT / "constraints.txt", *options]
+    subprocess.run([uv(), "venv", "--quiet", "--python", sys.executable, environment], check=True)
+    command = [
+        uv(),
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        python,
+        "-c",
+        ROOT / "constraints.txt",
+        *options,
+    ]
     subprocess.run([*command, *(wheel(word, wheels) for word in words)], check=True, cwd=wheels)
 
 
@@ -100,8 +109,6 @@ def chosen(names: list[str]) -> list[str]:
 
 def main(names: list[str]) -> int:
     """Try the pages, all if none is named."""
-    if not Path(UV).exists():
-        sys.exit(f"{UV} is missing: make .venv-lock/bin/uv, or set UV to the program")
     groups = defaultdict(list)
     for page in chosen(names):
         groups[installs(page)].append(page)

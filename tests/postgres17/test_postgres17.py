@@ -1,6 +1,6 @@
 """PostgreSQL 17.5 with pgvector 0.8.0, Debian 13's pair, answers as the embedded PostgreSQL 18 does.
 
-It runs as WebAssembly in Node (npm package @electric-sql/pglite): `make postgres17`. The same statements go
+It runs as WebAssembly in Node (npm package @electric-sql/pglite): `make servers`. The same statements go
 to both servers. Arithmetic of another compiler may move the last bits of a cosine.
 """
 
@@ -52,7 +52,7 @@ Rows = list[list[Any]]
 Ask = Callable[..., Rows]
 pytestmark = pytest.mark.skipif(
     NODE is None or not (HERE / "node_modules").is_dir(),
-    reason="PostgreSQL 17 comes with npm: run make postgres17",
+    reason="PostgreSQL 17 comes with npm: run make servers",
 )
 
 

@@ -1,1 +1,1 @@
-"""The asynchronous client. `make sync` makes `../sync` of it, all but `concurrency`."""
+"""The asynchronous client. tools/sync_client.py makes `../sync` of it, all but `concurrency`."""

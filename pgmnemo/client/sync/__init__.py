@@ -1,1 +1,1 @@
-"""The synchronous client: `make sync` makes it of `../aio`, all but `concurrency`."""
+"""The synchronous client: tools/sync_client.py makes it of `../aio`, all but `concurrency`."""

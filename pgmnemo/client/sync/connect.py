@@ -1,4 +1,4 @@
-# Made of ../aio/connect.py by `make sync`: edit that one.
+# Made of ../aio/connect.py by tools/sync_client.py: edit that one.
 """Open the database of a memory and check it, before the first verb."""
 
 from __future__ import annotations

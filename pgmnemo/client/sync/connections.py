@@ -1,4 +1,4 @@
-# Made of ../aio/connections.py by `make sync`: edit that one.
+# Made of ../aio/connections.py by tools/sync_client.py: edit that one.
 """Sources of connections: a connection of the caller, a pool of the caller, or own connections.
 
 Own connections are made on demand, kept while they are idle, and closed with the memory; there is no

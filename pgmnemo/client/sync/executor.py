@@ -1,4 +1,4 @@
-# Made of ../aio/executor.py by `make sync`: edit that one.
+# Made of ../aio/executor.py by tools/sync_client.py: edit that one.
 """Execute calls over a source of connections, with retries where they are safe."""
 
 from __future__ import annotations

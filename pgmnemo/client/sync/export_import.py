@@ -1,4 +1,4 @@
-# Made of ../aio/export_import.py by `make sync`: edit that one.
+# Made of ../aio/export_import.py by tools/sync_client.py: edit that one.
 """Export a scope as lines of JSON, and import them (the format: ../jsonl_format.py)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# Made of ../aio/files.py by `make sync`: edit that one.
+# Made of ../aio/files.py by tools/sync_client.py: edit that one.
 """The lessons of a project as files: the key is the path, the lesson's text is the file's text.
 
 A folder exists if it contains files. A file is changed only if its text is still the text that the writer has

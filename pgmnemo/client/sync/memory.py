@@ -1,4 +1,4 @@
-# Made of ../aio/memory.py by `make sync`: edit that one.
+# Made of ../aio/memory.py by tools/sync_client.py: edit that one.
 """A memory: opened and closed, its embedder and settings, and the tenants in it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# Made of ../aio/reembedding.py by `make sync`: edit that one.
+# Made of ../aio/reembedding.py by tools/sync_client.py: edit that one.
 """Re-embed a tenant's texts with another embedder, batch by batch, while the old vectors serve."""
 
 from __future__ import annotations

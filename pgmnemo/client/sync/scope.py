@@ -1,4 +1,4 @@
-# Made of ../aio/scope.py by `make sync`: edit that one.
+# Made of ../aio/scope.py by tools/sync_client.py: edit that one.
 """A scope: the verbs over the lessons of a tenant, or of one of its projects."""
 
 from __future__ import annotations
