@@ -38,7 +38,7 @@ from runner.protocol.editions import current
 from runner.protocol.metrics.score import score
 from runner.records import RankedSegment, Retrieval, Score
 from runner.runs.raw import RAW, read_raw
-from runner.systems.fusion import by_rank
+from runner.systems.fusion import reciprocal_rank_fusion
 from runner.systems.system import Match
 
 VARIABLE, PEER, DEPTH = "GENERAL_DATA_DIR", "pg-textsearch", 50
@@ -126,7 +126,9 @@ def fuse(keyword: Retrieval, vector: Retrieval) -> Retrieval:
     ids = list(dict.fromkeys(hit.id for answer in (keyword, vector) for hit in answer.ranking))
     numbers = {name: number for number, name in enumerate(ids)}
     rankings = [[Match(numbers[hit.id], 0.0) for hit in one.ranking] for one in (keyword, vector)]
-    fused = tuple(RankedSegment(ids[match.number], match.score) for match in by_rank(rankings, DEPTH))
+    fused = tuple(
+        RankedSegment(ids[match.number], match.score) for match in reciprocal_rank_fusion(rankings, DEPTH)
+    )
     return replace(keyword, arm=FUSED, ranking=fused)
 
 

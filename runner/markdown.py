@@ -46,7 +46,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], align: str) -> str:
     return "| " + " | ".join(padded) + " |"
 
 
-def show(text: str) -> None:
+def print_markdown(text: str) -> None:
     """Print a Markdown text: as it is into a file or a pipe, laid out by rich on a terminal."""
     out = SafeConsole()
     if not out.is_terminal:
@@ -73,7 +73,7 @@ def _laid_out(block: str) -> RenderableType:
     return laid_out
 
 
-def aligned(text: str) -> str:
+def align_tables(text: str) -> str:
     """Markdown with the columns of each table in it under one another, as `table` writes them."""
     return TABLE.sub(lambda found: _aligned(found[0].splitlines()), text)
 

@@ -34,7 +34,7 @@ class SystemName:
             raise UsageError(f"{text!r} is no name of a system; write it as {SHAPE}")
         if found["version"] == "":
             raise UsageError(f"the system {found['system']} lacks the version behind its @: {text!r}")
-        settings = assigned(found["settings"].split(","), text) if found["settings"] is not None else {}
+        settings = parse_settings(found["settings"].split(","), text) if found["settings"] is not None else {}
         wrappers = tuple(found["wrappers"].split("+")[1:])
         if "" in wrappers:
             raise UsageError(f"{text!r} lacks the wrapper behind its +; write it as {SHAPE}")
@@ -57,7 +57,7 @@ class SystemName:
         return replace(self, settings=tuple({**dict(self.settings), **settings}.items()))
 
 
-def assigned(parts: Iterable[str], text: str) -> dict[str, str]:
+def parse_settings(parts: Iterable[str], text: str) -> dict[str, str]:
     """`setting=value` of each part; UsageError names the text in which one is of another form, or twice."""
     settings: dict[str, str] = {}
     for part in parts:

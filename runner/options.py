@@ -24,7 +24,7 @@ SHARED = Parameter(negative=(), negative_iterable=(), show_env_var=False, show_d
 """Applies to every option: there is no --no-… and no --empty-… beside it."""
 
 
-def names(text: str) -> tuple[str, ...]:
+def split_commas(text: str) -> tuple[str, ...]:
     """Return `a, b` as two names, without empty names."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
@@ -46,7 +46,7 @@ def _numbers(_: Any, tokens: Sequence[Token]) -> tuple[int, ...]:
         ) from None
 
 
-def limits(texts: Sequence[str]) -> dict[str, float]:
+def parse_limits(texts: Sequence[str]) -> dict[str, float]:
     """`METRIC=DROP` of each text; UsageError where one is not of that form."""
     return dict(map(_limit, texts))
 
@@ -59,7 +59,7 @@ def _limit(text: str) -> tuple[str, float]:
         raise UsageError(f"--max-drop takes METRIC=DROP, such as recall_any@10=0.01, not {text!r}") from None
 
 
-NAMES = Parameter(converter=partial(_listed, names), n_tokens=1)
+NAMES = Parameter(converter=partial(_listed, split_commas), n_tokens=1)
 """Names with commas between."""
 SYSTEM_NAMES = Parameter(converter=partial(_listed, split_names), n_tokens=1)
 """Names of systems with commas between, which may stand between the settings of one, too."""

@@ -27,7 +27,7 @@ from pgmnemo.progress import QUIET, Progress
 from runner.paths import ROOT
 from runner.protocol.editions import known
 from runner.systems import Lessons, Query
-from runner.systems.query_runner import AnswerValidator, answers
+from runner.systems.query_runner import AnswerValidator, ask_all
 from runner.verification import CheckResult
 from runner.verification.checks import CHECKS
 from runner.verification.context import RunContext
@@ -135,5 +135,5 @@ def answered(
 
 def ranked(name: str, system: Any, lessons: Lessons, queries: Sequence[Query], k: int) -> list[list[int]]:
     """Return the lesson numbers of a system's answer to each question, best first, checked as in a run."""
-    found = answers(system, name, queries, k, AnswerValidator(name, lessons))
+    found = ask_all(system, name, queries, k, AnswerValidator(name, lessons))
     return [[match.number for match in one.matches] for one in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgmnemo.errors import UsageError
-from runner.naming import SystemName, assigned, split_names
+from runner.naming import SystemName, parse_settings, split_names
 
 NAMES = [
     ("pgmnemo", SystemName("pgmnemo")),
@@ -55,9 +55,9 @@ def test_settings_that_are_added_go_before_those_of_the_name() -> None:
 
 
 def test_settings_of_an_option_name_the_whole_option_where_they_are_wrong() -> None:
-    assert assigned(["a=1", " b = x=y "], "--set") == {"a": "1", "b": "x=y"}
+    assert parse_settings(["a=1", " b = x=y "], "--set") == {"a": "1", "b": "x=y"}
     with pytest.raises(UsageError, match=r"^'a' in '--set a' is no setting; write it as setting=value$"):
-        assigned(["a"], "--set a")
+        parse_settings(["a"], "--set a")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from pgmnemo.errors import PgmnemoError, UsageError
 from runner.protocol.datasets import SUITES
 from runner.protocol.editions import Edition, current, known
 from runner.protocol.editions.edition import MetricPins
-from runner.protocol.editions.load import DOCUMENT, FOLDER, PINS, TEXT, added, tables_of, words
+from runner.protocol.editions.load import DOCUMENT, FOLDER, PINS, TEXT, describe_error, merged, tables_of
 from runner.protocol.gates import gate_named, gates_of
 from runner.protocol.metrics.metric import Family, family_named, metrics_for
 from runner.runs.history import append_entry
@@ -87,12 +87,12 @@ def _text(former: Edition, version: str, why: str, when: date) -> str:
     text = DOCUMENT.read_text("utf-8")
     if not more and sha256(text.encode()).hexdigest() == former.sha256:
         raise UsageError(f"nothing is new: neither {NEXT} nor PROTOCOL.md has changed since {former.version}")
-    tables = added(tables_of(FOLDER / former.version / PINS), more)
+    tables = merged(tables_of(FOLDER / former.version / PINS), more)
     try:
         made = msgspec.convert({**tables, "sha256": "", "pins_sha256": ""}, Edition)
         _check(made)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{NEXT} is no part of an edition: {words(error, tables)}") from None
+        raise UsageError(f"{NEXT} is no part of an edition: {describe_error(error, tables)}") from None
     except UsageError as error:
         raise UsageError(f"{NEXT}: {error}") from None
     for name in more.get("metrics", {}).get("families", ()):

@@ -14,13 +14,13 @@ from lab.perf.timing import RATE
 from lab.perf.workload import PASSAGES, Workload, sizes
 from pgmnemo.errors import OutputError, UsageError
 from pgmnemo.postgres.server_process import durable_settings
-from runner.markdown import aligned
+from runner.markdown import align_tables
 from runner.paths import ROOT
 from runner.records import Json
 from runner.report.render import template
 from runner.runs.canonical import pretty
 from runner.runs.environment import code, machine, packages
-from runner.runs.schemas import fault
+from runner.runs.schemas import schema_fault
 from runner.runs.storage import DOCUMENT, read_regular
 
 NAME, MARKDOWN = "performance.json", "performance.md"
@@ -73,7 +73,7 @@ def document(
 
 def write(folder: Path, made: Json) -> None:
     """Write the document as `performance.json` in `folder`; OutputError if it breaks the schema."""
-    if wrong := fault(SCHEMA_FILE, made):
+    if wrong := schema_fault(SCHEMA_FILE, made):
         raise OutputError(
             f"the results are not of the form {SCHEMA}: {wrong}; report it as the runner's fault"
         )
@@ -91,7 +91,7 @@ def load(folder: Path) -> Json:
         made: Json = json.loads(read_regular(path, DOCUMENT, UsageError))
     except (UsageError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read: {error}; name another folder") from None
-    if wrong := fault(SCHEMA_FILE, made):
+    if wrong := schema_fault(SCHEMA_FILE, made):
         raise UsageError(f"{path} is not of the form {SCHEMA}: {wrong}; measure anew")
     return made
 
@@ -160,4 +160,4 @@ def markdown(document: Json, plots: Sequence[str] = ()) -> str:
         d=document, plots=plots, kinds=list(kinds(document)), tenants=TENANTS, few=FEW, cell=cell,
         ratio=ratio, leg=lambda tenant: Which(tenant, leg="vector"), small=Which("small"),
     )  # fmt: skip
-    return aligned(text)
+    return align_tables(text)

@@ -25,7 +25,7 @@ from runner.paths import ROOT
 from runner.records import Json
 from runner.systems import SystemContext
 from runner.systems.pgmnemo.plans import NAME as PLANS
-from runner.systems.query_runner import faults
+from runner.systems.query_runner import wrap_errors
 
 CUT_SHORT = "not measured: the run ended before it was done; measure it with --systems"
 RESULTS = ROOT / "benchmarks" / "performance"
@@ -119,7 +119,7 @@ def _measured(
     for tenant in (None, *TenantSize):
         truths(tenant)
     for one in chosen:
-        with faults(one.name), one.open(SystemContext(scratch, sql=sql), request.number) as system:
+        with wrap_errors(one.name), one.open(SystemContext(scratch, sql=sql), request.number) as system:
             result = measure_system(one, system, workload, truths, request, progress)
         yield result
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from lab.perf.document import CONDITIONS, TENANTS, Which, alike, cell, load, ratio
 from pgmnemo.errors import UsageError, os_errors
-from runner.markdown import aligned
+from runner.markdown import align_tables
 from runner.records import Json
 from runner.report.render import template
 from runner.runs.output import check_folder
@@ -199,7 +199,7 @@ def join(folders: Sequence[Path], output: Path) -> Path:
         growth(frame, output)
         rows = frame.to_dict("records")
         text = template(TEMPLATE).render(rows=rows, tenants=TENANTS, plots=GROWTH, isna=pd.isna)
-        (output / NAME).write_text(aligned(text), encoding="utf-8")
+        (output / NAME).write_text(align_tables(text), encoding="utf-8")
     return output / NAME
 
 

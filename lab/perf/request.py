@@ -23,7 +23,7 @@ from pgmnemo.postgres.releases import version_number
 from pgmnemo.postgres.temporary_folders import temporary_bases
 from runner.naming import SystemName
 from runner.options import NAMES
-from runner.systems import System, SystemContext, SystemSpec, absent, kind_of, open_system
+from runner.systems import System, SystemContext, SystemSpec, missing_parts, open_system, spec_of
 from runner.systems.wrappers import PASSAGES as PARTED
 
 NATIVE = 384  # MiniLM's own width; other widths are reached by an orthonormal projection
@@ -134,7 +134,7 @@ class Subject:
         number = SystemName.of(self.name).version or version
         if self.passages and self.kind.versions and release_numbers(number) < SINCE:
             return f"pgmnemo {number} takes no passages; measure --version v0.6.1 or later"
-        return absent(self.kind)
+        return missing_parts(self.kind)
 
     def open(self, place: SystemContext, version: str) -> AbstractContextManager[System]:
         """Open the system, on a server or in files of its own that persist."""
@@ -148,7 +148,7 @@ def subject(name: str) -> Subject:
     passages.
     """
     parts = SystemName.of(name)
-    kind, passages = kind_of(str(parts.bare)), parts.wrappers == (PARTED,)
+    kind, passages = spec_of(str(parts.bare)), parts.wrappers == (PARTED,)
     if passages and not kind.versions:
         raise UsageError(f"only pgmnemo is measured with passages here, not {parts.bare}")
     if parts.wrappers and not passages:

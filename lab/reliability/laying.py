@@ -163,7 +163,7 @@ def of_corpus(folder: Path) -> None:
 
 def cut_short(folder: Path) -> None:
     """A run with a reranker and a rewriter that was interrupted when all was asked."""
-    with mock.patch("runner.bench.pipeline.publish", side_effect=KeyboardInterrupt):
+    with mock.patch("runner.bench.pipeline.write_artefacts", side_effect=KeyboardInterrupt):
         assert main(f"sample --rerank linear --rewrite words {RUN.format(out=folder)}".split()) == 130
     [partial] = (folder / "new").glob(".*.partial")
     partial.rename(folder / ".run.partial")

@@ -26,7 +26,7 @@ from runner.protocol.statistics.paired_score import score_interval
 from runner.protocol.statistics.single import mean_interval
 from runner.records import Json
 from runner.runs.canonical import pretty
-from runner.stages.rerankers import Candidate, LessonIndex, Pool, by_score
+from runner.stages.rerankers import Candidate, LessonIndex, Pool, order_by_score
 from runner.stages.rerankers.linear import SCHEMA
 from runner.stages.rerankers.linear.features import FEATURES, FeatureReader, Floats
 from runner.systems import open_system
@@ -163,7 +163,7 @@ def _left_out(tasks: Sequence[PooledTask]) -> list[Json]:
         weights = np.array(_weights(tasks, taught))
         for one, names, into in zip(tasks, folds, orders, strict=True):
             for at in (at for at, name in enumerate(names) if name == fold):
-                into[at], _ = by_score((one.features[at] @ weights).tolist())
+                into[at], _ = order_by_score((one.features[at] @ weights).tolist())
     return [_judged(one, into) for one, into in zip(tasks, orders, strict=True)]
 
 

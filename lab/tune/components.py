@@ -45,7 +45,7 @@ from pgmnemo.postgres import Database
 from runner.protocol.editions import current
 from runner.systems import SystemContext, open_system
 from runner.systems.pgmnemo import Pgmnemo
-from runner.systems.query_runner import faults
+from runner.systems.query_runner import wrap_errors
 from runner.systems.system import WORKERS, Query, System
 
 OURS = "pgmnemo"
@@ -77,7 +77,7 @@ def components(
     session = LoadedTask(OURS, system, task, setup.vectors(task.corpus), place)
     moment = datetime.now(UTC)  # recency goes by it where a question has no time
     session.queries = [replace(one, as_of=one.as_of or moment) for one in session.queries]
-    with faults(OURS):
+    with wrap_errors(OURS):
         weights = default_weights(system.state())
     values = {f"company {name}": matrix for name, matrix in vars(_company(session)).items()}
     values["score"], values["graph"] = _recalled(session, "scores", depth)
@@ -186,7 +186,7 @@ def _worth(
             found = (zip(*rows, strict=True) for rows in told)
             return [(np.array(worth, float), np.array(covered, float)) for worth, covered in found]
 
-    with faults(OURS), ThreadPoolExecutor(WORKERS) as pool:
+    with wrap_errors(OURS), ThreadPoolExecutor(WORKERS) as pool:
         cubes = (cube for found in pool.map(asked, stripes) for cube in found)
         tracked = session.progress.track(cubes, f"{session.task.name}, {words}", len(queries))
         for row, (cube, covered) in enumerate(tracked):  # (changes, lessons, components), (changes, COVER)
@@ -199,7 +199,7 @@ def _worth(
 def _company(session: LoadedTask) -> Neighbours:
     """Return the neighbours of each lesson in every project that has a question."""
     layout = session.task.layout
-    with faults(OURS), _pgmnemo(session).owner() as owner:
+    with wrap_errors(OURS), _pgmnemo(session).owner() as owner:
         found: list[list[Row]] = [
             owner.execute(COMPANY, {"ones": ONES, **_project(session, session.lessons.name(name))}).fetchall()
             for name in layout.columns

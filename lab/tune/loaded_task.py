@@ -29,7 +29,7 @@ from runner.protocol.editions import current
 from runner.protocol.templates.embedding import embed_corpus, make_embedder
 from runner.records import Corpus, CorpusVectors, SearchScope
 from runner.systems import System, SystemContext
-from runner.systems.query_runner import AnswerValidator, TimedAnswer, answers, faults
+from runner.systems.query_runner import AnswerValidator, TimedAnswer, ask_all, wrap_errors
 
 SAID = "said"  # the array that holds what is no array, as JSON
 Arrays = dict[str, NDArray[Any]]
@@ -83,14 +83,14 @@ class Setup:
             digest.update(repr(one).encode("utf-8", "surrogatepass"))
         name = f"{task.name.replace(' ', '_')}_{digest.hexdigest()[:16]}.npz"
         path = self.cache.parent / "components" / name
-        if (found := load(path)) is None:
+        if (found := load_arrays(path)) is None:
             found = collect()
-            if not save(path, *found):
+            if not save_arrays(path, *found):
                 self.progress.say(f"what was asked could not be kept in {path}; the next time asks again")
         return found
 
 
-def load(path: Path) -> tuple[Arrays, Any] | None:
+def load_arrays(path: Path) -> tuple[Arrays, Any] | None:
     """Return the arrays and what was said with them; None where there is nothing that can be read."""
     try:
         with path.open("rb") as file, np.load(file) as held:
@@ -100,7 +100,7 @@ def load(path: Path) -> tuple[Arrays, Any] | None:
         return None
 
 
-def save(path: Path, arrays: Mapping[str, NDArray[Any]], said: Any) -> bool:
+def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], said: Any) -> bool:
     """Write the file whole or not at all; False where it cannot be written, which costs time and no more."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     given: dict[str, Any] = {SAID: np.array(json.dumps(said)), **arrays}
@@ -127,7 +127,7 @@ class LoadedTask:
         asked = tuple(IndexedQuestion(position, question) for position, question in task.questions)
         self.material = Workload(task.corpus, vectors, asked, self.lessons)
         self.queries = self.material.queries(asked, SearchScope("own"))
-        with faults(name):
+        with wrap_errors(name):
             system.load(self.lessons, self.progress)
         self._judge = AnswerValidator(name, self.lessons)
 
@@ -139,7 +139,7 @@ class LoadedTask:
         """
         wanted = rows or range(len(self.queries))
         queries = [self.queries[row] for row in wanted]
-        found = answers(self.system, self.name, queries, depth, self._judge, settings=settings)
+        found = ask_all(self.system, self.name, queries, depth, self._judge, settings=settings)
         tracked = self.progress.track(found, f"{self.task.name}, {words}", len(queries))
         for row, answer in zip(wanted, tracked, strict=True):
             columns = self.task.layout.columns[self.task.projects[row]]

@@ -19,7 +19,7 @@ from runner.protocol.datasets import SUITES
 from runner.protocol.templates import TEMPLATES
 from runner.runs.config import FULL
 from runner.runs.folder import KEPT, LOCAL
-from runner.systems import kind_of
+from runner.systems import spec_of
 from runner.systems.fusion import CONVEX, RRF, Fusion
 from runner.systems.strategy import settings_of
 
@@ -141,7 +141,7 @@ class SweepOptions(LabOptions):
         name = SystemName.of(self.strategy)
         if name.system not in (CONVEX, RRF) or name.wrappers or name.version:
             raise UsageError(f"--strategy takes {CONVEX} or {RRF}, not {self.strategy!r}")
-        kind_of(self.strategy)
+        spec_of(self.strategy)
         if moved := [setting for setting, _ in name.settings if setting not in FIXED]:
             raise UsageError(f"{moved[0]} is an axis of a sweep: give it by --grid {moved[0]}=…")
         if "temporal" in self.axes and "anchor" not in dict(name.settings):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from lab.tune.folds import confirming
-from lab.tune.loaded_task import Arrays, LoadedTask, Setup, load, save
+from lab.tune.loaded_task import Arrays, LoadedTask, Setup, load_arrays, save_arrays
 from lab.tune.request import Point, SweepOptions
 from lab.tune.sweep_report import (
     DOCUMENT,
@@ -38,10 +38,10 @@ from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.runs.output import check_folder
 from runner.runs.storage import replace_file
-from runner.systems import SystemContext, beneath, kind_of, open_system
+from runner.systems import SystemContext, base_of, open_system, spec_of
 from runner.systems.anchors import fits
 from runner.systems.controls import ExactCosine
-from runner.systems.fusion import ages, pooled
+from runner.systems.fusion import keep_best, recency_of_ages
 from runner.systems.strategy import DAY, Strategy
 
 FORMAT = 3
@@ -96,8 +96,8 @@ def _swept(request: SweepOptions, setup: Setup, folder: Path) -> Swept:
 
 def _legs(request: SweepOptions, setup: Setup, task: Task) -> Legs:
     """Return both legs over one text: from the file that holds them, or asked."""
-    name, below = request.strategy, beneath(request.strategy)
-    version = (below.version or request.number) if kind_of(str(below)).versions else ""
+    name, below = request.strategy, base_of(request.strategy)
+    version = (below.version or request.number) if spec_of(str(below)).versions else ""
     place = setup.place(f"sweep {task.corpus.sha256} {name}")
 
     def collected() -> tuple[Arrays, dict[str, str]]:
@@ -120,7 +120,7 @@ def collect_legs(
             found[leg][row, columns] = [match.score for match in answer.matches]
     moments = _moments(task)
     now = np.array([_seconds(query.as_of) for query in session.queries])[:, None]
-    found["recency"] = ages((now - moments) / DAY)
+    found["recency"] = recency_of_ages((now - moments) / DAY)
     spans = [system.spans(query) for query in session.queries]
     found["fit"] = np.array([fits(row, read) for row, read in zip(moments, spans, strict=True)])
     found["near"], found["elsewhere"] = _nearest(session)
@@ -165,9 +165,9 @@ def _scored(
         task = tasks[point.text]
         depends = repr((whole, point, task.corpus.sha256))
         file = request.output / PARTIAL / f"{sha256(depends.encode()).hexdigest()[:16]}.npz"
-        if (found := load(file)) is None:
+        if (found := load_arrays(file)) is None:
             found = {"figures": point_figures(point, request.k, task.layout, legs[point.text])}, str(point)
-            save(file, *found)
+            save_arrays(file, *found)
         yield found[0]["figures"]
 
 
@@ -175,7 +175,7 @@ def point_figures(point: Point, k: int, layout: Layout, legs: Legs) -> Floats:
     """Return every one of SHOWN for each question under one point, in blocks that fit a processor's cache."""
     depth, made = point.fusion.pool(k), []
     for rows, block in layout.blocks():
-        near, words = (pooled(leg[rows], depth) for leg in (legs.vector, legs.keyword))
+        near, words = (keep_best(leg[rows], depth) for leg in (legs.vector, legs.keyword))
         parts = point.fusion.parts(near, words, legs.recency[rows], legs.fit[rows])
         made.append(block.figures(parts.sum(axis=0), SHOWN))
     return np.concatenate(made)

@@ -14,7 +14,7 @@ from lab.tune.request import SweepOptions
 from lab.tune.tasks import FIGURES, HEADLINE, Floats, Rows, Task, number, told
 from pgmnemo.embedders import Embedder
 from pgmnemo.progress import Progress
-from runner.markdown import aligned
+from runner.markdown import align_tables
 from runner.protocol.editions import current
 from runner.protocol.metrics import DIFFERENCES, interval_methods
 from runner.protocol.statistics import mean_interval
@@ -151,7 +151,7 @@ def _gate(task: Task, legs: Legs, folds: Sequence[Fold], shown: Rows) -> Json:
 
 def markdown(made: Json) -> str:
     """Return the document as people read it."""
-    return aligned(template(TEMPLATE).render(made=made, cell=_cell, rates=RATES))
+    return align_tables(template(TEMPLATE).render(made=made, cell=_cell, rates=RATES))
 
 
 def _cell(name: str, numbers: Sequence[float], sign: str = "") -> str:

@@ -19,7 +19,7 @@ from lab.tune.weights import GRID, NEUTRAL, OFF, READ, Weights
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
-from runner.markdown import aligned
+from runner.markdown import align_tables
 from runner.paths import ROOT
 from runner.protocol.datasets import SUITES
 from runner.protocol.editions import current
@@ -237,7 +237,7 @@ def markdown(made: Json) -> str:
     text = template(TEMPLATE).render(
         made=made, command=command, json=JSON, headline=HEADLINE, off=off, differences=differences, cell=_cell
     )
-    return aligned(text)
+    return align_tables(text)
 
 
 def _cell(numbers: Sequence[float], sign: str = "") -> str:

@@ -43,15 +43,15 @@ def _dry(request: Request, quiet: bool, sql: Path) -> int:
     from pgmnemo.progress import Progress
     from pgmnemo.terminal import say
     from runner.bench.pipeline import dry_run
-    from runner.markdown import show
-    from runner.protocol.gates import judge
+    from runner.markdown import print_markdown
+    from runner.protocol.gates import overall_verdict
     from runner.records import Verdict
-    from runner.report import gate_table, to_do
+    from runner.report import gate_table, remedies
 
     results = dry_run(request, progress=Progress(quiet=quiet), sql=sql)
-    verdict = judge(results)
-    show(gate_table(results))
-    say(*to_do(results))
+    verdict = overall_verdict(results)
+    print_markdown(gate_table(results))
+    say(*remedies(results))
     say(f"dry run: the verdict would be {verdict}; nothing was run or written")
     return int(verdict is Verdict.BLOCKED)
 
@@ -64,26 +64,26 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     """
     from pgmnemo.progress import Progress
     from pgmnemo.terminal import say
-    from runner.bench.repeat import lines, repeat
-    from runner.markdown import show
-    from runner.report import against_legs, legs_beside, summary
+    from runner.bench.repeat import repeat, summary_lines
+    from runner.markdown import print_markdown
+    from runner.report import compare_baseline_strategies, compare_with_components, summary
     from runner.runs.folder import is_local
     from runner.runs.results import REPORT
 
     progress = Progress(quiet=quiet)
     repeated = repeat(request, times, progress=progress, sql=sql)
     for outcome in repeated.outcomes:
-        show(summary(outcome.metrics, outcome.run))
+        print_markdown(summary(outcome.metrics, outcome.run))
         if outcome.run.corpus.citable:
             for deviation in outcome.run.deviations:
                 say(f"deviation: {deviation}")
-            say(f"legs: {against_legs(outcome.metrics, outcome.run)}")
+            say(f"legs: {compare_with_components(outcome.metrics, outcome.run)}")
         else:
             say("This corpus shows that the installation works; its figures are no evidence of recall.")
         for arm in outcome.run.arms:
             if arm.failed:
                 say(f"{arm.name}: {arm.failed}")
-        for name, legs in legs_beside(outcome.metrics, outcome.run).items():
+        for name, legs in compare_baseline_strategies(outcome.metrics, outcome.run).items():
             say(f"legs of {name}: {legs}")
         say(f"artefacts: {outcome.folder}")
         if is_local(outcome.folder):
@@ -95,7 +95,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
             f"on the server stay the database {name}, without rows, and the role {role} for the next run; "
             f"DROP DATABASE {name} and DROP ROLE {role} take them away"
         )
-    for line in lines(repeated) if times > 1 else ():
+    for line in summary_lines(repeated) if times > 1 else ():
         say(line)
     if not repeated.within:
         return 1

@@ -15,7 +15,7 @@ from runner.paths import ROOT
 from runner.records import Json, Retrieval, Status
 from runner.report import render
 from runner.report.html import PAGE, render_page
-from runner.runs.folder import RunFolder, is_local, keep
+from runner.runs.folder import RunFolder, is_local, move_to_kept
 from runner.runs.history import append_entry, entry_text
 from runner.runs.manifest import MANIFEST
 from runner.runs.record_files import read_lines
@@ -43,7 +43,7 @@ class RunResult:
     metrics: Json
 
 
-def refuse(work: RunState, folder: RunFolder | None = None) -> None:
+def raise_if_blocked(work: RunState, folder: RunFolder | None = None) -> None:
     """If a gate failed, write BLOCKED.md into `folder`, or into one made for it, and raise GateError."""
     failed = [f"{gate.gate}: {gate.found}" for gate in work.run.gates if gate.status is Status.FAILED]
     if not failed:
@@ -59,7 +59,7 @@ def refuse(work: RunState, folder: RunFolder | None = None) -> None:
     raise GateError(f"{count} ({'; '.join(failed)}); {place / 'BLOCKED.md'} says how to resolve it")
 
 
-def publish(work: RunState, folder: RunFolder, metrics: Json, rows: Sequence[Retrieval]) -> RunResult:
+def write_artefacts(work: RunState, folder: RunFolder, metrics: Json, rows: Sequence[Retrieval]) -> RunResult:
     """Write record, figures and report, and give the folder its name; `rows` are those of the raw file.
 
     OutputError when that fails.
@@ -87,7 +87,7 @@ def publish(work: RunState, folder: RunFolder, metrics: Json, rows: Sequence[Ret
     return RunResult(folder.finish(work.run.edition.schemas), work.run, metrics)
 
 
-def log(work: RunState, outcome: RunResult) -> RunResult:
+def append_history(work: RunState, outcome: RunResult) -> RunResult:
     """Append the entry of a kept run, with its manifest's hash, to HISTORY.md; return its final outcome.
 
     A run that is not kept leaves no entry. OutputError when the entry, or the move to the kept runs, fails.
@@ -95,7 +95,7 @@ def log(work: RunState, outcome: RunResult) -> RunResult:
     if is_local(outcome.folder):
         if not work.request.keep:
             return outcome
-        outcome = replace(outcome, folder=keep(outcome.folder))
+        outcome = replace(outcome, folder=move_to_kept(outcome.folder))
     place, run = outcome.folder, outcome.run
     results = place.relative_to(ROOT) if place.is_relative_to(ROOT) else Path(place.name)
     digest = sha256((place / MANIFEST).read_bytes()).hexdigest()

@@ -19,29 +19,48 @@ from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres.releases import changed, release_fingerprint
 from pgmnemo.postgres.server_files import check_release
 from pgmnemo.progress import QUIET, Progress
-from runner.bench.finish import RunResult, log, publish, refuse
-from runner.bench.measurement import answers_in_all, measure_beside, measure_under_test, remarked, silent
+from runner.bench.finish import RunResult, append_history, raise_if_blocked, write_artefacts
+from runner.bench.measurement import (
+    count_answers,
+    measure_baselines,
+    measure_under_test,
+    systems_without_answers,
+    with_short_answer_remarks,
+)
 from runner.bench.request import Request, selected
-from runner.bench.run_record import arm_of, heading
+from runner.bench.run_record import describe_system, new_run_record
 from runner.bench.run_state import RunState, Stopwatch, former_duration
-from runner.bench.stages import immovable, reranking, rewrite, told
+from runner.bench.stages import describe_reranker, open_reranking, rewrite, unaffected_cutoffs
 from runner.bench.workload import CorpusLessons, Workload
 from runner.paths import ROOT
 from runner.protocol.gates import check_after, check_before
 from runner.protocol.metrics.document import metrics_of
-from runner.protocol.templates.embedding import embed_corpus, rehearse
+from runner.protocol.templates.embedding import embed_corpus, estimate_embedding
 from runner.records import GateResult
 from runner.runs.environment import code
-from runner.runs.folder import PLAN, RunFolder, both, interrupted, partial_folder, pin_plan, results_base
+from runner.runs.folder import (
+    PLAN,
+    RunFolder,
+    interrupted,
+    partial_folder,
+    pin_plan,
+    result_bases,
+    results_base,
+)
 from runner.runs.raw import RAW, RawWriter, read_raw
 from runner.runs.record_files import RecordFile
 from runner.runs.run import EMPTY
 from runner.runs.timings import RERANKS, REWRITES, TIMINGS, Timing
-from runner.systems import System, absent, kind_of, open_system
+from runner.systems import System, missing_parts, open_system, spec_of
 from runner.systems.pgmnemo import Pgmnemo
-from runner.systems.query_runner import faults
+from runner.systems.query_runner import wrap_errors
 
-WRITTEN = ("run.json", "metrics.json", "report.md", "manifest.json")  # by `publish`, after the last gate
+WRITTEN = (
+    "run.json",
+    "metrics.json",
+    "report.md",
+    "manifest.json",
+)  # by `write_artefacts`, after the last gate
 
 
 def run(
@@ -60,9 +79,9 @@ def run(
     with ExitStack() as stack:
         system = stack.enter_context(open_system(str(request.tested), work.place()))
         _check(work, system)
-        refuse(work)
+        raise_if_blocked(work)
         _load_reranker(work)
-        if former := former_duration(both(work.base), work.run):
+        if former := former_duration(result_bases(work.base), work.run):
             progress.say(former)
         with _folder(work) as folder:
             rewrite(work, folder.path)
@@ -70,7 +89,7 @@ def run(
             with (
                 RawWriter(folder.path / RAW) as raw,
                 RecordFile(folder.path / TIMINGS, Timing) as timings,
-                reranking(work, folder.path) as reranks,
+                open_reranking(work, folder.path) as reranks,
             ):
                 material = Workload(
                     work.corpus,
@@ -78,20 +97,20 @@ def run(
                     work.asked,
                     CorpusLessons(work.corpus, work.vectors, work.label),
                 )
-                with progress.whole("all answers", answers_in_all(work, system)):
+                with progress.whole("all answers", count_answers(work, system)):
                     measure_under_test(work, system, material, raw, timings, reranks)
                     stack.close()  # only one system is open on the machine at a time
-                    measure_beside(work, work.beside, material, raw, timings, reranks)
+                    measure_baselines(work, work.beside, material, raw, timings, reranks)
             rows = list(read_raw(folder.path / RAW))
             depth = work.run.edition.retrieval.depth
-            work.note(arms=remarked(work.run.arms, rows, depth, material.joined))
-            for name in silent(work.run.arms, rows):
+            work.note(arms=with_short_answer_remarks(work.run.arms, rows, depth, material.joined))
+            for name in systems_without_answers(work.run.arms, rows):
                 progress.say(f"{name}: {EMPTY}")
             with work.watch.stage("score"):
                 metrics = metrics_of(work.run, rows)
             _check_again(work, Counter((row.arm, row.scope) for row in rows), folder)
-            refuse(work, folder)
-            return log(work, publish(work, folder, metrics, rows))
+            raise_if_blocked(work, folder)
+            return append_history(work, write_artefacts(work, folder, metrics, rows))
 
 
 def dry_run(
@@ -111,15 +130,17 @@ def dry_run(
     with open_system(str(request.tested), work.place(rehearsal=True)) as system:
         _check(work, system)
     for name in request.systems:
-        if lacking := absent(kind_of(name)):
+        if lacking := missing_parts(spec_of(name)):
             progress.say(f"{name} is {lacking}; its row would say so")
     if work.embedder is not None:
         cache = request.cache or default_cache_dir(environ)
         with _another_named(request):
-            rehearse(work.corpus, work.embedder, cache, progress, passages=request.takes_passages)
+            estimate_embedding(work.corpus, work.embedder, cache, progress, passages=request.takes_passages)
     if work.reranker is not None and (size := work.reranker.to_download()):
-        progress.say(f"a run downloads {told(work.reranker.identity)} first ({size / 1e9:.1f} GB)")
-    if former := former_duration(both(work.base), work.run):
+        progress.say(
+            f"a run downloads {describe_reranker(work.reranker.identity)} first ({size / 1e9:.1f} GB)"
+        )
+    if former := former_duration(result_bases(work.base), work.run):
         progress.say(former)
     return work.run.gates
 
@@ -142,7 +163,7 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
         path = suite.locate(request.data, environ)
         corpus = suite.chosen(path, request.choice, request.edition)
     identity = embedder.identity if embedder else None
-    record = heading(request, corpus, identity, code(ROOT), hash_seed, started)
+    record = new_run_record(request, corpus, identity, code(ROOT), hash_seed, started)
     record = replace(record, rewriter=rewriter.identity if rewriter else None)
     asked = selected(request.choice, corpus, request.edition)
     return RunState(
@@ -157,7 +178,7 @@ def _load_reranker(work: RunState) -> None:
     with work.watch.stage("load"):
         work.reranker.load(work.progress)
     work.note(reranker=work.reranker.identity)
-    for words in immovable(work.reranker.identity, work.run.cutoffs):
+    for words in unaffected_cutoffs(work.reranker.identity, work.run.cutoffs):
         work.progress.say(f"warning: {words} (--rerank-depth)")
 
 
@@ -174,8 +195,8 @@ def _hash_seed(request: Request, environ: Mapping[str, str]) -> str:
 
 def _check(work: RunState, system: System) -> None:
     """Judge the gates before the run, with what the system under test says of itself."""
-    with work.watch.stage("check"), faults(work.request.system):
-        work.note(arms=(arm_of(work.request.system, work.request, work.sql, system),))
+    with work.watch.stage("check"), wrap_errors(work.request.system):
+        work.note(arms=(describe_system(work.request.system, work.request, work.sql, system),))
         if isinstance(system, Pgmnemo):
             work.fingerprint = release_fingerprint(work.sql, work.request.number)
             work.recognised = system.recognised

@@ -94,7 +94,7 @@ def _values(outcome: RunResult, wanted: tuple[str, ...]) -> list[float]:
     return [row["value"] for row in rows if tuple(row[column] for column in columns) == wanted]
 
 
-def lines(repeated: Repeated) -> Iterator[str]:
+def summary_lines(repeated: Repeated) -> Iterator[str]:
     """For people: one line a metric, and whether the rankings are the same."""
     yield from map(str, repeated.spreads)
     same = "the same bytes" if repeated.identical else "not the same bytes"

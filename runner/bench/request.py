@@ -13,7 +13,7 @@ from pgmnemo.models.at_once import MOST
 from pgmnemo.postgres.releases import version_number
 from runner.bench.options import RunOptions
 from runner.bench.workload import IndexedQuestion, evenly
-from runner.naming import SystemName, assigned
+from runner.naming import SystemName, parse_settings
 from runner.protocol.datasets import SUITES
 from runner.protocol.datasets.suite import LessonConstruction, Suite
 from runner.protocol.editions import Edition, EnginePins, current
@@ -22,7 +22,7 @@ from runner.records import Corpus
 from runner.runs.config import ALL_SCOPES, HEADLINE_SCOPE, NO_EMBEDDER, OURS, RunConfig
 from runner.stages.rerankers import RERANKERS, Reranker
 from runner.stages.rewriters import REWRITERS, Rewriter
-from runner.systems import MODES, beneath, kind_of
+from runner.systems import MODES, base_of, spec_of
 from runner.systems.wrappers import PASSAGES
 
 LONGEST = 86_400  # seconds of --time-limit
@@ -83,7 +83,7 @@ class Request(RunOptions):
     def _check_systems(self) -> None:
         named = (self.tested, *self.systems)
         for name in named:
-            kind = kind_of(str(name))
+            kind = spec_of(str(name))
             if kind.needs_vectors and self.embedder_name == NO_EMBEDDER:
                 raise UsageError(f"{name} needs vectors: name an --embedder other than none")
             if kind.address is not None:
@@ -131,7 +131,7 @@ class Request(RunOptions):
     @property
     def settings(self) -> dict[str, str]:
         """Return the settings of --set; UsageError for another form."""
-        return assigned(self.set, " ".join(f"--set {one}" for one in self.set))
+        return parse_settings(self.set, " ".join(f"--set {one}" for one in self.set))
 
     @property
     def ours(self) -> bool:
@@ -158,7 +158,7 @@ class Request(RunOptions):
         """Return the versions of pgmnemo that the run works with, measured directly or under
         another system.
         """
-        searching = (beneath(str(name)) for name in (self.tested, *self.systems))
+        searching = (base_of(str(name)) for name in (self.tested, *self.systems))
         return tuple(
             name.version or version_number(self.version) for name in searching if name.system == OURS
         )
@@ -167,7 +167,7 @@ class Request(RunOptions):
     def takes_passages(self) -> bool:
         """Return whether anything of the run is given passages with vectors."""
         ours = any(self.edition.engine(version).passages for version in self.versions)
-        beside = any(kind_of(name).passages and kind_of(name).vectors for name in self.systems)
+        beside = any(spec_of(name).passages and spec_of(name).vectors for name in self.systems)
         return ours or beside or PASSAGES in self.tested.wrappers
 
     @property
@@ -175,7 +175,7 @@ class Request(RunOptions):
         """The embedder asked for, or the suite's canonical one; "none" where nothing takes vectors."""
         if self.embedder is not None:
             return self.embedder
-        if self.mode == "keyword" or not any(kind_of(name).vectors for name in self.named):
+        if self.mode == "keyword" or not any(spec_of(name).vectors for name in self.named):
             return NO_EMBEDDER
         pins = self.edition.suites.get(self.suite)
         return pins.embedder if pins else self.suite_parts.embedder
@@ -212,7 +212,7 @@ class Request(RunOptions):
     def _whole(self, name: str) -> SystemName:
         """Return a name with its defaults filled in, so that two names with one meaning are equal."""
         parts = SystemName.of(name)
-        version = parts.version or (version_number(self.version) if kind_of(name).versions else "")
+        version = parts.version or (version_number(self.version) if spec_of(name).versions else "")
         return replace(parts, version=version, settings=tuple(sorted(parts.settings)))
 
     def make_embedder(self) -> Embedder | None:

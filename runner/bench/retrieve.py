@@ -15,7 +15,7 @@ from runner.runs.canonical import decimals
 from runner.runs.raw import KeptFields, Key
 from runner.runs.record_files import RecordFile
 from runner.runs.timings import Timing
-from runner.systems.query_runner import LIMIT, AnswerValidator, answers, timed
+from runner.systems.query_runner import LIMIT, AnswerValidator, ask_all, time_answers
 from runner.systems.system import WORKERS, Query, System
 
 
@@ -70,7 +70,7 @@ def retrieve(
         if not left:
             continue
         queries = material.queries(left, scope)
-        found = answers(
+        found = ask_all(
             ranker.system, ranker.name, queries, depth, ranker.judge,
             settings=ranker.settings, workers=ranker.jobs, limit=ranker.limit,
         )  # fmt: skip
@@ -99,7 +99,9 @@ def time_recall(
     sample = spread(spread(material.asked, pins.timed), most or pins.timed)
     for scope in scopes:
         queries = material.queries(sample, scope)
-        found = timed(ranker.system, ranker.name, queries, pins.timed_k, ranker.judge, limit=ranker.limit)
+        found = time_answers(
+            ranker.system, ranker.name, queries, pins.timed_k, ranker.judge, limit=ranker.limit
+        )
         label = f"{ranker.name}, {scope.name}, timed"
         for one, answer in zip(sample, progress.track(found, label, len(sample), part=True), strict=True):
             seconds = decimals(answer.seconds, 6)

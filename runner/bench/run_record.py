@@ -16,11 +16,11 @@ from runner.naming import SystemName
 from runner.records import Corpus, CorpusVectors, Verdict
 from runner.runs.environment import Code, machine, packages, peak_memory_mb
 from runner.runs.run import STAGES, Arm, CorpusPins, PassageCounts, ProtocolPins, Resources, Run
-from runner.systems import WRAPPERS, kind_of
+from runner.systems import WRAPPERS, spec_of
 from runner.systems.system import NOT_KNOWN, SupportsComponents, System
 
 
-def heading(
+def new_run_record(
     request: Request,
     corpus: Corpus,
     identity: EmbedderIdentity | None,
@@ -82,12 +82,12 @@ def _components(request: Request, corpus: Corpus) -> dict[str, str]:
     return component_states(request.engine.components, request.recall_mode, corpus) if request.ours else {}
 
 
-def arm_of(
+def describe_system(
     name: str, request: Request, sql: Path, system: System | None = None,
     loaded: Mapping[str, float] | None = None, *, words: str = "", failed: str = "",
 ) -> Arm:  # fmt: skip
     """Return a system of the run as its row: its kind and version, and its facts as far as it was opened."""
-    kind, own = kind_of(name), SystemName.of(name)
+    kind, own = spec_of(name), SystemName.of(name)
     facts, said = (dict(system.facts()), system.words()) if system else ({}, "")
     version = str(facts.pop("version", own.version or (request.number if kind.versions else "")))
     disk = sum(system.sizes().values()) if system and loaded is not None else 0
@@ -102,14 +102,14 @@ def arm_of(
         own_embedder=kind.own_embedder,
         components=system.components if isinstance(system, SupportsComponents) else (),
         facts={str(what): str(value) for what, value in facts.items()},
-        load_seconds={step: _whole(100 * taken) / 100 for step, taken in (loaded or {}).items()},
-        disk_bytes=_whole(disk) or None,
-        memory_bytes=None if memory is None else _whole(memory),
+        load_seconds={step: _plain_number(100 * taken) / 100 for step, taken in (loaded or {}).items()},
+        disk_bytes=_plain_number(disk) or None,
+        memory_bytes=None if memory is None else _plain_number(memory),
         failed=failed,
     )
 
 
-def _whole(value: float) -> int:
+def _plain_number(value: float) -> int:
     """Return a figure of a system as a plain number; ValueError where it is no number."""
     return int(round(value))  # noqa: RUF046  rounding a number of numpy gives another
 

@@ -14,10 +14,10 @@ from pgmnemo.embedders import Embedder
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.progress import Progress, lasting
 from runner.bench.request import Request
-from runner.bench.workload import IndexedQuestion, label_of
+from runner.bench.workload import IndexedQuestion, lessons_label
 from runner.naming import SystemName
 from runner.paths import ROOT
-from runner.protocol.gates import RunFacts, deviations, judge
+from runner.protocol.gates import RunFacts, deviations, overall_verdict
 from runner.records import Corpus, CorpusVectors, GateResult, Json
 from runner.runs.comparability import differences
 from runner.runs.folder import folder_name
@@ -26,7 +26,7 @@ from runner.runs.results import Results
 from runner.runs.run import RUN, Run
 from runner.stages.rerankers import Reranker
 from runner.stages.rewriters import Rewriter
-from runner.systems import SystemContext, kind_of
+from runner.systems import SystemContext, spec_of
 from runner.systems.wrappers import PASSAGES
 
 
@@ -58,7 +58,7 @@ class RunState:
 
     def judged(self, gates: tuple[GateResult, ...]) -> None:
         """Record the gates so far and their verdict."""
-        self.note(gates=gates, verdict=judge(gates), deviations=deviations(gates))
+        self.note(gates=gates, verdict=overall_verdict(gates), deviations=deviations(gates))
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class RunState:
     def _takes_passages(self, name: str) -> bool:
         if f"{name}+{PASSAGES}" in self.request.named:  # asked for by itself
             return False
-        return kind_of(name).passages and PASSAGES not in SystemName.of(name).wrappers
+        return spec_of(name).passages and PASSAGES not in SystemName.of(name).wrappers
 
     @property
     def name(self) -> str:
@@ -90,7 +90,7 @@ class RunState:
     @property
     def label(self) -> str:
         """Return the label of the lessons that the rows in a database belong to."""
-        return label_of(
+        return lessons_label(
             self.corpus.sha256, self.corpus.granularity, self.run.choice.written, self.run.embedder
         )
 

@@ -17,12 +17,12 @@ from runner.bench.retrieve import RankedSystem, RetrievalSink, retrieve, time_re
 from runner.bench.run_state import RunState
 from runner.bench.workload import IndexedQuestion, Workload
 from runner.records import Corpus, RerankerIdentity, SearchScope
-from runner.runs.record_files import RecordFile, read_lines, text_of
+from runner.runs.record_files import RecordFile, lines_text, read_lines
 from runner.runs.run import Arm
 from runner.runs.storage import write_file
 from runner.runs.timings import RERANKS, REWRITES, SUFFIX, Rerank, Rewrite, Timing, asked_sha256
 from runner.stages.rerankers import Reranker
-from runner.stages.rerankers.reranked import Reranked, reranked
+from runner.stages.rerankers.reranked import Reranked, rerank_system
 from runner.stages.rewriters import Rewriter, Rewritten
 from runner.systems.query_runner import AnswerValidator
 from runner.systems.system import Query
@@ -53,13 +53,13 @@ class Reranking:
         before = len(set(failed))  # in the run that goes on
         judge, lessons = AnswerValidator(name, material.lessons, 0), material.lessons
         failures = Failures(f"the reranker {self.reranker.identity.name}", "--rerank-failures", most, before)
-        wrapped = reranked(name, base.system, lessons, self.reranker, failures)
+        wrapped = rerank_system(name, base.system, lessons, self.reranker, failures)
         ranker = replace(base, name=name, system=wrapped, judge=judge, limit=LIMIT)
         noting = replace(ranker, noted=lambda one, scope, query: self._note(name, wrapped, one, scope, query))
         with work.watch.stage("recall"):
             retrieve(raw, material, noting, scopes, pins.depth, work.progress)
         if timings is not None:
-            fresh = reranked(name, base.system, lessons, self.reranker.without_cache(), failures)
+            fresh = rerank_system(name, base.system, lessons, self.reranker.without_cache(), failures)
             with work.watch.stage("time"):
                 timed = replace(ranker, system=fresh)
                 time_recall(timings, material, timed, scopes, pins, work.progress, pins.timed_reranked)
@@ -71,12 +71,12 @@ class Reranking:
         return replace(
             arm,
             name=arm.name + SUFFIX,
-            words=f"{arm.words}; the first {identity.depth:,} in the order of {told(identity)}",
+            words=f"{arm.words}; the first {identity.depth:,} in the order of {describe_reranker(identity)}",
             components=(),
             load_seconds={},
             disk_bytes=None,
             memory_bytes=None,
-            remarks=tuple(immovable(identity, work.run.cutoffs)),
+            remarks=tuple(unaffected_cutoffs(identity, work.run.cutoffs)),
         )
 
     def _note(
@@ -88,7 +88,7 @@ class Reranking:
 
 
 @contextmanager
-def reranking(work: RunState, folder: Path) -> Iterator[Reranking | None]:
+def open_reranking(work: RunState, folder: Path) -> Iterator[Reranking | None]:
     """Yield the reranker of a run with its file in the run's folder; None without a reranker."""
     if work.reranker is None:
         yield None
@@ -97,12 +97,12 @@ def reranking(work: RunState, folder: Path) -> Iterator[Reranking | None]:
         yield Reranking(work.reranker, writer)
 
 
-def told(identity: RerankerIdentity) -> str:
+def describe_reranker(identity: RerankerIdentity) -> str:
     """Return a reranker in words: `endpoint (rerank-v3.5)`."""
     return f"{identity.name} ({identity.model})" if identity.model else identity.name
 
 
-def immovable(identity: RerankerIdentity, cutoffs: tuple[int, ...]) -> Iterator[str]:
+def unaffected_cutoffs(identity: RerankerIdentity, cutoffs: tuple[int, ...]) -> Iterator[str]:
     """Yield a sentence on the cutoffs that this rerank cannot move: the first k holds all its candidates."""
     stuck = [k for k in cutoffs if k >= identity.depth]
     if stuck:
@@ -129,23 +129,25 @@ def rewrite(work: RunState, folder: Path) -> None:
     path = folder / REWRITES
     before = {line.question: line for line in read_lines(path, Rewrite)} if path.exists() else {}
     with work.watch.stage("embed"), closing(work.rewriter):
-        kept = {one.question.text for one in work.asked if _stands(before, one)}
-        made = _made(work, work.rewriter, Counter(text for text in texts if text not in kept))
+        kept = {one.question.text for one in work.asked if _failed_before(before, one)}
+        made = _rewrite_texts(work, work.rewriter, Counter(text for text in texts if text not in kept))
     lines = list(_lines(work.asked, made))
     if before:
-        _demand_same(lines, before)
+        _check_same_words(lines, before)
     else:
-        write_file(path, text_of(lines))
+        write_file(path, lines_text(lines))
     words = {text: one.text for text, one in made.items() if isinstance(one, Rewritten)}
-    work.corpus, work.asked = worded(work.corpus, work.asked, words)
+    work.corpus, work.asked = with_rewritten_words(work.corpus, work.asked, words)
 
 
-def _stands(before: Mapping[str, Rewrite], one: IndexedQuestion) -> bool:
+def _failed_before(before: Mapping[str, Rewrite], one: IndexedQuestion) -> bool:
     """Return whether the resumed run asked the original question because its rewrite failed."""
     return one.question.key in before and bool(before[one.question.key].failed)
 
 
-def _made(work: RunState, rewriter: Rewriter, texts: Counter[str]) -> dict[str, Rewritten | RewriteFailure]:
+def _rewrite_texts(
+    work: RunState, rewriter: Rewriter, texts: Counter[str]
+) -> dict[str, Rewritten | RewriteFailure]:
     """Return what becomes of each text, which so many questions have; ModelError where more fail than may."""
 
     def one(text: str) -> Rewritten | RewriteFailure:
@@ -191,7 +193,7 @@ def _lines(
             yield Rewrite(key, asked_sha256(found.text), found.text != own, calls, cached)
 
 
-def _demand_same(lines: Sequence[Rewrite], before: Mapping[str, Rewrite]) -> None:
+def _check_same_words(lines: Sequence[Rewrite], before: Mapping[str, Rewrite]) -> None:
     for line in lines:
         if before.get(line.question, line).asked_sha256 != line.asked_sha256:
             raise UsageError(
@@ -200,7 +202,7 @@ def _demand_same(lines: Sequence[Rewrite], before: Mapping[str, Rewrite]) -> Non
             )
 
 
-def worded(
+def with_rewritten_words(
     corpus: Corpus, asked: Sequence[IndexedQuestion], words: Mapping[str, str]
 ) -> tuple[Corpus, tuple[IndexedQuestion, ...]]:
     """Corpus and questions with those words in the place of a text, where there are any."""

@@ -29,7 +29,7 @@ class IndexedQuestion:
 NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
 
 
-def label_of(sha256: str, level: str, written: Sequence[str], identity: EmbedderIdentity | None) -> str:
+def lessons_label(sha256: str, level: str, written: Sequence[str], identity: EmbedderIdentity | None) -> str:
     """Return the label of a set of lessons: the corpus, its granularity, `written`, and the embedder's
     identity.
     """

@@ -18,7 +18,7 @@ from runner.report.html import PAGE, CorpusTexts, PageComparison, render_page
 from runner.runs.output import check_output
 from runner.runs.results import Results, Unreadable, collector_paused
 from runner.runs.run import BLOCKED
-from runner.runs.storage import reported, write_file
+from runner.runs.storage import output_errors, write_file
 from runner.verification.context import RunContext
 
 MARK = '<meta name="generator" content="pgmnemo/page/'
@@ -75,7 +75,7 @@ def render_report(
         )
     except Unreadable as error:
         raise OutputError(f"{folder} cannot be rendered: {error}; verify says more") from None
-    with reported(place):
+    with output_errors(place):
         place.parent.mkdir(parents=True, exist_ok=True)
         write_file(place, text)
     return place

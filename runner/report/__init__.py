@@ -1,16 +1,20 @@
 """Reports: report.md, report.html, and the tables of the command line."""
 
-from runner.report.component_comparison import ComponentComparison, against_legs, legs_beside
+from runner.report.component_comparison import (
+    ComponentComparison,
+    compare_baseline_strategies,
+    compare_with_components,
+)
 from runner.report.render import RENDERERS, render
-from runner.report.sections import gate_table, summary, to_do
+from runner.report.sections import gate_table, remedies, summary
 
 __all__ = [
     "RENDERERS",
     "ComponentComparison",
-    "against_legs",
+    "compare_baseline_strategies",
+    "compare_with_components",
     "gate_table",
-    "legs_beside",
+    "remedies",
     "render",
     "summary",
-    "to_do",
 ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runner.report.formats import MISSING, Figures, Row, change, change_interval, figure
-from runner.runs.comparability import LEGS, legs_of, strategies_beside
+from runner.runs.comparability import LEGS, baseline_strategies, retrievers_of
 from runner.runs.run import Arm, Run
 
 
@@ -59,7 +59,7 @@ class ComponentComparison:
                 yield f"below {leg} in {', '.join(falls)}"
 
 
-def against_legs(metrics: Mapping[str, Any], run: Run) -> ComponentComparison:
+def compare_with_components(metrics: Mapping[str, Any], run: Run) -> ComponentComparison:
     """Return the system under test against each of its legs in the headline metrics.
 
     Only metrics.json and run.json are read, as for the strategies in the same run.
@@ -70,13 +70,13 @@ def against_legs(metrics: Mapping[str, Any], run: Run) -> ComponentComparison:
     return _against(metrics, run, run.arms[0], name)
 
 
-def legs_beside(metrics: Mapping[str, Any], run: Run) -> dict[str, ComponentComparison]:
+def compare_baseline_strategies(metrics: Mapping[str, Any], run: Run) -> dict[str, ComponentComparison]:
     """Return each strategy beside the system under test against its own legs, by its name."""
-    return {arm.name: _of_strategy(metrics, run, arm) for arm in strategies_beside(run)}
+    return {arm.name: _of_strategy(metrics, run, arm) for arm in baseline_strategies(run)}
 
 
 def _of_strategy(metrics: Mapping[str, Any], run: Run, arm: Arm) -> ComponentComparison:
-    legs = legs_of(run, arm)
+    legs = retrievers_of(run, arm)
     if missing := [leg for leg in LEGS if leg not in legs]:
         why = f"its {' and its '.join(missing)} leg {'was' if len(missing) == 1 else 'were'} not asked alone"
         return ComponentComparison(lacking=f"{why}: put it under test with --system", name=arm.name)
@@ -87,7 +87,7 @@ def _against(metrics: Mapping[str, Any], run: Run, arm: Arm, name: str) -> Compo
     figures, scope = Figures(metrics, run.headline_view), run.scopes[0].name
     rows = {(row["baseline"], row["metric"]): row for row in metrics["differences"]
             if (row["arm"], row["scope"], row["view"]) == (arm.name, scope, figures.view)}  # fmt: skip
-    arms = legs_of(run, arm)
+    arms = retrievers_of(run, arm)
     compared = tuple(one for one in run.headline if all((arms[leg], one) in rows for leg in LEGS))
     if not compared:
         return ComponentComparison(lacking="no headline metric was scored", name=name)
@@ -99,7 +99,7 @@ def _lacking(run: Run) -> str:
     """Return why the arms for the comparison are missing; empty if they are there."""
     if run.choice.mode in LEGS:
         return f"mode {run.choice.mode} is itself a leg"
-    missing = [leg for leg in LEGS if leg not in legs_of(run, run.arms[0])] if run.arms else LEGS
+    missing = [leg for leg in LEGS if leg not in retrievers_of(run, run.arms[0])] if run.arms else LEGS
     if not missing:
         return ""
     if not run.choice.ours:

@@ -14,7 +14,7 @@ from pgmnemo.escaping import escape_markdown
 from pgmnemo.registry import Registry
 from runner.records import Verdict
 from runner.report import citation, formats, sections
-from runner.report.component_comparison import against_legs, legs_beside
+from runner.report.component_comparison import compare_baseline_strategies, compare_with_components
 from runner.report.formats import Figures
 from runner.runs.run import Run, moment
 
@@ -35,7 +35,7 @@ def template(path: Path) -> Template:
     return environment.get_template(path.name)
 
 
-def stated(run: Run) -> tuple[str, ...]:
+def stated_fields(run: Run) -> tuple[str, ...]:
     """Return names of the fields, with dots, in the order of the edition."""
     document = run.document()
     return tuple(name for name in run.edition.stated if _said(document, name.split(".")))
@@ -67,21 +67,21 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
     _check(metrics, run)
     name = run.edition.schemas.report
     text = template(FOLDER / RENDERERS[name]).render(
-        **shown(metrics, run, Figures(metrics, run.headline_view)), template=name
+        **template_values(metrics, run, Figures(metrics, run.headline_view)), template=name
     )
     return escape_markdown(text)
 
 
-def shown(metrics: Mapping[str, Any], run: Run, figures: Figures) -> dict[str, object]:
+def template_values(metrics: Mapping[str, Any], run: Run, figures: Figures) -> dict[str, object]:
     """Return what the template of every report takes."""
     return {
         "metrics": metrics,
         "run": run,
         "figures": figures,
-        "legs": against_legs(metrics, run),
-        "legs_beside": legs_beside(metrics, run),
+        "legs": compare_with_components(metrics, run),
+        "legs_beside": compare_baseline_strategies(metrics, run),
         "sections": sections,
-        "stated": stated(run),
+        "stated": stated_fields(run),
         "formats": formats,
         "moment": moment,
         "cited": citation.citation(figures, run),

@@ -196,7 +196,7 @@ def trivial_counts(figures: Figures, run: Run, scope: str) -> list[str]:
     return [f"trivial at k = {k}: {count(number)}" for k, number in counts.items()]
 
 
-def reading(embedder: EmbedderIdentity) -> str:
+def embedder_reading(embedder: EmbedderIdentity) -> str:
     """Return how much of a text an embedder reads."""
     limit = embedder.max_tokens
     return f"the first {count(limit)} tokens of a text" if limit else "the whole text"
@@ -277,7 +277,7 @@ def gate_table(results: Iterable[GateResult]) -> str:
     return table(("gate", "status", "expected", "found"), rows, "llll")
 
 
-def to_do(results: Iterable[GateResult]) -> list[str]:
+def remedies(results: Iterable[GateResult]) -> list[str]:
     """Return a line for each gate that did not pass: how to mend it."""
     settled = (Status.PASSED, Status.NOT_YET)
     return [f"{r.gate}: {r.resolve}" for r in results if r.status not in settled and r.resolve]

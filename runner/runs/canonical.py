@@ -63,19 +63,19 @@ def _entry(value: Any, table: bool) -> str:
 ABSOLUTE = re.compile(r"(?<![\w.:/~-])~?/(?:[^\s/'\",;]+/)+([^\s/'\",;:)]+)/?")
 
 
-def public(text: str) -> str:
+def without_private_path(text: str) -> str:
     """`text` with the home folder and every absolute path reduced to `…/<last part>`."""
     home = str(Path.home())
     known = text.replace(home + "/", "~/") if len(home) > 1 else text
     return ABSOLUTE.sub(r"…/\1", known)
 
 
-def published(document: Any) -> Any:
-    """Return a JSON document with `public` applied to every text in it."""
+def without_private_paths(document: Any) -> Any:
+    """Return a JSON document with `without_private_path` applied to every text in it."""
     if isinstance(document, str):
-        return public(document)
+        return without_private_path(document)
     if isinstance(document, dict):
-        return {name: published(value) for name, value in document.items()}
+        return {name: without_private_paths(value) for name, value in document.items()}
     if isinstance(document, list | tuple):
-        return [published(value) for value in document]
+        return [without_private_paths(value) for value in document]
     return document

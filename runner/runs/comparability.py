@@ -49,10 +49,10 @@ def differences(first: Run, other: Run, names: Collection[str] = CONDITIONS) -> 
     """Yield each condition in which two runs differ, and in words how: the first against the other."""
     for name, of in CONDITIONS.items():
         if name in names and of(first) != of(other):
-            yield name, _apart(name, first, other)
+            yield name, _difference(name, first, other)
 
 
-def asked(metrics: Mapping[str, Any], run: Run) -> int:
+def headline_questions(metrics: Mapping[str, Any], run: Run) -> int:
     """Return how many questions the headline of a run counts: equal choices over one corpus have one such
     number.
     """
@@ -60,7 +60,7 @@ def asked(metrics: Mapping[str, Any], run: Run) -> int:
     return next((int(row["n"]) for row in rows), 0)
 
 
-def words(run: Run, name: str) -> str:
+def describe_condition(run: Run, name: str) -> str:
     """Return a condition of a run as people read it."""
     value = CONDITIONS[name](run)
     if name == "embedder":
@@ -78,8 +78,8 @@ def words(run: Run, name: str) -> str:
     return str(value)
 
 
-def _apart(name: str, first: Run, other: Run) -> str:
-    here, there = words(first, name), words(other, name)
+def _difference(name: str, first: Run, other: Run) -> str:
+    here, there = describe_condition(first, name), describe_condition(other, name)
     if here != there:
         return f"{here} against {there}"
     before, after = CONDITIONS[name](first) or {}, CONDITIONS[name](other) or {}
@@ -106,7 +106,7 @@ OVER = "over"  # the fact of a strategy that names its base system
 COSINE, ITSELF = "cosine", "itself"  # the control as a leg, or the whole system as a leg
 
 
-def legs_of(run: Run, arm: Arm) -> dict[str, str]:
+def retrievers_of(run: Run, arm: Arm) -> dict[str, str]:
     """Return the arm of each of LEGS; a leg that the run did not ask is left out."""
     answered = {one.name: one for one in run.arms if not one.failed}
     if arm.name == run.system:
@@ -115,15 +115,15 @@ def legs_of(run: Run, arm: Arm) -> dict[str, str]:
     return {leg: name for leg, name in named.items() if name in answered}
 
 
-def strategies_beside(run: Run) -> list[Arm]:
+def baseline_strategies(run: Run) -> list[Arm]:
     """Return the strategies beside the system under test that have a ranking."""
     return [arm for arm in run.systems if arm.name != run.system and OVER in arm.facts and not arm.failed]
 
 
-def pairs(run: Run) -> Iterator[tuple[str, str]]:
+def strategy_pairs(run: Run) -> Iterator[tuple[str, str]]:
     """Yield each strategy beside with each of its legs: differences besides those of the first arm."""
-    for arm in strategies_beside(run):
-        for leg in legs_of(run, arm).values():
+    for arm in baseline_strategies(run):
+        for leg in retrievers_of(run, arm).values():
             yield arm.name, leg
 
 

@@ -25,7 +25,7 @@ from runner.runs.canonical import pretty
 from runner.runs.manifest import MANIFEST, write_manifest
 from runner.runs.packing import pack
 from runner.runs.run import Run
-from runner.runs.storage import DOCUMENT, read_regular, reported, sync_folder, write_file
+from runner.runs.storage import DOCUMENT, output_errors, read_regular, sync_folder, write_file
 
 PLAN = "plan.json"
 
@@ -88,7 +88,7 @@ def is_local(folder: Path) -> bool:
     return folder.absolute().match(f"benchmarks/*/{LOCAL}/*")
 
 
-def keep(folder: Path) -> Path:
+def move_to_kept(folder: Path) -> Path:
     """Move a run that is not kept to the kept runs, and pack its files of lines; return its new folder.
 
     Raises OutputError if it cannot be moved, or another run has its name there.
@@ -97,7 +97,7 @@ def keep(folder: Path) -> Path:
     target = folder.parent.with_name(KEPT) / folder.name
     if target.exists():
         raise OutputError(f"{target} is another run of that name: make the run anew with --keep")
-    with reported(target):
+    with output_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         os.replace(folder, target)
         sync_folder(target.parent)
@@ -107,10 +107,10 @@ def keep(folder: Path) -> Path:
 
 def interrupted(base: Path) -> list[Path]:
     """Return the partial folders that no run works in, by name."""
-    return sorted(path for path in base.glob(f".*{PARTIAL}") if path.is_dir() and not _held(path))
+    return sorted(path for path in base.glob(f".*{PARTIAL}") if path.is_dir() and not _is_locked(path))
 
 
-def both(base: Path) -> tuple[Path, ...]:
+def result_bases(base: Path) -> tuple[Path, ...]:
     """Return the folder, and `local` beside `results` or `results` beside `local`: a name is taken in
     both.
     """
@@ -147,7 +147,7 @@ class RunFolder:
 
         Raises OutputError when `base` cannot be written.
         """
-        with reported(base):
+        with output_errors(base):
             base.mkdir(parents=True, exist_ok=True)
             for number in count(1):
                 candidate = name if number == 1 else f"{name}_{number}"
@@ -174,7 +174,7 @@ class RunFolder:
 
         Raises OutputError when the disk is full or the name was taken by hand meanwhile.
         """
-        with reported(self.path):
+        with output_errors(self.path):
             write_manifest(self.path, schemas, without=PLAN)
             (self.path / PLAN).unlink(missing_ok=True)
             sync_folder(self.path)
@@ -184,7 +184,7 @@ class RunFolder:
         """Give the folder, which has all that a run leaves, its name; OutputError as `finish` raises it."""
         if self.target.exists():
             raise OutputError(f"{self.target} appeared meanwhile: move it away, then --resume {self.path}")
-        with reported(self.target):
+        with output_errors(self.target):
             os.replace(self.path, self.target)
             self._finished = True
             sync_folder(self.target.parent)
@@ -211,7 +211,7 @@ def _reserve(base: Path, name: str) -> Path | None:
     """Return the partial folder of `name`; None where the name is taken, among the kept runs or the
     others.
     """
-    partial, places = base / f".{name}{PARTIAL}", [place / name for place in both(base)]
+    partial, places = base / f".{name}{PARTIAL}", [place / name for place in result_bases(base)]
     if any(place.exists() for place in places):
         return None
     try:
@@ -259,10 +259,12 @@ def _finished(place: Path) -> Path | None:
             return folder.named()
     if place.exists():
         return None
-    return next((base / name for base in both(place.parent) if (base / name / MANIFEST).exists()), None)
+    return next(
+        (base / name for base in result_bases(place.parent) if (base / name / MANIFEST).exists()), None
+    )
 
 
-def _held(path: Path) -> bool:
+def _is_locked(path: Path) -> bool:
     try:
         descriptor = _lock(path)
     except (UsageError, OutputError):
@@ -273,7 +275,7 @@ def _held(path: Path) -> bool:
 
 
 def _lock(path: Path) -> int | None:
-    with reported(path):
+    with output_errors(path):
         descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

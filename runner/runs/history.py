@@ -71,10 +71,10 @@ def entries(path: Path) -> list[HistoryEntry]:
 
 @lru_cache(4)
 def _entries(text: str) -> tuple[HistoryEntry, ...]:
-    return parsed(_seen(text))
+    return parse_entries(_visible_text(text))
 
 
-def parsed(text: str) -> tuple[HistoryEntry, ...]:
+def parse_entries(text: str) -> tuple[HistoryEntry, ...]:
     """Return every entry in a text, also where no reader of the page would see it."""
     starts = list(HEADING.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
@@ -84,7 +84,7 @@ def parsed(text: str) -> tuple[HistoryEntry, ...]:
     )
 
 
-def _seen(text: str) -> str:
+def _visible_text(text: str) -> str:
     """Return the text without the lines of comments, HTML and code, which stay empty."""
     lines = text.split("\n")
     blocks = (token.map for token in MarkdownIt().parse(text) if token.type in UNSEEN and token.map)
@@ -106,12 +106,14 @@ def histories(folder: Path) -> list[Path]:
     return above
 
 
-def own(folder: Path) -> Path | None:
+def history_of(folder: Path) -> Path | None:
     """Return the HISTORY.md that a results folder is logged in: the first of `histories`."""
     return next(iter(histories(folder)), None)
 
 
-def of_run(found: Iterable[HistoryEntry], suite: str, name: str, manifest_sha256: str) -> list[HistoryEntry]:
+def entries_of_run(
+    found: Iterable[HistoryEntry], suite: str, name: str, manifest_sha256: str
+) -> list[HistoryEntry]:
     """Return the entries that are of one run: by its suite and name in any spelling, its folder, or its
     manifest.
     """
@@ -134,7 +136,7 @@ def _plain(text: str) -> str:
     return "".join(one for one in folded if one.isalnum() or one in "_.@+-")
 
 
-def withdrawn(deviations: Iterable[str]) -> str | None:
+def withdrawal(deviations: Iterable[str]) -> str | None:
     """Return the first deviation that says *withdrawn* or *retracted*; None where no one takes the run
     back.
     """

@@ -21,14 +21,14 @@ SIGNATURE = "manifest.json.sig"  # over the manifest, so written after it, by a 
 COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
 
 
-def pinned(name: str) -> bool:
+def is_pinned(name: str) -> bool:
     """Return whether a manifest lists a file of this name: not what is derived or comes after it."""
     return name not in (MANIFEST, *DERIVED, SIGNATURE)
 
 
 def write_manifest(folder: Path, schemas: SchemaPins, *, without: str = "") -> None:
     """List every file of `folder` that is pinned, in order of name, but for one that will go."""
-    present = (path for path in folder.iterdir() if path.is_file() and pinned(path.name))
+    present = (path for path in folder.iterdir() if path.is_file() and is_pinned(path.name))
     files = sorted(path for path in present if path.suffix != ".draft" and path.name != without)
     named = {
         RAW: schemas.raw,

@@ -10,7 +10,7 @@ import lzma
 from pathlib import Path
 
 from pgmnemo.errors import PgmnemoError
-from runner.runs.storage import reported, sync_folder, write_bytes
+from runner.runs.storage import output_errors, sync_folder, write_bytes
 
 LINES, PACKED = ".jsonl", ".jsonl.xz"
 MOST = 1 << 30  # bytes of a file of lines
@@ -18,12 +18,12 @@ SMALL, RATIO = 16 << 20, 100  # it packs to about an eighth; below SMALL bytes t
 MEMORY = 256 << 20  # bytes that unpacking may take; the runner's own files take 9 MiB
 
 
-def named(name: str) -> str:
+def manifest_name(name: str) -> str:
     """Return the name of the file `name` in a manifest: without the suffix of packing."""
     return name.removesuffix(PACKED) + LINES if name.endswith(PACKED) else name
 
 
-def packed(folder: Path, name: str) -> Path:
+def packed_path(folder: Path, name: str) -> Path:
     """Return where the packed form of the file of lines `name` lies."""
     return folder / f"{name.removesuffix(LINES)}{PACKED}"
 
@@ -36,17 +36,17 @@ def pack(folder: Path) -> None:
     """
     for path in sorted(folder.glob(f"*{LINES}")):
         write_packed(folder, path.name, path.read_bytes())
-        with reported(path):
+        with output_errors(path):
             sync_folder(folder)
             path.unlink()
 
 
 def write_packed(folder: Path, name: str, content: bytes) -> None:
     """Write `content` as the packed form of the file of lines `name`."""
-    write_bytes(packed(folder, name), lzma.compress(content, check=lzma.CHECK_SHA256))
+    write_bytes(packed_path(folder, name), lzma.compress(content, check=lzma.CHECK_SHA256))
 
 
-def unpacked(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
+def unpack(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
     """Return the lines in a packed file; a `kind` with half a sentence for what is no whole one or too
     large.
     """
@@ -63,11 +63,11 @@ def unpacked(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
     return found
 
 
-def doubled(folder: Path) -> list[str]:
+def plain_and_packed(folder: Path) -> list[str]:
     """Return the files of lines that lie in `folder` plain and packed."""
-    return sorted(path.name for path in folder.glob(f"*{LINES}") if packed(folder, path.name).exists())
+    return sorted(path.name for path in folder.glob(f"*{LINES}") if packed_path(folder, path.name).exists())
 
 
-def restoring(folder: Path) -> str:
+def restore_hint(folder: Path) -> str:
     """Return how a run that lacks a file of lines gets it back, for the end of a sentence."""
     return f"`python -m runner history restore {folder}` takes it from the repository's history"

@@ -13,7 +13,7 @@ import msgspec
 
 from pgmnemo.errors import OutputError
 from runner.runs.canonical import compact
-from runner.runs.storage import demand_regular, reported, write_file
+from runner.runs.storage import demand_regular, output_errors, write_file
 
 L = TypeVar("L")
 
@@ -27,19 +27,19 @@ class LineWriter:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with reported(path):
+        with output_errors(path):
             self._file = path.open("ab", buffering=0)
 
     def append(self, line: str) -> None:
         """Write one line (without its newline). Raises OutputError on a full disk, leaving a torn line."""
         rest = memoryview(line.encode() + b"\n")
-        with reported(self.path):
+        with output_errors(self.path):
             while rest:
                 rest = rest[self._file.write(rest) or 0 :]
 
     def forget(self, arm: str) -> None:
         """Take away the lines of an arm that failed; each line is a JSON object that names its arm."""
-        with reported(self.path):
+        with output_errors(self.path):
             lines = self.path.read_bytes().splitlines(True)
             kept = [line for line in lines if json.loads(line)["arm"] != arm]
             self._file.close()
@@ -49,7 +49,7 @@ class LineWriter:
     def close(self) -> None:
         """See everything onto the disk and close."""
         if not self._file.closed:
-            with reported(self.path), self._file:
+            with output_errors(self.path), self._file:
                 os.fsync(self._file.fileno())
 
     def __enter__(self) -> Self:
@@ -63,9 +63,9 @@ def drop_torn_line(path: Path) -> None:
     """Cut what follows the last newline of `path`: the line that a killed run did not finish."""
     if not path.exists():
         return
-    with reported(path):
+    with output_errors(path):
         demand_regular(path, OutputError)
-    with reported(path), path.open("r+b") as file:
+    with output_errors(path), path.open("r+b") as file:
         content = file.read()
         file.truncate(content.rfind(b"\n") + 1)
 
@@ -84,17 +84,17 @@ class RecordFile(LineWriter, Generic[L]):
         self.held.append(line)
 
 
-def text_of(records: Iterable[Any]) -> str:
+def lines_text(records: Iterable[Any]) -> str:
     """Return records as the lines of a file."""
     return "".join(f"{compact(asdict(record))}\n" for record in records)
 
 
 def read_lines(path: Path, kind: type[L], what: str = "") -> Iterator[L]:
     """Return the records of a file, in its order. Raises OutputError that names a malformed line."""
-    return decoded(path.read_bytes(), path.name, kind, what)
+    return decode_lines(path.read_bytes(), path.name, kind, what)
 
 
-def decoded(content: bytes, name: str, kind: type[L], what: str = "") -> Iterator[L]:
+def decode_lines(content: bytes, name: str, kind: type[L], what: str = "") -> Iterator[L]:
     """Yield the lines of a file of that name, in its order, each a record of `kind`, called `what` in a
     sentence.
 

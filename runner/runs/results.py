@@ -22,10 +22,10 @@ from runner.errors import UnusableRunError
 from runner.protocol.editions import Edition, demand_known
 from runner.records import Json, RankedSegment, Retrieval
 from runner.runs.manifest import MANIFEST
-from runner.runs.packing import LINES, MOST, named, packed, restoring, unpacked
+from runner.runs.packing import LINES, MOST, manifest_name, packed_path, restore_hint, unpack
 from runner.runs.raw import RAW
 from runner.runs.run import BLOCKED, METRICS, RUN, Run
-from runner.runs.schemas import fault, known
+from runner.runs.schemas import known_versions, schema_fault
 from runner.runs.storage import DOCUMENT, read_regular
 from runner.runs.timings import RERANKS, REWRITES, TIMINGS, Rerank, Rewrite, Timing
 
@@ -77,13 +77,13 @@ class Results:
     def _file(self, name: str) -> bytes:
         if not name.endswith(LINES):
             return read_regular(self.folder / name, DOCUMENT, Unreadable, self.folder)
-        plain, other = self.folder / name, packed(self.folder, name)
+        plain, other = self.folder / name, packed_path(self.folder, name)
         if os.path.lexists(plain):
             return read_regular(plain, MOST, Unreadable, self.folder)
         if not os.path.lexists(other):
-            raise MissingLines(f"there is no {name}; {restoring(self.folder)}")
+            raise MissingLines(f"there is no {name}; {restore_hint(self.folder)}")
         content = read_regular(other, MOST, Unreadable, self.folder)
-        return unpacked(content, other.name, Unreadable)
+        return unpack(content, other.name, Unreadable)
 
     def text(self, name: str) -> str:
         """Return the text of one file."""
@@ -99,7 +99,7 @@ class Results:
     @property
     def names(self) -> list[str]:
         """The files of the folder, by the names that a manifest gives them, in order; a packed one once."""
-        return sorted({named(path.name) for path in self.folder.iterdir()})
+        return sorted({manifest_name(path.name) for path in self.folder.iterdir()})
 
     @property
     def blocked(self) -> bool:
@@ -202,7 +202,7 @@ class Results:
         _demand_plain(document, name)
         named = document.get("schema") if isinstance(document, dict) else None
         self._demand(named if isinstance(named, str) else None, kind, name)
-        if wrong := fault(str(named), document):
+        if wrong := schema_fault(str(named), document):
             raise Unreadable(f"{name} is not of its schema: {wrong.replace('data', 'it', 1)}")
         return document
 
@@ -213,7 +213,7 @@ class Results:
         if "\\" in text or "\x7f" in text or not text.isascii():
             _demand_plain(documents, name)
         for number, document in enumerate(documents, start=1):
-            if wrong := fault(str(schema), document):
+            if wrong := schema_fault(str(schema), document):
                 wrong = wrong.replace("data", "it", 1)
                 raise Unreadable(f"{name}, line {number}, is not of its schema: {wrong}")
         return documents
@@ -221,8 +221,10 @@ class Results:
     @staticmethod
     def _demand(schema: str | None, kind: str, name: str) -> None:
         """Raise Unreadable unless the schema that an artefact names is known."""
-        if schema not in known(kind):
-            raise Unreadable(f"{name} names the schema {schema}; known here: {', '.join(known(kind))}")
+        if schema not in known_versions(kind):
+            raise Unreadable(
+                f"{name} names the schema {schema}; known here: {', '.join(known_versions(kind))}"
+            )
 
 
 class _Version(msgspec.Struct):

@@ -25,7 +25,7 @@ from runner.records import (
     Verdict,
     View,
 )
-from runner.runs.canonical import pretty, public, published, tabular
+from runner.runs.canonical import pretty, tabular, without_private_path, without_private_paths
 from runner.runs.config import HEADLINE_SCOPE, NO_EMBEDDER, OURS, RunConfig
 from runner.runs.environment import Code, Machine
 from runner.runs.storage import write_file
@@ -233,7 +233,7 @@ class Run:
         if not self.corpus.files:
             del document["corpus"]["files"]
         document["started"], document["finished"] = moment(self.started), moment(self.finished)
-        plain: Json = published(document)
+        plain: Json = without_private_paths(document)
         return plain
 
 
@@ -284,7 +284,7 @@ def blocked_text(name: str, gates: Iterable[GateResult]) -> str:
     count = "1 gate failed" if len(failed) == 1 else f"{len(failed)} gates failed"
     told = f"{count}. No number of this run may be cited; run.json holds every gate."
     head = f"# BLOCKED: {_harmless(name)}\n\n{told}\n"
-    return public(head + "".join(_section(gate) for gate in failed))
+    return without_private_path(head + "".join(_section(gate) for gate in failed))
 
 
 def _section(gate: GateResult) -> str:

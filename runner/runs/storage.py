@@ -16,7 +16,7 @@ FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 @contextmanager
-def reported(place: Path) -> Iterator[None]:
+def output_errors(place: Path) -> Iterator[None]:
     """Turn an OSError about `place` into an OutputError of one sentence."""
     try:
         yield
@@ -42,7 +42,7 @@ def write_file(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write `content` to `path` as `write_file` does its text."""
-    with reported(path):
+    with output_errors(path):
         replace_file(path, content)
 
 

@@ -18,7 +18,7 @@ from pgmnemo.postgres.temporary_folders import leased_folder
 from pgmnemo.registry import Parts
 from runner.errors import SystemAbsent, SystemFault
 from runner.naming import SystemName
-from runner.systems.query_runner import PATIENCE, faults, within
+from runner.systems.query_runner import PATIENCE, call_within, wrap_errors
 from runner.systems.system import (
     Lesson,
     Lessons,
@@ -59,7 +59,7 @@ SYSTEMS: Parts[SystemSpec] = Parts(
 )
 
 
-def kind_of(name: str) -> SystemSpec:
+def spec_of(name: str) -> SystemSpec:
     """Return the kind of a system by name.
 
     Raise UsageError for an unknown kind, and for a version, setting or wrapper that the kind does not take.
@@ -76,14 +76,14 @@ def kind_of(name: str) -> SystemSpec:
         if lacking := WRAPPERS[wrapper].refuses(kind):
             raise UsageError(f"the system {parts.system} {lacking}; leave +{wrapper} out of {name!r}")
     if kind.beneath is not None:
-        kind_of(kind.beneath(dict(parts.settings)))
+        spec_of(kind.beneath(dict(parts.settings)))
     return kind
 
 
-def beneath(name: str) -> SystemName:
+def base_of(name: str) -> SystemName:
     """Return the system that does the searching: itself, or the base of a strategy."""
-    kind, parts = kind_of(name), SystemName.of(name)
-    return parts.bare if kind.beneath is None else beneath(kind.beneath(dict(parts.settings)))
+    kind, parts = spec_of(name), SystemName.of(name)
+    return parts.bare if kind.beneath is None else base_of(kind.beneath(dict(parts.settings)))
 
 
 def _check_settings(name: SystemName, known: Mapping[str, Setting]) -> None:
@@ -95,7 +95,7 @@ def _check_settings(name: SystemName, known: Mapping[str, Setting]) -> None:
             raise UsageError(f"the setting {setting} of {name.system} is {value!r}, but {wrong}")
 
 
-def absent(kind: SystemSpec, environ: Mapping[str, str] = os.environ) -> str:
+def missing_parts(kind: SystemSpec, environ: Mapping[str, str] = os.environ) -> str:
     """Return the missing parts of the system and their remedy, in one sentence; empty if it is complete."""
     lacking = [package for package in kind.packages if not _installed(package)]
     if not lacking:
@@ -111,27 +111,27 @@ def open_system(name: str, place: SystemContext) -> Iterator[System]:
     A version and settings in the name go before the place's. Raises SystemAbsent where a package of it is
     missing or broken, and what its `open` raises. The folder outlives no run, not even a killed one.
     """
-    kind, parts = kind_of(name), SystemName.of(name)
+    kind, parts = spec_of(name), SystemName.of(name)
     settings = {**place.settings, **dict(parts.settings)}
-    if lacking := absent(kind, place.environ):
+    if lacking := missing_parts(kind, place.environ):
         raise SystemAbsent(f"{name} is {lacking}")
     with leased_folder(place.folder) as held, _whole(name, kind):
         own = held / FILES
         own.mkdir()
-        with faults(name):
+        with wrap_errors(name):
             system = kind.open(
                 replace(place, folder=own, version=parts.version or place.version, settings=settings)
             )
         try:
-            yield wrapped(parts, system)
+            yield wrap_system(parts, system)
         except BaseException:  # it tells more than what goes wrong afterwards
-            within(PATIENCE, system.close)
+            call_within(PATIENCE, system.close)
             raise
-        with faults(name):
+        with wrap_errors(name):
             system.close()
 
 
-def wrapped(name: SystemName, system: System) -> System:
+def wrap_system(name: SystemName, system: System) -> System:
     """Return the system under the wrappers of its name, the first one innermost."""
     done = name.bare
     for wrapper in name.wrappers:
@@ -178,8 +178,8 @@ __all__ = [
     "System",
     "SystemContext",
     "SystemSpec",
-    "absent",
-    "beneath",
-    "kind_of",
+    "base_of",
+    "missing_parts",
     "open_system",
+    "spec_of",
 ]  # fmt: skip

@@ -23,10 +23,10 @@ from runner.systems import (
     System,
     SystemContext,
     SystemSpec,
-    kind_of,
     open_system,
+    spec_of,
 )
-from runner.systems.query_runner import AnswerValidator, answers, components_of, faults
+from runner.systems.query_runner import AnswerValidator, ask_all, components_of, wrap_errors
 from runner.systems.system import SupportsReset, SupportsRetrievers, SupportsThreads
 
 PROJECTS = ("00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b",
@@ -132,7 +132,7 @@ class LoadedSystem:
         judge = AnswerValidator(self.name, self.lessons, components_of(self.system))
         found: list[list[Match]] = []
         try:
-            asked = answers(self.system, self.name, queries, k, judge, workers=workers, settings=settings)
+            asked = ask_all(self.system, self.name, queries, k, judge, workers=workers, settings=settings)
             found.extend(list(answer.matches) for answer in asked)
         except SystemAbsent:
             raise
@@ -146,20 +146,20 @@ def check_system(name: str, place: SystemContext) -> Iterator[ContractCheck]:
 
     UsageError for an unknown system; SystemAbsent or DatabaseError where it cannot be tried here.
     """
-    kind = kind_of(name)
+    kind = spec_of(name)
     lessons, opened = SmallLessons(vectors=kind.vectors), False
     try:
         with open_system(name, place) as system:
-            with faults(name):
+            with wrap_errors(name):
                 version = system.facts().get("version", "")
             opened = True
             yield ContractCheck("opens", True, escape_control_chars(f"{kind.title} {version}".strip()))
-            with faults(name):
+            with wrap_errors(name):
                 taken = round(100 * sum(system.load(lessons).values())) / 100
             yield ContractCheck("loads", True, f"{len(lessons)} lessons in {taken:.1f} s")
             bench = LoadedSystem(name, kind, system, lessons, place)
-            yield from (_checked(title, check, bench) for title, check in CHECKS.items())
-        yield _checked("a new opening is empty", _empties, bench)
+            yield from (_run_check(title, check, bench) for title, check in CHECKS.items())
+        yield _run_check("a new opening is empty", _empties, bench)
     except (UsageError, SystemAbsent):
         raise
     except PgmnemoError as error:
@@ -168,7 +168,7 @@ def check_system(name: str, place: SystemContext) -> Iterator[ContractCheck]:
         yield ContractCheck("opens and loads", False, str(error))
 
 
-def _checked(title: str, check: Callable[[LoadedSystem], str], bench: LoadedSystem) -> ContractCheck:
+def _run_check(title: str, check: Callable[[LoadedSystem], str], bench: LoadedSystem) -> ContractCheck:
     try:
         return ContractCheck(title, True, check(bench))
     except SystemAbsent:
@@ -220,7 +220,7 @@ def _legs(bench: LoadedSystem) -> str:
 
 def _costs(bench: LoadedSystem) -> str:
     """As its row in a run has them."""
-    with faults(bench.name):
+    with wrap_errors(bench.name):
         disk, memory = round(sum(bench.system.sizes().values())), bench.system.memory()
         return f"{disk / 1e6:.1f} MB on disk, {'?' if memory is None else round(memory / 1e6)} MB of memory"
 
@@ -248,7 +248,7 @@ def _reset(bench: LoadedSystem) -> str:
         return "it has nothing to reset: it is gone when it is closed"
     if not bench.place.allow_reset:
         return "not asked: --allow-reset lets the service be emptied for all its users"
-    with faults(bench.name):
+    with wrap_errors(bench.name):
         bench.system.reset()
     left = sum(len(matches) for matches in bench.ask([bench.lessons[0].text], None, MANY))
     if left:
@@ -260,7 +260,7 @@ def _empties(bench: LoadedSystem) -> str:
     """Check that a second opening finds no lessons of the first, and can hold its own single project."""
     lessons = SmallLessons(PROJECTS[:1], vectors=bench.kind.vectors)
     with open_system(bench.name, bench.place) as system:
-        with faults(bench.name):
+        with wrap_errors(bench.name):
             system.load(lessons)
         other = LoadedSystem(bench.name, bench.kind, system, lessons, bench.place)
         other.ask([lesson.text for lesson in bench.lessons], None, MANY)

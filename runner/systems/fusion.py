@@ -101,7 +101,7 @@ def ranks(scores: Floats) -> NDArray[np.int64]:
     return places
 
 
-def pooled(scores: Floats, depth: int) -> Floats:
+def keep_best(scores: Floats, depth: int) -> Floats:
     """Return the `depth` best of each row; -inf for the others."""
     return np.where(ranks(scores) <= depth, scores, -np.inf)
 
@@ -116,12 +116,12 @@ def min_max(scores: Floats) -> Floats:
     return np.where(found, share, 0.0)
 
 
-def ages(days: Floats) -> Floats:
+def recency_of_ages(days: Floats) -> Floats:
     """Recency from 0 to 1 by the age in days: 1 below 0 days, 0 where no age is known (NaN)."""
     return np.where(np.isnan(days), 0.0, 0.5 ** (np.maximum(np.nan_to_num(days), 0.0) / HALF_LIFE))
 
 
-def by_rank(rankings: Sequence[Sequence[Match]], k: int) -> list[Match]:
+def reciprocal_rank_fusion(rankings: Sequence[Sequence[Match]], k: int) -> list[Match]:
     """Reciprocal rank fusion (Cormack et al. 2009): the `k` best by the sum of 1 / (60 + rank).
 
     Among equals the lower number comes first.

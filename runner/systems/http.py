@@ -30,7 +30,7 @@ import urllib3
 from pgmnemo.models.http import http_parts
 from pgmnemo.progress import QUIET, Progress
 from runner.errors import SystemAbsent, SystemFault
-from runner.systems.query_runner import said
+from runner.systems.query_runner import one_line
 from runner.systems.system import Lesson, Lessons, Match, Query, System, SystemContext, SystemSpec
 
 KEY_VARIABLE = "PGMNEMO_SYSTEM_KEY"  # sent as a bearer where it is set
@@ -118,7 +118,7 @@ class Http(System):
             raise self._unanswered(where, getattr(error, "reason", None) or error) from None
         self._answered = True
         if answer.status >= 300:
-            told = said(answer.data.decode(errors="replace"), SAID) or "nothing else"
+            told = one_line(answer.data.decode(errors="replace"), SAID) or "nothing else"
             many = "; raise its limit of requests for this run" if answer.status == TOO_MANY else ""
             raise SystemFault(f"{where} answered {answer.status}: {told}{many}")
         if method == "DELETE" or path == "/add":
@@ -127,7 +127,7 @@ class Http(System):
             return json.loads(answer.data)
         except (ValueError, RecursionError):
             raise SystemFault(
-                f"{where} did not answer with JSON: {said(answer.data.decode(errors='replace'), SAID)}"
+                f"{where} did not answer with JSON: {one_line(answer.data.decode(errors='replace'), SAID)}"
             ) from None
 
     def _unanswered(self, where: str, error: Any) -> SystemFault:
@@ -138,7 +138,7 @@ class Http(System):
             return SystemFault(f"{where}: its answer broke off after {got}{of} bytes; see its log")
         if isinstance(error, urllib3.exceptions.ProtocolError):
             return SystemFault(f"{where}: the connection broke off without an answer; see its log")
-        reason = said(str(error).rpartition(": ")[2], SAID)
+        reason = one_line(str(error).rpartition(": ")[2], SAID)
         if self._answered:
             return SystemFault(f"{where} got no answer ({reason}), and did before; see whether it still runs")
         return SystemAbsent(f"{where} got no answer ({reason}); start the service, or check --system-url")
@@ -155,7 +155,7 @@ def _memories(answer: Any, where: str, limit: int) -> list[Match]:
     """Return the memories of an answer under our ids, best first; at most `limit`, none of them twice."""
     listed = answer.get("results") if isinstance(answer, dict) else answer
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise SystemFault(f"{where} answered no list of results: {said(json.dumps(answer), SAID)}")
+        raise SystemFault(f"{where} answered no list of results: {one_line(json.dumps(answer), SAID)}")
     if len(listed) > limit:
         raise SystemFault(f"{where} answered {len(listed)} memories where {limit} were asked for")
     matches = [Match(_number(one, where), _score(one, where)) for one in listed]
@@ -174,7 +174,7 @@ def _number(memory: Mapping[str, Any], where: str) -> int:
     for name in (held.get("beliefId"), held.get("id"), memory.get("id")):
         if isinstance(name, str | int) and DIGITS.fullmatch(str(name)):
             return int(name)
-    raise SystemFault(f"{where} answered a memory without our id: {said(json.dumps(memory), SAID)}")
+    raise SystemFault(f"{where} answered a memory without our id: {one_line(json.dumps(memory), SAID)}")
 
 
 def _score(memory: Mapping[str, Any], where: str) -> float | None:
@@ -187,7 +187,7 @@ def _score(memory: Mapping[str, Any], where: str) -> float | None:
             return float(score)
     except OverflowError:
         pass
-    raise SystemFault(f"{where} answered a score that is no number: {said(json.dumps(score), SAID)}")
+    raise SystemFault(f"{where} answered a score that is no number: {one_line(json.dumps(score), SAID)}")
 
 
 def address(url: str | None) -> str:

@@ -23,7 +23,7 @@ KILOBYTES = re.compile(r"^(?P<name>\w+): +(?P<value>\d+) kB", re.MULTILINE)
 MAPPING = re.compile(r"^[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \S+ +(?P<path>/.*)$")
 
 
-def of_server(backend: int) -> int | None:
+def server_memory(backend: int) -> int | None:
     """Bytes of the server that the backend with this process id belongs to."""
     try:
         postmaster = psutil.Process(backend).parent()
@@ -33,7 +33,7 @@ def of_server(backend: int) -> int | None:
         return None
 
 
-def of_process(pid: int) -> int | None:
+def process_memory(pid: int) -> int | None:
     """Bytes of the process with this id."""
     try:
         return _rollup(pid)["Pss"]
@@ -41,14 +41,14 @@ def of_process(pid: int) -> int | None:
         return None
 
 
-def give_back() -> None:
+def release_free_memory() -> None:
     """Let the allocator return what is free to the system, so that what comes next does not hide in it."""
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library than GNU's has no such call
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def private() -> int | None:
+def private_bytes() -> int | None:
     """Return the private anonymous bytes of this process; None if they are not known."""
     try:
         return _rollup("self")["Anonymous"]
@@ -56,7 +56,7 @@ def private() -> int | None:
         return None
 
 
-def mapped(folder: Path) -> int:
+def mapped_bytes(folder: Path) -> int:
     """Resident bytes of the files under `folder` that this process has mapped."""
     try:
         lines = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -77,14 +77,14 @@ class LibraryMemory:
     """The memory of a library in this process with its files in `folder`, from the time of construction."""
 
     def __init__(self, folder: Path) -> None:
-        give_back()
-        self._folder, self._before = folder, private()
+        release_free_memory()
+        self._folder, self._before = folder, private_bytes()
 
     def bytes(self) -> int | None:
-        now = private()
+        now = private_bytes()
         if now is None or self._before is None:
             return None
-        return max(0, now - self._before) + mapped(self._folder)
+        return max(0, now - self._before) + mapped_bytes(self._folder)
 
 
 def file_sizes(folder: Path) -> dict[str, int]:

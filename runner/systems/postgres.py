@@ -20,7 +20,7 @@ from pgmnemo.postgres.server_files import PIXELTABLE, Bundle
 from pgmnemo.postgres.server_process import durable_settings
 from pgmnemo.progress import QUIET, Progress
 from runner.systems.fusion import POOL, RANK_OFFSET
-from runner.systems.memory_usage import of_server
+from runner.systems.memory_usage import server_memory
 from runner.systems.system import LEG, C, ClientSystem, Legs, Lesson, Lessons, Match, Query, SystemContext
 
 WRITERS = 2
@@ -66,7 +66,7 @@ class DatabaseSystem(ClientSystem[C]):
 
     def memory(self) -> int | None:
         with self.database.admin() as owner:
-            return of_server(owner.info.backend_pid)
+            return server_memory(owner.info.backend_pid)
 
 
 class PlainDatabaseSystem(DatabaseSystem[C]):

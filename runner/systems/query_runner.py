@@ -39,7 +39,7 @@ class TimedAnswer:
 
 
 @contextmanager
-def faults(name: str) -> Iterator[None]:
+def wrap_errors(name: str) -> Iterator[None]:
     """Turn every exception of a system inside the block into one sentence: a SystemFault, or a
     DatabaseError.
     """
@@ -56,7 +56,7 @@ def faults(name: str) -> Iterator[None]:
         raise SystemFault(f"{name} failed: {type(error).__name__}: {_line(error)}") from error
 
 
-def said(text: str, most: int = SAID) -> str:
+def one_line(text: str, most: int = SAID) -> str:
     """Return what a system says as part of a sentence: one line of at most `most` characters, none of
     control.
     """
@@ -65,7 +65,7 @@ def said(text: str, most: int = SAID) -> str:
 
 
 def _line(error: BaseException) -> str:
-    return said((str(error).strip().splitlines() or ["no reason given"])[0])
+    return one_line((str(error).strip().splitlines() or ["no reason given"])[0])
 
 
 class AnswerValidator:
@@ -104,7 +104,7 @@ class AnswerValidator:
         scores = [match.score for match in matches if match.score is not None]
         if not _finite(scores):
             return "with a score that is no number"
-        if any(one < other and _kept(one) < _kept(other) for one, other in pairwise(scores)):
+        if any(one < other and _stored_score(one) < _stored_score(other) for one, other in pairwise(scores)):
             return "with scores that do not fall with the ranks"
         parts = [match.components for match in matches if match.components]
         for number in set(map(len, parts)):
@@ -126,7 +126,7 @@ def _finite(values: Iterable[Any]) -> bool:
         return False
 
 
-def _kept(score: float) -> float:
+def _stored_score(score: float) -> float:
     """As the raw file has it."""
     return significant(score, SCORE_DIGITS)
 
@@ -144,7 +144,7 @@ class _QueryThread(threading.Thread):
     def run(self) -> None:
         self._work()
         if self._own and hasattr(self._client, "close"):
-            _quietly([self._client.close])
+            _ignore_errors([self._client.close])
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -157,7 +157,7 @@ class _QueryThread(threading.Thread):
                 future.set_exception(error)
 
 
-def answers(
+def ask_all(
     system: System,
     name: str,
     queries: Sequence[Query],
@@ -174,7 +174,7 @@ def answers(
     At most `ahead` questions a thread are asked before their answers are taken. SystemFault (or
     DatabaseError) if the system fails, answers wrongly or takes longer than `limit` seconds.
     """
-    with faults(name):
+    with wrap_errors(name):
         clients = _clients(system, min(workers, len(queries) or 1), settings)
     jobs: SimpleQueue[Job | None] = SimpleQueue()
     pending: list[Job] = [(query, Future()) for query in queries]
@@ -187,7 +187,7 @@ def answers(
         asker.start()
     try:
         for query, future in pending:
-            with faults(name):
+            with wrap_errors(name):
                 try:
                     answer = _result(future, limit)
                 except TimeoutError:
@@ -213,7 +213,7 @@ def components_of(system: System) -> int:
     return len(system.components) if isinstance(system, SupportsComponents) else 0
 
 
-def timed(
+def time_answers(
     system: System,
     name: str,
     queries: Sequence[Query],
@@ -227,7 +227,7 @@ def timed(
     Nothing else runs at the same time: a question is asked when the answer before it has been taken.
     """
     asked = [*queries[:WARM_UP], *queries]
-    everything = answers(system, name, asked, k, judge, workers=1, ahead=1, limit=limit)
+    everything = ask_all(system, name, asked, k, judge, workers=1, ahead=1, limit=limit)
     for place, answer in enumerate(everything):
         if place >= len(queries[:WARM_UP]):
             yield answer
@@ -242,7 +242,7 @@ def _clients(system: System, count: int, settings: Mapping[str, str] | None) -> 
         for _ in range(count):
             made.append(system.client(settings))
     except BaseException:
-        _quietly([client.close for client in made if hasattr(client, "close")])
+        _ignore_errors([client.close for client in made if hasattr(client, "close")])
         raise
     return made
 
@@ -256,14 +256,14 @@ def _result(future: Future[TimedAnswer], limit: float) -> TimedAnswer:
         raise TimeoutError(f"no answer after {limit:g} s; --time-limit gives it longer") from None
 
 
-def within(limit: float, *calls: Callable[[], object]) -> None:
+def call_within(limit: float, *calls: Callable[[], object]) -> None:
     """Make the calls, but wait no longer than `limit` seconds; what they raise is lost."""
-    thread = threading.Thread(target=_quietly, args=(calls,), daemon=True)
+    thread = threading.Thread(target=_ignore_errors, args=(calls,), daemon=True)
     thread.start()
     thread.join(limit)
 
 
-def _quietly(calls: Sequence[Callable[[], object]]) -> None:
+def _ignore_errors(calls: Sequence[Callable[[], object]]) -> None:
     for call in calls:
         with suppress(Exception):
             call()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pgmnemo.progress import QUIET, Progress
-from runner.systems.fusion import POOL, by_rank
+from runner.systems.fusion import POOL, reciprocal_rank_fusion
 from runner.systems.memory_usage import InProcessSystem
 from runner.systems.system import (
     LEG,
@@ -177,7 +177,7 @@ class HybridClient(SqliteClient):
         if self._leg == "vector":
             return self.nearest(query, k)
         pool = max(POOL, k)
-        return by_rank([self.nearest(query, pool), self._keyword(query, pool)], k)
+        return reciprocal_rank_fusion([self.nearest(query, pool), self._keyword(query, pool)], k)
 
     def _keyword(self, query: Query, k: int) -> list[Match]:
         words = any_word(query.text)

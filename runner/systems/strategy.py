@@ -12,10 +12,10 @@ import numpy as np
 from pgmnemo.errors import UsageError
 from pgmnemo.progress import QUIET, Progress
 from runner.errors import SystemFault
-from runner.systems import kind_of, open_system
+from runner.systems import open_system, spec_of
 from runner.systems.anchors import ANCHORS, NONE, Anchors, ModelAnchors, Span, anchors_of, fits
 from runner.systems.controls import ExactCosine
-from runner.systems.fusion import CONVEX, PARTS, RRF, SETTINGS, Floats, Fusion, ages
+from runner.systems.fusion import CONVEX, PARTS, RRF, SETTINGS, Floats, Fusion, recency_of_ages
 from runner.systems.system import (
     LEG,
     ClientSystem,
@@ -63,12 +63,12 @@ class _StrategyClient:
 
     def ask(self, query: Query, k: int) -> Sequence[Match]:
         if self._leg == "vector":
-            return bare(self._near.ask(query, k))
+            return without_components(self._near.ask(query, k))
         if self._leg == "keyword":
-            return bare(worded(self._words.ask(query, k)))
+            return without_components(with_question_words(self._words.ask(query, k)))
         pool = self._strategy.fusion.pool(k)
         return self._strategy.fused(
-            query, k, self._near.ask(query, pool), worded(self._words.ask(query, pool))
+            query, k, self._near.ask(query, pool), with_question_words(self._words.ask(query, pool))
         )
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class Strategy(ClientSystem[_StrategyClient]):
         if wanted == COSINE and what == "vector":
             return COSINE
         legs = list(self._system.legs) if isinstance(self._system, SupportsRetrievers) else []
-        if not legs and not kind_of(self._over).vectors and what == "keyword":
+        if not legs and not spec_of(self._over).vectors and what == "keyword":
             legs = [ITSELF]
         found = next(
             (one for one in ((*usual, ITSELF) if wanted == USUAL else (wanted,)) if one in legs), None
@@ -175,7 +175,7 @@ class Strategy(ClientSystem[_StrategyClient]):
         times = self._times[numbers]
         now = query.as_of.timestamp() if query.as_of else np.nan
         parts = self.fusion.parts(
-            self._row(near, places), self._row(words, places), ages((now - times) / DAY)[None, :],
+            self._row(near, places), self._row(words, places), recency_of_ages((now - times) / DAY)[None, :],
             fits(times, self.spans(query))[None, :],
         )[:, 0]  # fmt: skip
         scores = parts.sum(axis=0)
@@ -215,12 +215,12 @@ class Strategy(ClientSystem[_StrategyClient]):
         super().close()
 
 
-def worded(found: Sequence[Match]) -> list[Match]:
+def with_question_words(found: Sequence[Match]) -> list[Match]:
     """Return those that have any of the question's words: a leg may fill up its ranks with others, at 0."""
     return [match for match in found if match.score is None or match.score > 0]
 
 
-def bare(found: Sequence[Match]) -> list[Match]:
+def without_components(found: Sequence[Match]) -> list[Match]:
     """Return the matches of a leg without the base system's components: they are not the strategy's."""
     return [replace(match, components=()) for match in found]
 

@@ -25,7 +25,7 @@ from pgmnemo.escaping import escape_control_chars
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 from runner.errors import SystemFault
-from runner.systems.memory_usage import file_sizes, of_process
+from runner.systems.memory_usage import file_sizes, process_memory
 from runner.systems.system import Lessons, Match, Query, System, SystemContext
 
 WORKERS = Path(__file__).parent / "workers"
@@ -185,7 +185,7 @@ class WorkerSystem(System):
         return file_sizes(self._folder)
 
     def memory(self) -> int | None:
-        return of_process(self._worker.pid)
+        return process_memory(self._worker.pid)
 
     def close(self) -> None:
         self._worker.close()

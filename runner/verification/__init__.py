@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runner.verification.checks import CHECKS
 from runner.verification.context import Check, CheckResult, CheckStatus
-from runner.verification.verification import Verification, VerificationOutcome, lines, verify
+from runner.verification.verification import Verification, VerificationOutcome, summary_lines, verify
 
 __all__ = [
     "CHECKS",
@@ -13,6 +13,6 @@ __all__ = [
     "CheckStatus",
     "Verification",
     "VerificationOutcome",
-    "lines",
+    "summary_lines",
     "verify",
 ]

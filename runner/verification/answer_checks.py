@@ -19,13 +19,13 @@ from runner.runs.canonical import pretty
 from runner.runs.folder import KEPT, LOCAL
 from runner.runs.manifest import MANIFEST
 from runner.runs.raw import RAW
-from runner.runs.record_files import text_of
+from runner.runs.record_files import lines_text
 from runner.runs.results import Results, is_run, read_results
 from runner.runs.run import RUN
 from runner.stages.answers.answer_run import spread
-from runner.stages.answers.document import PAGE, markdown, of_run
-from runner.stages.answers.figures import JUDGED, FigureInputs, counted, figures, usage
-from runner.stages.answers.judge import JUDGE, by_reply, digest
+from runner.stages.answers.document import PAGE, describe_run, markdown
+from runner.stages.answers.figures import JUDGED, FigureInputs, answer_counts, figures, token_usage
+from runner.stages.answers.judge import JUDGE, prompts_digest, verdict_of_reply
 from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, AnswerLine, AnswerResults, Judgement
 from runner.stages.answers.source_run import READER, SourceRun, read_material
 from runner.verification.checks.files import demand_written, manifest
@@ -80,8 +80,8 @@ def schema(evidence: AnswerRunContext) -> str:
     """Check that every file has the text that the runner writes, and the page follows from the document."""
     written = {
         DOCUMENT: pretty(evidence.document),
-        ANSWERS: text_of(evidence.answers),
-        JUDGEMENTS: text_of(evidence.judgements),
+        ANSWERS: lines_text(evidence.answers),
+        JUDGEMENTS: lines_text(evidence.judgements),
         PAGE: markdown(evidence.document),
     }
     demand_written(evidence, written)
@@ -98,7 +98,7 @@ def prompts(evidence: AnswerRunContext) -> str:
         )
     if not judge["own_words"]:
         return "the reader's words are this version's; the judge's are of a file that was given"
-    if judge["prompts_sha256"] != digest(JUDGE):
+    if judge["prompts_sha256"] != prompts_digest(JUDGE):
         raise CheckFailed(
             f"the judge's prompts are not those of this version; the code was at commit {commit}"
         )
@@ -121,7 +121,7 @@ def verdicts(evidence: AnswerRunContext) -> str:
 
 def _by_rule(line: Judgement, said: AnswerLine) -> Judgement:
     """Return the verdict by reply and answer; an adversarial verdict follows from the answer's words."""
-    right, plain = (False, False) if line.failed else by_reply(line.rule, line.reply, said)
+    right, plain = (False, False) if line.failed else verdict_of_reply(line.rule, line.reply, said)
     return replace(line, right=right, plain=plain)
 
 
@@ -129,7 +129,7 @@ def counts(evidence: AnswerRunContext) -> str:
     """Check refusals, failures, prose, agreement and tokens against sums over the lines."""
     made, said = evidence.document, evidence.said
     first, again = evidence.verdicts(), evidence.verdicts(again=True)
-    for name, value in counted(said, first, list(again.values())).items():
+    for name, value in answer_counts(said, first, list(again.values())).items():
         if made[name] != value:
             raise CheckFailed(f"{DOCUMENT}: {name} is {made[name]}, by the lines {value}")
     lines: dict[str, Sequence[AnswerLine | Judgement]] = {
@@ -137,7 +137,7 @@ def counts(evidence: AnswerRunContext) -> str:
         "judge": [*first.values(), *again.values()],
     }
     for who, some in lines.items():
-        found = usage(some, made[who]["model"], {}) | {"cost": made["usage"][who]["cost"]}
+        found = token_usage(some, made[who]["model"], {}) | {"cost": made["usage"][who]["cost"]}
         if made["usage"][who] != found:
             raise CheckFailed(f"{DOCUMENT}: the {who}'s tokens are not the sum of its lines")
     return f"refusals, failures, agreement and tokens follow from {len(said):,} answers"
@@ -151,7 +151,7 @@ def run(evidence: AnswerRunContext) -> str:
     if (found := source.digest(MANIFEST)) != told["manifest_sha256"]:
         named = told["manifest_sha256"]
         raise CheckFailed(f"the manifest of {source.folder.name} has sha256 {found[:12]}…, not {named[:12]}…")
-    for name, value in of_run(source.run).items():
+    for name, value in describe_run(source.run).items():
         if told[name] != value:
             raise CheckFailed(f"{DOCUMENT}: the run's {name} is {told[name]}, in its run.json {value}")
     for name, answer in evidence.said.items():

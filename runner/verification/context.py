@@ -75,7 +75,7 @@ class Check(Generic[E]):
             return CheckResult(self.name, CheckStatus.WRONG, str(end))
 
 
-def unlike(found: Any, wanted: Any, place: str = "") -> str:
+def first_difference(found: Any, wanted: Any, place: str = "") -> str:
     """Return the first difference of two documents: the found value and the wanted value; empty if equal.
 
     An item of a list is named by its name or its texts, so that a missing item can be named.
@@ -91,7 +91,7 @@ def unlike(found: Any, wanted: Any, place: str = "") -> str:
             pairs.append((f"{place}[{_label(one)}]", one, other))
     else:
         return "" if found == wanted else f"{place} is {_told(found)}, made again {_told(wanted)}"
-    return next((fault for name, one, other in pairs if (fault := unlike(one, other, name))), "")
+    return next((fault for name, one, other in pairs if (fault := first_difference(one, other, name))), "")
 
 
 def _label(item: Any) -> str:

@@ -38,7 +38,7 @@ class ValueRange:
         return self.low - by <= other.high and other.low - by <= self.high
 
 
-def faults(recorded: Ranking, answers: Sequence[Ranking], *, cut: bool = True) -> Iterator[str]:
+def ranking_faults(recorded: Ranking, answers: Sequence[Ranking], *, cut: bool = True) -> Iterator[str]:
     """Yield the faults of a recorded ranking that matches none of the `answers` of honest machines, ours
     first.
 

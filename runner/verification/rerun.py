@@ -18,10 +18,10 @@ from pgmnemo.postgres.releases import changed
 from pgmnemo.postgres.server_files import check_release
 from pgmnemo.progress import Progress, lasting
 from pgmnemo.records import Matrix
-from runner.bench.measurement import measure_beside, measure_under_test
+from runner.bench.measurement import measure_baselines, measure_under_test
 from runner.bench.request import Request, selected
 from runner.bench.run_state import RunState, Stopwatch
-from runner.bench.stages import reranking, worded
+from runner.bench.stages import open_reranking, with_rewritten_words
 from runner.bench.workload import CorpusLessons, IndexedQuestion, Workload
 from runner.errors import CorpusError, SystemAbsent
 from runner.protocol.templates.embedding import embed_corpus
@@ -33,8 +33,8 @@ from runner.runs.raw import KeptFields, Key
 from runner.runs.run import Arm, Run
 from runner.runs.timings import SUFFIX
 from runner.stages.rerankers import CHARACTERS, RERANKERS, Reranker, RerankOptions
-from runner.stages.rewriters import by_rule
-from runner.systems import absent, beneath, kind_of, open_system
+from runner.stages.rewriters import rule_rewriter
+from runner.systems import base_of, missing_parts, open_system, spec_of
 from runner.systems.pgmnemo import Pgmnemo
 from runner.verification.context import RunContext
 
@@ -122,7 +122,7 @@ class RowCollector:
         self.rows = [row for row in self.rows if row.arm != arm]
 
 
-def recalled(
+def rerun_questions(
     evidence: RunContext, number: int, progress: Progress, environ: Mapping[str, str] = os.environ
 ) -> RerunRows:
     """Recall `number` questions of the run again in its scopes, by the code of a run.
@@ -131,18 +131,18 @@ def recalled(
     PgmnemoError where the system under test cannot be asked here; another that cannot is left.
     """
     run = evidence.run
-    left = dict(lacking(evidence, environ))
+    left = dict(missing_systems(evidence, environ))
     if why := left.get(run.system):
         raise SystemAbsent(f"{run.system} is {why}")
-    request = requested(run, left)
+    request = original_request(run, left)
     reranker = reranker_of(run, left, progress)
     work = RunState(
         request, run, _corpus(evidence), embedder_of(request, run), (), evidence.folder, evidence.sql,
         environ, progress, Stopwatch(), reranker=reranker, embedded=True,
     )  # fmt: skip
     asked = selected(run.choice, work.corpus, run.edition)
-    work.asked = drawn(asked, evidence.digest(MANIFEST), number)
-    work.corpus, work.asked = worded(work.corpus, work.asked, _words(run, work.asked))
+    work.asked = draw_questions(asked, evidence.digest(MANIFEST), number)
+    work.corpus, work.asked = with_rewritten_words(work.corpus, work.asked, _words(run, work.asked))
     names = {arm.name for arm in run.arms if not (arm.failed or {arm.name, _base(arm.name)} & set(left))}
     progress.say(_estimate(run, names, len(work.asked), len(asked)))
     _embed(work)
@@ -165,20 +165,20 @@ def _answers(work: RunState, names: Collection[str], done: Collection[Key] = ())
     """
     lessons = CorpusLessons(work.corpus, work.vectors, work.label)
     material, answers = Workload(work.corpus, work.vectors, work.asked, lessons), RowCollector(done=set(done))
-    wanted, others = {_base(name) for name in names}, [one.name for one in beside(work.run)]
+    wanted, others = {_base(name) for name in names}, [one.name for one in answering_baselines(work.run)]
     others = [name for name in others if name in wanted]
     work.note(arms=(), database=None)
-    with TemporaryDirectory() as folder, reranking(work, Path(folder)) as reranks:
+    with TemporaryDirectory() as folder, open_reranking(work, Path(folder)) as reranks:
         if wanted - set(others):
             with open_system(str(work.request.tested), work.place()) as system:
                 if isinstance(system, Pgmnemo):
                     work.note(database=system.database.facts)
                 measure_under_test(work, system, material, answers, None, reranks)
-        measure_beside(work, others, material, answers, None, reranks)
+        measure_baselines(work, others, material, answers, None, reranks)
     return answers.rows
 
 
-def drawn(asked: Sequence[IndexedQuestion], digest: str, number: int) -> tuple[IndexedQuestion, ...]:
+def draw_questions(asked: Sequence[IndexedQuestion], digest: str, number: int) -> tuple[IndexedQuestion, ...]:
     """So many of the questions as the manifest's SHA-256 draws: those with the least hash beside it."""
 
     def place(one: IndexedQuestion) -> bytes:
@@ -190,7 +190,7 @@ def drawn(asked: Sequence[IndexedQuestion], digest: str, number: int) -> tuple[I
 
 def _words(run: Run, asked: Sequence[IndexedQuestion]) -> dict[str, str]:
     """Return what was asked in place of each text; nothing where the run had no rewriter."""
-    rule = by_rule(run.rewriter) if run.rewriter else None
+    rule = rule_rewriter(run.rewriter) if run.rewriter else None
     return {one.question.text: rule.rewrite(one.question.text).text for one in asked} if rule else {}
 
 
@@ -209,7 +209,9 @@ def _estimate(run: Run, names: Collection[str], number: int, of: int) -> str:
     said = f"rerun: {number:,} of {of:,} questions"
     if spent is None:
         return f"{said}; the run does not say how long it took"
-    loading = {arm.name: sum(arm.load_seconds.values()) for arm in beside(run) if arm.name in names}
+    loading = {
+        arm.name: sum(arm.load_seconds.values()) for arm in answering_baselines(run) if arm.name in names
+    }
     waits = sum(
         one.p50_ms / 1000 * number for one in run.latency if one.arm in names and one.arm != run.system
     )
@@ -232,25 +234,25 @@ def _embed(work: RunState) -> None:
         )
 
 
-def beside(run: Run) -> list[Arm]:
+def answering_baselines(run: Run) -> list[Arm]:
     """Return the systems beside the one under test that answered, without their reranked arms."""
     return [one for one in run.systems[1:] if not (one.failed or one.name.endswith(SUFFIX))]
 
 
-def lacking(evidence: RunContext, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def missing_systems(evidence: RunContext, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the systems of the run that cannot be opened here, each with the reason."""
-    for arm in (evidence.run.arms[0], *beside(evidence.run)):
+    for arm in (evidence.run.arms[0], *answering_baselines(evidence.run)):
         if why := _missing(arm.name, evidence, environ):
             yield arm.name, why
 
 
 def _missing(name: str, evidence: RunContext, environ: Mapping[str, str]) -> str:
     try:
-        kind, own = kind_of(name), beneath(name)
+        kind, own = spec_of(name), base_of(name)
         if kind.address is not None:
             kind.address(None)
         if own.system != OURS:
-            return absent(kind, environ)
+            return missing_parts(kind, environ)
         version = own.version or evidence.run.choice.version
         check_release(evidence.sql, version)
         return changed(evidence.sql, version) or ""
@@ -278,7 +280,7 @@ def reranker_of(run: Run, left: dict[str, str], progress: Progress) -> Reranker 
     return None
 
 
-def requested(run: Run, left: Collection[str] = ()) -> Request:
+def original_request(run: Run, left: Collection[str] = ()) -> Request:
     """Return the run's own request, without the systems beside the one under test that are `left`."""
     choice, identity = run.choice, run.embedder
     options = EmbedderOptions(max_tokens=choice.max_tokens)

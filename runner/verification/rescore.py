@@ -22,7 +22,7 @@ from runner.runs.canonical import pretty
 from runner.runs.manifest import MANIFEST
 from runner.runs.results import REPORT, Results, Unreadable, collector_paused, is_run
 from runner.runs.run import write_metrics
-from runner.runs.storage import reported, write_file
+from runner.runs.storage import output_errors, write_file
 
 SCHEMA, SUMMARY = "pgmnemo/rescored/1", "rescored.json"
 FIGURES = ("value", "ci95_low", "ci95_high", "n", "trivial")
@@ -70,7 +70,7 @@ def rescore_command(folder: Run, /, *, metric_code: str | None = None, output: P
         metric_code: version of the metric code (default: that of the run's edition)
         output: new folder for metrics.json and report.md
     """
-    say(*lines(rescore(folder, metric_code=metric_code, output=output)))
+    say(*summary_lines(rescore(folder, metric_code=metric_code, output=output)))
     return 0
 
 
@@ -113,7 +113,7 @@ def _write(done: Rescored, output: Path, results: Results) -> None:
         raise UsageError(f"{output} lies in the results folder itself: name a new folder elsewhere")
     if (other := next((place for place in output.resolve().parents if is_run(place)), None)) is not None:
         raise UsageError(f"{output} lies in the results folder {other}: name a new folder elsewhere")
-    with reported(output):
+    with output_errors(output):
         try:
             output.mkdir(parents=True)
         except FileExistsError:
@@ -154,7 +154,7 @@ def _why(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[str]
                 yield f"{what}, {name}: {other or 'none'} (before: {one or 'none'})"
 
 
-def lines(done: Rescored, most: int = 40) -> Iterator[str]:
+def summary_lines(done: Rescored, most: int = 40) -> Iterator[str]:
     """For people: what moved, at most `most` figures of it, and why."""
     for move in done.moves[:most]:
         yield f"{move.row}: {move.figure} {_number(move.before)} → {_number(move.after)}"

@@ -21,7 +21,7 @@ from runner.runs.canonical import pretty
 from runner.runs.history import HISTORY
 from runner.runs.results import Unreadable, collector_paused, is_run
 from runner.runs.storage import read_regular
-from runner.stages.answers.lines import is_answers
+from runner.stages.answers.lines import is_answer_run
 from runner.verification.answer_checks import ANSWER_CHECKS, AnswerRunContext
 from runner.verification.checks import CHECKS
 from runner.verification.context import CheckResult, CheckStatus, RunContext
@@ -171,7 +171,7 @@ def verify_command(
             continue
         done.append(found)
         if not json:
-            say(*([f"{folder}:"] if len(folders) > 1 else []), *lines(done[-1]))
+            say(*([f"{folder}:"] if len(folders) > 1 else []), *summary_lines(done[-1]))
     if json:
         say(pretty({"schema": SCHEMA, "runs": [one.document() for one in done]}), end="")
     codes = [*(one.outcome.code for one in done), *others]
@@ -203,7 +203,7 @@ def verify(
         raise UsageError(f"--rerun takes a number of questions, 0 for the files alone, not {rerun}")
     signers = signers_list(allowed_signers)
     place = Path(folder).expanduser()
-    if is_answers(place):
+    if is_answer_run(place):
         return _of_answers(place, _path(run), _path(corpus), files=rerun == 0)
     evidence = RunContext(place, _path(corpus), _path(history), sql, rerun, progress, signers)
     _demand(evidence, folder)
@@ -268,7 +268,7 @@ def _verdict(recorded: Callable[[], object]) -> str | None:
         return None
 
 
-def lines(verification: Verification) -> Iterator[str]:
+def summary_lines(verification: Verification) -> Iterator[str]:
     """For people: one line a check, one for all of them, and one for what was not asked."""
     for answer in verification.answers:
         yield f"{answer.found:<10} {answer.check:<10} {answer.sentence}"

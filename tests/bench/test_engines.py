@@ -106,7 +106,7 @@ def test_the_arms_of_a_version(version: str, mode: str, vectors: bool, named: st
         vectors=held,
     )
     rankers = list(
-        measurement._rankers(
+        measurement._ranked_systems(
             work, pgmnemo(version, mode), AnswerValidator("pgmnemo", material.lessons), material
         )
     )

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from pgmnemo.postgres.bench_database import database_name
-from runner.systems import absent, kind_of
+from runner.systems import missing_parts, spec_of
 from tests.helping import CURRENT, until
 
 RAW = "raw_retrievals.jsonl"
@@ -66,7 +66,7 @@ def test_what_a_system_beside_wrote_goes_with_the_run(
     ending: signal.Signals, start: Callable[..., Any], cli: Callable[..., Any], server: Any, tmp_path: Path,
     open_folder: Path,
 ) -> None:  # fmt: skip
-    if sentence := absent(kind_of("sqlite-fts5")):
+    if sentence := missing_parts(spec_of("sqlite-fts5")):
         pytest.skip(sentence)
     words = (*WORDS, "--output", tmp_path / "results", "--systems", "sqlite-fts5", "--dsn", server.dsn())
     process = start(*words, pause="sqlite-fts5, conversation", temporary=open_folder)

@@ -20,7 +20,7 @@ from runner.records import Corpus, CorpusVectors, SearchScope, Segment
 from runner.systems import System, SystemContext, open_system
 from runner.systems.controls import ExactCosine, RandomOrder
 from runner.systems.pgmnemo import Pgmnemo
-from runner.systems.query_runner import AnswerValidator, answers, components_of, timed
+from runner.systems.query_runner import AnswerValidator, ask_all, components_of, time_answers
 
 K1, B = 0.9, 0.4  # the extension's defaults
 DEPTH = current().retrieval.depth
@@ -65,7 +65,7 @@ def rankings(
     settings: Mapping[str, str] | None = None,
 ) -> list[list[str]]:  # fmt: skip
     judge = AnswerValidator("the system", material.lessons, components_of(system))
-    found = answers(system, "the system", material.queries(asked, scope), DEPTH, judge, settings=settings)
+    found = ask_all(system, "the system", material.queries(asked, scope), DEPTH, judge, settings=settings)
     return [[hit.id for hit in material.hits(answer.matches)] for answer in found]
 
 
@@ -87,8 +87,8 @@ def test_the_first_ten_of_fifty_are_those_of_ten(
     queries = material.queries(asked, scope)
     judge = AnswerValidator("pgmnemo", material.lessons, components_of(pgmnemo))
     in_mode = InMode(pgmnemo, mode)
-    fifty = [answer.matches[:10] for answer in answers(in_mode, "pgmnemo", queries, DEPTH, judge)]
-    ten = [answer.matches for answer in timed(in_mode, "pgmnemo", queries, 10, judge)]
+    fifty = [answer.matches[:10] for answer in ask_all(in_mode, "pgmnemo", queries, DEPTH, judge)]
+    ten = [answer.matches for answer in time_answers(in_mode, "pgmnemo", queries, 10, judge)]
     assert fifty == ten
 
 

@@ -15,7 +15,7 @@ from runner.paths import ROOT
 from runner.protocol.editions import current
 from runner.report.citation import command
 from runner.runs.results import Results, read_results
-from runner.systems import absent, kind_of
+from runner.systems import missing_parts, spec_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
 OWN_GATES = {"version", "settings"}
@@ -38,7 +38,7 @@ def gates(results: Results) -> set[str]:
 
 @pytest.fixture
 def sqlite() -> None:
-    if sentence := absent(kind_of("sqlite-fts5")):
+    if sentence := missing_parts(spec_of("sqlite-fts5")):
         pytest.skip(sentence)
 
 
@@ -87,11 +87,11 @@ def test_it_is_cited_by_its_own_name(
 def test_a_system_that_takes_vectors_stands_beside_their_exact_cosine(
     name: str, bench: Callable[..., Any], sql: Path, tmp_path: Path
 ) -> None:
-    if sentence := absent(kind_of(name)):
+    if sentence := missing_parts(spec_of(name)):
         pytest.skip(sentence)
     assert bench("--system", name).code == 0
     results = made(tmp_path / "results")
-    legs = ["keyword", "vector"] if kind_of(name).hybrid else []
+    legs = ["keyword", "vector"] if spec_of(name).hybrid else []
     assert [arm.name for arm in results.run.arms] == [name, *legs, "cosine", "random", "plain-bm25"]
     assert [arm.role for arm in results.run.arms[1:]] == ["leg"] * len(legs) + ["control"] * 3
     assert gates(results) == set(current().gates) - OWN_GATES

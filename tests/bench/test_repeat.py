@@ -13,7 +13,7 @@ from pgmnemo.errors import UsageError
 from runner import cli
 from runner.bench import repeat as module
 from runner.bench.finish import RunResult
-from runner.bench.repeat import Spread, lines, repeat
+from runner.bench.repeat import Spread, repeat, summary_lines
 from runner.bench.request import Request
 from runner.records import SearchScope, Verdict
 
@@ -52,7 +52,7 @@ def test_the_same_run_twice_is_within_the_bands(runs: Callable[..., None], outco
     runs(outcome("a", 0.9), outcome("b", 0.9))
     repeated = repeat(Request("locomo", embedder="hash"), 2)
     assert repeated.within
-    assert list(lines(repeated)) == [
+    assert list(summary_lines(repeated)) == [
         "conversation, recall_any@5: 0.9000, 0.9000; spread 0.0000, no band in the protocol",
         "conversation, recall_any@10: 0.9000, 0.9000; spread 0.0000, band 0.01: within",
         "conversation, MRR@50: 0.9000, 0.9000; spread 0.0000, band 0.015: within",

@@ -13,11 +13,21 @@ import pytest
 import runner
 from pgmnemo.errors import UsageError
 from pgmnemo.progress import QUIET, Progress
-from runner.bench.measurement import silent
+from runner.bench.measurement import systems_without_answers
 from runner.records import RankedSegment, Retrieval
 from runner.runs.results import Results, read_results
 from runner.runs.run import Arm
-from runner.systems import SYSTEMS, Lessons, Match, Query, System, SystemContext, SystemSpec, absent, kind_of
+from runner.systems import (
+    SYSTEMS,
+    Lessons,
+    Match,
+    Query,
+    System,
+    SystemContext,
+    SystemSpec,
+    missing_parts,
+    spec_of,
+)
 from tests.helping import CURRENT
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
@@ -102,7 +112,7 @@ def beside(
 ) -> Results:
     """pgmnemo beside an older one, SQLite twice and Chroma: the run, made once."""
     for name in ("sqlite-hybrid", "chroma"):
-        if sentence := absent(kind_of(name)):
+        if sentence := missing_parts(spec_of(name)):
             pytest.skip(sentence)
     if not shared:
         folder = tmp_path_factory.mktemp("beside")
@@ -296,7 +306,9 @@ def test_a_system_that_never_finds_anything_is_known() -> None:
         return Retrieval("q", "a", arm, "pool", "p", 9, ("x",), tuple(map(RankedSegment, found)))
 
     arms = [Arm("full", "", "system"), Arm("empty", "", "system"), Arm("gone", "", "system", failed="why")]
-    assert silent(arms, [row("full"), row("full", "y"), row("empty"), row("empty")]) == ["empty"]
+    assert systems_without_answers(arms, [row("full"), row("full", "y"), row("empty"), row("empty")]) == [
+        "empty"
+    ]
 
 
 def test_a_setting_is_that_of_the_system_under_test_alone(bench: Callable[..., Any], tmp_path: Path) -> None:

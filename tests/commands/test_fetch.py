@@ -23,7 +23,7 @@ from pgmnemo.progress import Progress
 from runner.commands import fetch as module
 from runner.commands.fetch import fetch
 from runner.errors import CorpusError
-from runner.protocol.editions import current, listed
+from runner.protocol.editions import current, list_digest
 
 BODY = bytes(range(256)) * 9000  # 2.3 MB: more than one piece
 NAME = "locomo10.json"
@@ -204,7 +204,7 @@ def chats(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[s
     site.bodies = {f"/chats/{name.replace(' ', '%20')}": body for name, body in bodies.items()}
     files = {name: sha256(body).hexdigest() for name, body in bodies.items()}
     edition, url = current(), site.url.replace(NAME, "chats/")
-    pins = replace(edition.suites["beam"], url=url, file="all", sha256=listed(files))
+    pins = replace(edition.suites["beam"], url=url, file="all", sha256=list_digest(files))
     changed = replace(edition, suites={**edition.suites, "beam": pins})
     monkeypatch.setattr(module, "current", lambda: changed)
     monkeypatch.setattr(module, "registered_files", lambda edition, suite: files)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from runner.records import Difference, Json, Score, View
-from runner.report import against_legs
+from runner.report import compare_with_components
 from runner.report.formats import MINUS, MISSING
 from runner.runs.results import Results
 from runner.runs.run import Arm, Run
@@ -63,7 +63,7 @@ def test_what_is_below_is_said_with_both_values_and_the_interval(
     record: Callable[..., Run], shelve: Callable[..., Path], tmp_path: Path, moved: Moved, words: str
 ) -> None:
     run = record(arms=ARMS, choice={"version": "0.3.1"})
-    against = against_legs(figures(shelve, tmp_path, run, moved), run)
+    against = compare_with_components(figures(shelve, tmp_path, run, moved), run)
     assert str(against) == words.replace("~", MINUS)
     assert bool(against.falls) == ("not below" not in words)
 
@@ -74,7 +74,7 @@ def test_the_view_is_that_of_the_headline(
     views = (View("all"), View("pointed", ("summarization",)))
     run = record(arms=ARMS, choice={"suite": "beam", "version": "0.3.1"}, views=views)
     assert run.headline_view == "pointed"
-    assert not against_legs(figures(shelve, tmp_path, run, {}), run).falls
+    assert not compare_with_components(figures(shelve, tmp_path, run, {}), run).falls
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,6 @@ def test_where_an_arm_is_missing_the_reason_is_said(
     record: Callable[..., Run], shelve: Callable[..., Path], tmp_path: Path, change: dict[str, Any], why: str
 ) -> None:
     run = record(**change)
-    against = against_legs(Results(shelve(tmp_path, run)).metrics, run)
+    against = compare_with_components(Results(shelve(tmp_path, run)).metrics, run)
     assert (against.lacking, against.falls) == (why, ())
     assert str(against) == f"{MISSING} ({why})"

@@ -9,9 +9,9 @@ import pytest
 
 from pgmnemo.terminal import SafeConsole
 from runner import markdown
-from runner.markdown import show, table
+from runner.markdown import print_markdown, table
 from runner.records import GateResult, Status
-from runner.report import gate_table, summary, to_do
+from runner.report import gate_table, remedies, summary
 
 
 def test_the_summary_shows_each_arm_in_each_scope(run_of: Any) -> None:
@@ -32,7 +32,7 @@ def test_a_gate_that_failed_says_what_to_do() -> None:
     shown = gate_table(results)
     assert "cdcdcdcdcdcd…" in shown
     assert "[red]ab" in shown
-    assert to_do(results) == ["corpus hash: Fetch the file again."]
+    assert remedies(results) == ["corpus hash: Fetch the file again."]
 
 
 ROWS = [("`a|b [/x]`", "97.5 [95.6, 98.6]"), ("ünï\u001b[2J", "1")]
@@ -42,7 +42,7 @@ TEXT = f"# A run\n\n{table(('arm', 'recall_any@10'), ROWS)}\n\n- *verdict*: devi
 def test_into_a_pipe_markdown_goes_as_it_is_but_for_what_steers_a_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show(TEXT)
+    print_markdown(TEXT)
     assert capsys.readouterr().out == TEXT.replace("\u001b", "\\u001b")
 
 
@@ -52,7 +52,7 @@ def test_a_terminal_shows_every_figure_however_narrow_it_is(
 ) -> None:
     terminal = SafeConsole(width=width, force_terminal=True, color_system=None)
     monkeypatch.setattr(markdown, "SafeConsole", lambda: terminal)
-    show(TEXT)
+    print_markdown(TEXT)
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= width
     words = "".join(out.split())

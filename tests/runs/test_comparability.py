@@ -10,7 +10,7 @@ import pytest
 
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity
 from runner.records import RewriterIdentity, SearchScope, View
-from runner.runs.comparability import CONDITIONS, differences, words
+from runner.runs.comparability import CONDITIONS, describe_condition, differences
 from runner.runs.environment import Machine
 from runner.runs.run import Run
 
@@ -94,4 +94,4 @@ def test_version_database_machine_and_neighbours_may_differ(first: Run) -> None:
 def test_another_system_is_taken_whole(first: Run) -> None:
     other = replace(first, choice=replace(first.choice, system="chroma", mode=""))
     assert list(differences(first, other)) == []
-    assert words(other, "mode") == "hybrid"
+    assert describe_condition(other, "mode") == "hybrid"

@@ -13,7 +13,7 @@ from pgmnemo.errors import OutputError
 from runner.protocol.editions import current
 from runner.protocol.metrics.document import metrics_document
 from runner.records import Difference, GateResult, Json, Score, Status
-from runner.runs.canonical import public
+from runner.runs.canonical import without_private_path
 from runner.runs.environment import Code, code, machine, packages, peak_memory_mb
 from runner.runs.folder import RunFolder
 from runner.runs.run import Run, blocked_text, write_blocked, write_metrics, write_run
@@ -55,12 +55,12 @@ def test_the_record_holds_no_private_path(run: Run) -> None:
     ],
 )
 def test_a_path_is_published_by_its_last_part(text: str, published: str) -> None:
-    assert public(text) == published
+    assert without_private_path(text) == published
 
 
 def test_the_home_folder_is_never_published(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ada lovelace")
-    assert public("/home/ada lovelace/data/locomo10.json") == "…/locomo10.json"
+    assert without_private_path("/home/ada lovelace/data/locomo10.json") == "…/locomo10.json"
 
 
 def test_figures_are_rounded_so_that_a_sum_s_order_cannot_be_seen(run: Run) -> None:

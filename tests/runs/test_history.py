@@ -17,11 +17,11 @@ from runner.runs.history import (
     append_entry,
     can_append,
     entries,
+    entries_of_run,
     entry_text,
+    history_of,
     logged_manifests,
-    of_run,
-    own,
-    withdrawn,
+    withdrawal,
 )
 
 DAY = date(2026, 5, 9)
@@ -90,12 +90,12 @@ def test_the_nearest_history_above_is_the_own_of_a_run_outside_a_repository(tmp_
     folder = tmp_path / "somewhere" / "runs" / "run"
     folder.mkdir(parents=True)
     (tmp_path / "HISTORY.md").touch()
-    assert own(folder) == tmp_path / "HISTORY.md"
+    assert history_of(folder) == tmp_path / "HISTORY.md"
     beside = folder.parent / "HISTORY.md"
     beside.touch()
-    assert own(folder) == beside
+    assert history_of(folder) == beside
     (folder / "HISTORY.md").touch()
-    assert own(folder) == beside
+    assert history_of(folder) == beside
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_an_entry_is_of_a_run_in_any_spelling_by_its_folder_and_by_its_manifest(
     pinned = entry_text(DAY, "b", "elsewhere/other", Verdict.DEVIATION, MANIFEST, ["pinned"])
     other = entry_text(DAY, "beam", f"benchmarks/beam/results/{name}", Verdict.DEVIATION, "2" * 64, ["other"])
     history.write_text("\n".join([HEADER, ENTRY, spelt, placed, pinned, other]))
-    found = of_run(entries(history), "locomo", name, MANIFEST)
+    found = entries_of_run(entries(history), "locomo", name, MANIFEST)
     told = [text for one in found for text in one.values("deviation")]
     assert told == ["embedder: minilm", "tree: dirty", "spelt", "placed", "pinned"]
 
@@ -133,7 +133,7 @@ def test_what_would_steer_a_terminal_or_a_page_is_written_out() -> None:
      ("not withdrawn, but late", False)],
 )  # fmt: skip
 def test_a_withdrawal_is_told_from_other_deviations(text: str, taken_back: bool) -> None:
-    assert (withdrawn([text]) is not None) is taken_back
+    assert (withdrawal([text]) is not None) is taken_back
 
 
 def test_runs_that_end_at_once_do_not_mix_their_entries(history: Path) -> None:

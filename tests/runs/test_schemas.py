@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from runner.protocol.editions import current
-from runner.runs.schemas import SCHEMAS, fault, known
+from runner.runs.schemas import SCHEMAS, known_versions, schema_fault
 
 LINE = {
     "question": "q", "type": "t", "arm": "a", "scope": "s", "project": "p", "size": 2, "gold": ["x"],
@@ -22,7 +22,7 @@ def test_every_machine_readable_artefact_has_its_schema() -> None:
     named = msgspec.structs.asdict(current().schemas)
     assert named.pop("report").startswith("pgmnemo/report/")
     assert set(named.values()) <= set(SCHEMAS)
-    assert all(named[kind] in known(kind) for kind in named)
+    assert all(named[kind] in known_versions(kind) for kind in named)
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -49,7 +49,7 @@ def test_a_schema_says_what_it_is(name: str) -> None:
     ],
 )
 def test_what_is_not_of_a_schema_is_told(change: dict[str, object], sentence: str) -> None:
-    assert fault("pgmnemo/raw/3", LINE) is None
-    told = fault("pgmnemo/raw/3", {**LINE, **change})
+    assert schema_fault("pgmnemo/raw/3", LINE) is None
+    told = schema_fault("pgmnemo/raw/3", {**LINE, **change})
     assert told is not None
     assert re.search(sentence, told)

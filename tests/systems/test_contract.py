@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from runner.systems import SYSTEMS, Match, Query, SystemContext, absent, kind_of, open_system
+from runner.systems import SYSTEMS, Match, Query, SystemContext, missing_parts, open_system, spec_of
 from runner.systems.controls import ExactCosine
-from runner.systems.query_runner import AnswerValidator, answers, components_of
+from runner.systems.query_runner import AnswerValidator, ask_all, components_of
 from runner.systems.system import (
     SupportsAdd,
     SupportsComponents,
@@ -32,7 +32,7 @@ NAMES = (
 WORDS_ALONE = ("sqlite-fts5", "bm25s", "pg-textsearch-bm25")
 APART = ("http", "mem0", "mempalace", "upstream-pgmnemo", "convex", "rrf")  # each has tests of its own
 FIXED = ("bm25s",)  # takes no lesson once it is loaded
-WORDLESS = [name for name in NAMES if not kind_of(name).needs_vectors]
+WORDLESS = [name for name in NAMES if not spec_of(name).needs_vectors]
 ODD = (
     '"NEAR( OR AND -- ; \'; DROP TABLE memory; \\', "*", "\0 zero", "🐕 ÆØÅ 日本語", "a:b ^c {d} (e",
     "x" * 9000, "?!",
@@ -43,19 +43,19 @@ class Loaded:
     """A system that has the tiny corpus, asked as a run asks."""
 
     def __init__(self, name: str, system: Any, lessons: Any) -> None:
-        self.name, self.kind, self.system, self.lessons = name, kind_of(name), system, lessons
+        self.name, self.kind, self.system, self.lessons = name, spec_of(name), system, lessons
 
     def ask(
         self, queries: list[Query], k: int, settings: Mapping[str, str] | None = None, workers: int = 4
     ) -> list[tuple[Match, ...]]:
         judge = AnswerValidator(self.name, self.lessons, components_of(self.system))
         options = {"settings": settings, "workers": workers}
-        return [one.matches for one in answers(self.system, self.name, queries, k, judge, **options)]
+        return [one.matches for one in ask_all(self.system, self.name, queries, k, judge, **options)]
 
 
 def located(name: str, server: str, folder: Path, label: str) -> SystemContext:
     """On the server that they share, but for what needs one of its own."""
-    if sentence := absent(kind_of(name)):
+    if sentence := missing_parts(spec_of(name)):
         pytest.skip(sentence)
     dsn = None if name.startswith("pg-textsearch") else server
     return SystemContext(folder, CURRENT, label, {"gate_strict": "off"}, {}, dsn)

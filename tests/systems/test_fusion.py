@@ -10,9 +10,17 @@ import pytest
 
 from pgmnemo.errors import UsageError
 from pgmnemo.records import Matrix
-from runner.systems import Lesson, Lessons, Match, Query, kind_of
+from runner.systems import Lesson, Lessons, Match, Query, spec_of
 from runner.systems.controls import ExactCosine, RandomOrder
-from runner.systems.fusion import RRF, Fusion, ages, by_rank, min_max, pooled, ranks
+from runner.systems.fusion import (
+    RRF,
+    Fusion,
+    keep_best,
+    min_max,
+    ranks,
+    recency_of_ages,
+    reciprocal_rank_fusion,
+)
 
 
 class Rows(Lessons):
@@ -70,10 +78,10 @@ def test_chance_depends_on_the_seed_the_scope_and_the_question_alone(tiny: Any, 
 
 def test_fusion_adds_what_the_ranks_are_worth_and_ties_go_to_the_lower_number() -> None:
     one, other = [Match(5), Match(3), Match(8)], [Match(3), Match(5), Match(1)]
-    fused = by_rank([one, other], 3)
+    fused = reciprocal_rank_fusion([one, other], 3)
     assert [match.number for match in fused] == [3, 5, 1]
     assert [match.score for match in fused] == pytest.approx([1 / 61 + 1 / 62, 1 / 61 + 1 / 62, 1 / 63])
-    assert by_rank([], 3) == by_rank([one, other], 0) == []
+    assert reciprocal_rank_fusion([], 3) == reciprocal_rank_fusion([one, other], 0) == []
 
 
 NO = -np.inf
@@ -87,7 +95,7 @@ def fused(fusion: Fusion, **more: Any) -> list[float]:
 
 def test_ranks_and_pools_go_by_score_and_then_by_place() -> None:
     assert ranks(np.array([[1.0, 3.0, 3.0, NO]])).tolist() == [[3, 1, 2, 4]]
-    assert pooled(np.array([[1.0, 3.0, 3.0, 2.0]]), 2).tolist() == [[NO, 3.0, 3.0, NO]]
+    assert keep_best(np.array([[1.0, 3.0, 3.0, 2.0]]), 2).tolist() == [[NO, 3.0, 3.0, NO]]
 
 
 def test_min_max_runs_from_the_last_to_the_first_of_a_pool() -> None:
@@ -113,7 +121,7 @@ def test_candidates_of_the_vector_leg_leave_out_what_only_words_found() -> None:
 
 def test_recency_and_an_anchor_are_added_to_candidates_alone() -> None:
     fusion = Fusion(weight=0.5, candidates="vector", recency=0.1, temporal=0.4)
-    recency, fit = ages(np.array([[0.0, 30.0, np.nan, -5.0]])), np.array([[0.0, 0.5, 1.0, 1.0]])
+    recency, fit = recency_of_ages(np.array([[0.0, 30.0, np.nan, -5.0]])), np.array([[0.0, 0.5, 1.0, 1.0]])
     assert recency.tolist() == [[1.0, 0.5, 0.0, 1.0]]
     assert fused(fusion, recency=recency, fit=fit) == pytest.approx([0.6, 0.5, 0.65, NO])
     assert fused(replace(fusion, recency=0.0, temporal=0.0), recency=recency, fit=fit)[:3] == pytest.approx(
@@ -140,10 +148,10 @@ OTHERS = "over, keyword, vector, anchor, factor, floor, candidates, recency, tem
 )
 def test_a_setting_that_cannot_be_is_one_sentence(name: str, sentence: str) -> None:
     with pytest.raises(UsageError) as raised:
-        kind_of(name)
+        spec_of(name)
     assert str(raised.value) == f"the {sentence}"
 
 
 def test_a_strategy_over_what_is_no_system_lists_those_there_are() -> None:
     with pytest.raises(UsageError, match=r"^there is no system named 'nothing'; choose one of: pgmnemo, "):
-        kind_of("rrf:over=nothing")
+        spec_of("rrf:over=nothing")

@@ -12,7 +12,7 @@ import pytest
 from runner.cli import main
 from runner.errors import SystemAbsent, SystemFault
 from runner.systems import Match, SystemContext, open_system
-from runner.systems.query_runner import AnswerValidator, answers
+from runner.systems.query_runner import AnswerValidator, ask_all
 from tests.service import Broken, serving
 
 Rows = list[dict[str, Any]]
@@ -55,7 +55,7 @@ def asked(
     with open_system("http", replace(place, url=service.url)) as system:
         system.load(tiny)
         query = tiny.query("What of the anchor?", tiny.projects[1])
-        [answer] = answers(system, "http", [query], k, AnswerValidator("http", tiny))
+        [answer] = ask_all(system, "http", [query], k, AnswerValidator("http", tiny))
         return list(answer.matches), dict(system.facts())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runner.systems import Query, SystemContext, absent, kind_of, open_system
+from runner.systems import Query, SystemContext, missing_parts, open_system, spec_of
 
 COMMON, RARE = 900, 9
 
@@ -25,7 +25,7 @@ def lessons(tools: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def loaded(server: str, lessons: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if sentence := absent(kind_of("langgraph")):
+    if sentence := missing_parts(spec_of("langgraph")):
         pytest.skip(sentence)
     with open_system("langgraph", SystemContext(tmp_path_factory.mktemp("langgraph"), dsn=server)) as system:
         system.load(lessons)

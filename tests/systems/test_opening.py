@@ -17,7 +17,16 @@ from pgmnemo.progress import QUIET, Progress
 from pgmnemo.registry import Parts
 from runner import systems
 from runner.errors import SystemAbsent, SystemFault
-from runner.systems import SYSTEMS, Lessons, System, SystemContext, SystemSpec, absent, kind_of, open_system
+from runner.systems import (
+    SYSTEMS,
+    Lessons,
+    System,
+    SystemContext,
+    SystemSpec,
+    missing_parts,
+    open_system,
+    spec_of,
+)
 from runner.systems.conformance import check_system
 
 
@@ -62,7 +71,7 @@ def test_another_package_may_add_a_system_and_a_name_that_two_bring_is_refused(
         parts["chroma"]
     monkeypatch.setitem(SYSTEMS._members, "foreign", "runner.systems:GROUP")
     with pytest.raises(UsageError, match=r"the system foreign is no Kind of runner\.systems, but str"):
-        kind_of("foreign")
+        spec_of("foreign")
 
 
 def test_what_is_not_installed_is_named_with_the_way_to_install_it(
@@ -70,10 +79,10 @@ def test_what_is_not_installed_is_named_with_the_way_to_install_it(
 ) -> None:
     register("odd", packages=("numpy", "no-such-package", "nor-this"), remedy="pip install odd")
     sentence = "not installed: no-such-package and nor-this; pip install odd"
-    assert absent(kind_of("odd")) == sentence
+    assert missing_parts(spec_of("odd")) == sentence
     with pytest.raises(SystemFault, match=f"^odd is {sentence}$"), open_system("odd", place):
         raise AssertionError("it cannot be opened")
-    assert absent(kind_of("pgmnemo")) == ""
+    assert missing_parts(spec_of("pgmnemo")) == ""
 
 
 def test_its_folder_is_its_own_and_goes_with_it(register: Any, place: SystemContext) -> None:
@@ -163,7 +172,7 @@ UNION ALL SELECT relname FROM pg_class WHERE relname LIKE 'memory%'
 
 @pytest.mark.parametrize("name", ["gin-hnsw", "pgvector", "langgraph"])
 def test_nothing_of_it_stays(name: str, place: SystemContext, server: str, tiny: Any) -> None:
-    if sentence := absent(kind_of(name)):
+    if sentence := missing_parts(spec_of(name)):
         pytest.skip(sentence)
     with open_system(name, replace(place, dsn=server)) as system:
         system.load(tiny)

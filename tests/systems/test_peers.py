@@ -19,11 +19,11 @@ import pytest
 from runner.cli import main
 from runner.errors import SystemFault
 from runner.paths import ROOT
-from runner.systems import SYSTEMS, SystemContext, absent, kind_of, open_system
+from runner.systems import SYSTEMS, SystemContext, missing_parts, open_system, spec_of
 from runner.systems import peers as module
 from runner.systems.controls import ExactCosine
 from runner.systems.peers import ENVIRONMENTS, Environment
-from runner.systems.query_runner import AnswerValidator, answers
+from runner.systems.query_runner import AnswerValidator, ask_all
 from runner.systems.worker_process import WORKERS, WorkerProcess, WorkerSystem
 from tests.helping import ranked, until
 
@@ -206,7 +206,7 @@ def test_it_answers_as_a_system_does(toy: None, place: SystemContext, tiny: Any)
         for project in (*tiny.projects, None):
             pairs = tiny.queries(project)
             judge = AnswerValidator("toy", tiny)
-            found = answers(system, "toy", [query for query, _ in pairs], 3, judge)
+            found = ask_all(system, "toy", [query for query, _ in pairs], 3, judge)
             assert [one.matches[0].number for one in found] == [lesson.number for _, lesson in pairs]
         [query, *_] = [query for query, _ in tiny.queries()]
         lesson = tiny[0]
@@ -235,7 +235,7 @@ def test_what_goes_wrong_is_one_sentence_and_ends_the_process(
             system.load(tiny)
             queries = [tiny.query(text), tiny.query("and one more")]
             limit = 0.3 if text == "hang" else 20
-            list(answers(system, "toy", queries, 3, AnswerValidator("toy", tiny), limit=limit))
+            list(ask_all(system, "toy", queries, 3, AnswerValidator("toy", tiny), limit=limit))
 
     with pytest.raises(SystemFault, match=words):
         asked()
@@ -320,7 +320,7 @@ os.kill(os.getpid(), 9)
 
 @pytest.fixture(scope="module")
 def mem0(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if sentence := absent(kind_of("mem0")):
+    if sentence := missing_parts(spec_of("mem0")):
         pytest.skip(sentence)
     with open_system("mem0", SystemContext(tmp_path_factory.mktemp("mem0"), environ=os.environ)) as system:
         system.load(tiny)
@@ -347,7 +347,7 @@ def test_its_ranking_is_the_cosine_of_our_vectors_above_its_least_similarity(mem
 
 @pytest.fixture(scope="module")
 def mempalace(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if sentence := absent(kind_of("mempalace")):
+    if sentence := missing_parts(spec_of("mempalace")):
         pytest.skip(sentence)
     with open_system(
         "mempalace", SystemContext(tmp_path_factory.mktemp("palace"), environ=os.environ)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from runner.paths import ROOT
-from runner.systems import Query, SystemContext, absent, kind_of, open_system
-from runner.systems.fusion import by_rank
+from runner.systems import Query, SystemContext, missing_parts, open_system, spec_of
+from runner.systems.fusion import reciprocal_rank_fusion
 
 MANY, FEW = 1500, 20
 
@@ -43,7 +43,7 @@ system.close()
 """
 
 
-if _sentence := absent(kind_of("pg-textsearch")):
+if _sentence := missing_parts(spec_of("pg-textsearch")):
     pytest.skip(_sentence, allow_module_level=True)
 
 
@@ -119,7 +119,7 @@ def test_it_is_its_legs_fused_by_rank(loaded: Any, lessons: Any) -> None:
         for settings, _ in loaded.legs.values():
             with closing(loaded.client(settings)) as client:
                 legs.append(client.ask(asked, 50))
-        whole, wanted = loaded.ask(asked, 50), by_rank(legs, 50)
+        whole, wanted = loaded.ask(asked, 50), reciprocal_rank_fusion(legs, 50)
         assert [match.number for match in whole] == [match.number for match in wanted]
         assert [match.score for match in whole] == pytest.approx([match.score for match in wanted])
 

@@ -16,7 +16,14 @@ import pytest
 from pgmnemo.errors import DatabaseError, UsageError
 from runner.errors import SystemFault
 from runner.systems import Match, Query, System, query_runner
-from runner.systems.query_runner import WARM_UP, AnswerValidator, TimedAnswer, answers, faults, timed
+from runner.systems.query_runner import (
+    WARM_UP,
+    AnswerValidator,
+    TimedAnswer,
+    ask_all,
+    time_answers,
+    wrap_errors,
+)
 
 K = 5
 
@@ -29,7 +36,7 @@ def queries(tiny: Any) -> list[Query]:
 
 
 def ask(system: System, queries: Sequence[Query], tiny: Any, **options: Any) -> list[TimedAnswer]:
-    return list(answers(system, "odd", queries, K, AnswerValidator("odd", tiny), **options))
+    return list(ask_all(system, "odd", queries, K, AnswerValidator("odd", tiny), **options))
 
 
 def refused(system: System, tiny: Any, project: str | None = None, **options: Any) -> str:
@@ -82,7 +89,7 @@ def test_no_client_is_closed_while_it_is_at_work(watched: Any, tiny: Any) -> Non
     """A connection that is closed under a thread which waits for its answer takes the process down."""
     many = [Query(number, "x", None, None) for number in range(40)]
     for taken in range(20):
-        found = answers(watched, "odd", many, K, AnswerValidator("odd", tiny), workers=4)
+        found = ask_all(watched, "odd", many, K, AnswerValidator("odd", tiny), workers=4)
         for _ in range(taken % 4 + 1):
             next(found)
         found.close()  # type: ignore[attr-defined]
@@ -139,7 +146,7 @@ def test_an_answer_that_cannot_be_is_refused_by_the_question(case: str, tools: A
     system = tools.Scripted(lambda query, k: answer())
     with pytest.raises(SystemFault, match=f"^odd answered question 7 {words}"):
         list(
-            answers(
+            ask_all(
                 system, "odd", [Query(6, "what?", None, None)], K, AnswerValidator("odd", tiny, components=2)
             )
         )
@@ -169,7 +176,7 @@ def test_a_lesson_of_another_scope_is_refused(tools: Any, tiny: Any) -> None:
 def test_an_answer_that_can_be_is_taken_as_it_is(answer: Callable[[], Any], tools: Any, tiny: Any) -> None:
     judge = AnswerValidator("odd", tiny, components=2)
     query = Query(0, "what?", None, None)
-    [found] = answers(tools.Scripted(lambda query, k: answer()), "odd", [query], K, judge)
+    [found] = ask_all(tools.Scripted(lambda query, k: answer()), "odd", [query], K, judge)
     assert found.matches == tuple(answer())
 
 
@@ -212,9 +219,9 @@ def test_what_a_database_says_is_one_sentence_that_names_the_system(tools: Any, 
 
 
 def test_an_interruption_stays_one(tools: Any) -> None:
-    with pytest.raises(KeyboardInterrupt), faults("odd"):
+    with pytest.raises(KeyboardInterrupt), wrap_errors("odd"):
         raise KeyboardInterrupt
-    with pytest.raises(UsageError), faults("odd"):
+    with pytest.raises(UsageError), wrap_errors("odd"):
         raise UsageError("wrong use stays wrong use")
 
 
@@ -265,7 +272,7 @@ def test_timed_questions_come_one_after_the_other_behind_a_warm_up(
 
     system = tools.ScriptedClients(answer)
     found = []
-    for one in timed(system, "odd", queries, K, AnswerValidator("odd", tiny)):
+    for one in time_answers(system, "odd", queries, K, AnswerValidator("odd", tiny)):
         found.append(one)
         at_work[0] = True
         time.sleep(0.003)

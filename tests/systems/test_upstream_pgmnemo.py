@@ -18,7 +18,7 @@ from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres.releases import release_fingerprint
 from runner.errors import SystemFault
-from runner.systems import SystemContext, absent, kind_of, open_system
+from runner.systems import SystemContext, missing_parts, open_system, spec_of
 from runner.systems.controls import ExactCosine
 from runner.systems.upstream_pgmnemo import VARIABLE
 from tests.helping import CURRENT, ranked
@@ -162,7 +162,7 @@ def test_a_patched_copy_of_ours_is_not_taken_for_it_either(server: str, given: A
 
 def test_without_an_address_its_row_says_so(place: SystemContext) -> None:
     words = f"given no database: {VARIABLE} names none; set it to one that holds the public extension pgmnemo"
-    assert absent(kind_of(NAME), {}) == words
+    assert missing_parts(spec_of(NAME), {}) == words
     with (
         pytest.raises(SystemFault, match=f"^{NAME} is {words}$"),
         open_system(NAME, replace(place, environ={})),

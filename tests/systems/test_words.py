@@ -13,7 +13,7 @@ import pytest
 
 from runner import systems
 from runner.errors import SystemAbsent
-from runner.systems import Match, Query, SystemContext, absent, kind_of, open_system, sqlite
+from runner.systems import Match, Query, SystemContext, missing_parts, open_system, spec_of, sqlite
 
 ROWS = [
     ("a", "Ana feeds the gulls and the gulls come back"), ("a", "Ana sails to the lighthouse"),
@@ -29,7 +29,7 @@ STEMS = [  # as English stopwords and stems leave them
 
 @pytest.fixture
 def ask(place: SystemContext, tools: Any) -> Iterator[Callable[..., list[Match]]]:
-    if sentence := absent(kind_of("bm25s")):
+    if sentence := missing_parts(spec_of("bm25s")):
         pytest.skip(sentence)
     with ExitStack() as stack:
         system = stack.enter_context(open_system("bm25s", place))

@@ -19,7 +19,7 @@ from runner.systems.boosts import (
     share_of_words,
     wishes_of,
 )
-from runner.systems.query_runner import AnswerValidator, answers
+from runner.systems.query_runner import AnswerValidator, ask_all
 from runner.systems.system import SupportsThreads
 from runner.systems.wrappers import BestPassage, PassageLessons
 
@@ -61,7 +61,7 @@ def asked(tools: Any, tiny: Any) -> Any:
         system = BestPassage("odd+passages", inner)
         system.load(tiny)
         judge, query = AnswerValidator("odd+passages", tiny), Query(6, "x", None, None)
-        [found] = answers(system, "odd+passages", [query], k, judge)
+        [found] = ask_all(system, "odd+passages", [query], k, judge)
         return inner, [match.number for match in found.matches], found.matches
 
     return ask

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.records import RankedSegment
-from runner.verification.ranking_equality import DIGITS, HALF, SWAY, faults
+from runner.verification.ranking_equality import DIGITS, HALF, SWAY, ranking_faults
 
 
 def hits(*scores: float, names: str = "abcdef") -> tuple[RankedSegment, ...]:
@@ -67,14 +67,14 @@ TIED, APART = 0.5 + 2 * SWAY * 0.9, 0.5 + 3 * SWAY * 0.9
 def test_what_differs_is_said_first(
     recorded: tuple[RankedSegment, ...], again: tuple[RankedSegment, ...], said: str
 ) -> None:
-    found = next(faults(recorded, [again]), "")
+    found = next(ranking_faults(recorded, [again]), "")
     assert found.startswith(said) if said else not found
 
 
 def test_an_id_that_was_not_recalled_stands_nowhere_in_a_list_that_is_whole() -> None:
     recorded, again = bare("ac"), hits(0.9, 0.5)
-    assert not list(faults(recorded, [again]))
-    assert list(faults(recorded, [again], cut=False)) == ["rank 2 is c, recalled is b"]
+    assert not list(ranking_faults(recorded, [again]))
+    assert list(ranking_faults(recorded, [again], cut=False)) == ["rank 2 is c, recalled is b"]
 
 
 # Of the committed run of REALTALK's sessions by 0.4.1: the first score and a small one far behind it, as
@@ -92,17 +92,17 @@ def test_honest_machines_differ_by_a_share_of_the_best_score(
     recorded: tuple[float, float], again: tuple[float, float]
 ) -> None:
     assert abs(recorded[1] - again[1]) > 1e-4 * again[1]
-    assert not list(faults(hits(*recorded), [hits(*again)]))
+    assert not list(ranking_faults(hits(*recorded), [hits(*again)]))
 
 
 def test_what_other_honest_machines_answer_explains_a_rank_and_no_more() -> None:
     """Two lessons that nearly tie in a leg change its ranks, and so their scores by a step of the fusion."""
     here, there = hits(0.9, 0.52, 0.5), hits(0.9, 0.51, 0.505)
     recorded = hits(0.9, 0.51, 0.5)
-    assert "the score of b" in next(faults(recorded, [here]))
-    assert not list(faults(recorded, [here, there]))
-    assert "the score of b" in next(faults(hits(0.9, 0.53, 0.5), [here, there]))
-    assert "rank 1 is c" in next(faults(bare("cba"), [here, there]))
+    assert "the score of b" in next(ranking_faults(recorded, [here]))
+    assert not list(ranking_faults(recorded, [here, there]))
+    assert "the score of b" in next(ranking_faults(hits(0.9, 0.53, 0.5), [here, there]))
+    assert "rank 1 is c" in next(ranking_faults(bare("cba"), [here, there]))
 
 
 def test_the_bounds_are_far_below_the_steps_between_ranks() -> None:

@@ -245,16 +245,16 @@ def test_a_system_other_than_pgmnemo_is_recalled_again(another: Any, tmp_path: P
 @pytest.mark.usefixtures("system")
 def test_the_manifest_draws_the_questions(run: Any) -> None:
     from runner.bench.request import selected
-    from runner.verification.rerun import drawn
+    from runner.verification.rerun import draw_questions
 
     evidence = RunContext(run.folder, run.corpus)
     assert evidence.corpus is not None
     asked = selected(evidence.run.choice, evidence.corpus, evidence.edition)
-    draws = {tuple(one.position for one in drawn(asked, f"{salt}", 2)) for salt in range(20)}
+    draws = {tuple(one.position for one in draw_questions(asked, f"{salt}", 2)) for salt in range(20)}
     assert {len(one) for one in draws} == {2}
     assert len(draws) > 1
-    assert drawn(asked, "a", 2) == drawn(tuple(reversed(asked)), "a", 2)[::-1]
-    assert drawn(asked, "a", 99) == asked
+    assert draw_questions(asked, "a", 2) == draw_questions(tuple(reversed(asked)), "a", 2)[::-1]
+    assert draw_questions(asked, "a", 99) == asked
 
 
 @pytest.mark.parametrize(

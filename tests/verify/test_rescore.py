@@ -15,7 +15,7 @@ from pgmnemo.errors import UsageError
 from runner.protocol.metrics import DIFFERENCES
 from runner.protocol.statistics import Interval, Method
 from runner.runs.run import metrics_text
-from runner.verification.rescore import lines
+from runner.verification.rescore import summary_lines
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,9 @@ def test_nothing_moves_under_the_same_code(finished: Any) -> None:
     metrics = json.loads((finished.folder / "metrics.json").read_bytes())
     rows = len(metrics["results"]) + len(metrics["differences"])
     assert rows >= 448  # those of 2.0.0
-    assert list(lines(done))[-1].endswith(f" 0 figures in {rows} rows moved, metric code 1.1.0 → 1.1.0")
+    assert list(summary_lines(done))[-1].endswith(
+        f" 0 figures in {rows} rows moved, metric code 1.1.0 → 1.1.0"
+    )
 
 
 @pytest.mark.usefixtures("future")
@@ -58,7 +60,8 @@ def test_another_code_says_what_moved_and_why(finished: Any) -> None:
     )
     assert "metric code 2.0.0" in done.report
     assert any(
-        line.startswith("pgmnemo, minus bm25, conversation, all, MRR@50: ci95_low ") for line in lines(done)
+        line.startswith("pgmnemo, minus bm25, conversation, all, MRR@50: ci95_low ")
+        for line in summary_lines(done)
     )
 
 
@@ -80,7 +83,7 @@ def test_figures_that_never_followed_are_told(finished: Any, tmp_path: Path) -> 
     folder = changed(finished.folder, tmp_path, lambda metrics: metrics["results"][0].update(value=0.123))
     done = runner.rescore(folder)
     assert [(move.figure, move.before) for move in done.moves] == [("value", 0.123)]
-    assert "why: metrics.json did not follow from the raw rankings" in "\n".join(lines(done))
+    assert "why: metrics.json did not follow from the raw rankings" in "\n".join(summary_lines(done))
 
 
 def test_a_new_folder_holds_the_figures_and_where_they_come_from(finished: Any, tmp_path: Path) -> None:

@@ -18,16 +18,16 @@ from pgmnemo.paths import release_numbers
 from runner.commands.compare.compared_run import ComparedRun
 from runner.errors import UnusableRunError
 from runner.naming import SystemName
-from runner.protocol.metrics.document import row
+from runner.protocol.metrics.document import figure_row
 from runner.protocol.metrics.score import score
 from runner.records import ALL, Json
 from runner.report.citation import CITABLE, citation, refusal, share, verdict_words, version
 from runner.report.formats import CITED, figure, questions_of
 from runner.report.render import template
 from runner.runs.canonical import compact
-from runner.runs.comparability import asked, differences
+from runner.runs.comparability import differences, headline_questions
 from runner.runs.folder import is_local
-from runner.runs.history import withdrawn
+from runner.runs.history import withdrawal
 from runner.runs.raw import RAW, decode
 from runner.runs.results import read_results
 from runner.runs.run import Run
@@ -61,11 +61,11 @@ def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
     fault and when the headline does not follow from the raw rankings; UsageError when one citation may not
     name both.
     """
-    after = citable(read_cited(folder))
-    before = None if previous is None else _comparable(citable(read_cited(previous)), after)
+    after = check_citable(read_cited(folder))
+    before = None if previous is None else _comparable(check_citable(read_cited(previous)), after)
     runs = [after] if before is None else [after, before]
     for results in runs:
-        demand_sound(results)
+        check_sound(results)
     text = _text(after, before)
     notes = tuple(note for results in runs for note in _notes(results))
     return Citation(text, bibtex(after, text), badge(after), notes)
@@ -75,7 +75,7 @@ def paragraph(after: ComparedRun, before: ComparedRun | None = None) -> str:
     """Return only the paragraph, of metrics.json as it is; raises as `cite` does except for the
     raw rankings.
     """
-    return _text(citable(after), None if before is None else _comparable(citable(before), after))
+    return _text(check_citable(after), None if before is None else _comparable(check_citable(before), after))
 
 
 def _text(after: ComparedRun, before: ComparedRun | None) -> str:
@@ -130,7 +130,7 @@ def _apart(before: ComparedRun, after: ComparedRun) -> str | None:
         return f"system {first.system} against {second.system}"
     if (found := next((f"{name} {words}" for name, words in differences(first, second)), None)) is not None:
         return found
-    counted = [asked(side.metrics, side.run) for side in (before, after)]
+    counted = [headline_questions(side.metrics, side.run) for side in (before, after)]
     if counted[0] != counted[1]:
         return f"n {counted[0]:,} against {counted[1]:,}"
     if release_numbers(first.version) < release_numbers(second.version):
@@ -150,16 +150,16 @@ def read_cited(folder: Path | str) -> ComparedRun:
     """
     results = read_results(folder, ComparedRun)
     _ = results.edition  # an unknown edition is an error before any look-up
-    if (why := withdrawn(results.later)) is not None:
+    if (why := withdrawal(results.later)) is not None:
         raise UnusableRunError(f"{folder} was withdrawn: HISTORY.md says: {why}; cite another run")
     return results
 
 
-def citable(results: ComparedRun) -> ComparedRun:
+def check_citable(results: ComparedRun) -> ComparedRun:
     """`results` themselves; RefusedError with the usual sentence when nothing of the run may be cited."""
     reason = refusal(results.figures, results.run)
     if reason is None:
-        demand_kept(results)
+        check_kept(results)
         return results
     if results.run.verdict not in CITABLE:
         reason += (
@@ -168,7 +168,7 @@ def citable(results: ComparedRun) -> ComparedRun:
     raise UnusableRunError(f"{results.folder}: {reason}")
 
 
-def demand_kept(results: ComparedRun) -> None:
+def check_kept(results: ComparedRun) -> None:
     """Raise RefusedError for a run in local/, which is on this machine only."""
     if is_local(results.folder):
         raise UnusableRunError(
@@ -177,7 +177,7 @@ def demand_kept(results: ComparedRun) -> None:
         )
 
 
-def demand_checked(cited: ComparedRun, *names: str) -> None:
+def check_findings(cited: ComparedRun, *names: str) -> None:
     """RefusedError with the first fault that these checks of `verify` find, in its words."""
     evidence = RunContext(cited.folder)
     for answer in (CHECKS[name](evidence) for name in names):
@@ -185,9 +185,9 @@ def demand_checked(cited: ComparedRun, *names: str) -> None:
             raise _unsound(cited, f"{answer.check}: {answer.sentence}")
 
 
-def demand_sound(cited: ComparedRun) -> None:
+def check_sound(cited: ComparedRun) -> None:
     """RefusedError with the first fault of a run, and for a headline that follows from no ranking."""
-    demand_checked(cited, *QUICK)
+    check_findings(cited, *QUICK)
     try:
         anew = _headline_anew(cited)
     except (*HOSTILE, PgmnemoError) as error:
@@ -208,7 +208,7 @@ def _headline_anew(cited: ComparedRun) -> list[Json]:
     found = score(
         rows, run.edition, views=views, clustered=run.corpus.clustered, cutoffs=run.cutoffs, code=code
     )
-    return [row(one) for one in found.results]
+    return [figure_row(one) for one in found.results]
 
 
 def _row(cited: ComparedRun, rows: list[Json], metric: str) -> Json | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from pgmnemo.errors import UsageError
 from pgmnemo.escaping import escape_markdown
 from runner.commands.cite.citation import paragraph
-from runner.commands.cite.run_cache import COUNTED, RunCache, demand, row_of, view_and_type
+from runner.commands.cite.run_cache import COUNTED, RunCache, check_known, row_of, view_and_type
 from runner.commands.cite.systems_table import corpus_title, plot, questions, systems_table, tuned_on_it
 from runner.commands.compare import Comparison, compare
 from runner.commands.compare.compared_run import ComparedRun
@@ -55,7 +55,7 @@ class MarkKind:
     most: int | None = None
 
 
-def written(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
+def mark_content(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
     """Return what belongs into the mark with these words; a PgmnemoError with one sentence where nothing
     does.
     """
@@ -109,7 +109,7 @@ def _diff(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
     runs = [shelf.run(one, beside) for one in words[:2]]
     (arm, scope, metric), part = words[2:5], " ".join(words[5:])
     for cited in runs:
-        demand("system under test", arm, [cited.run.system], cited)
+        check_known("system under test", arm, [cited.run.system], cited)
     row_of(runs[0], arm, scope, metric, part)
     view, kind = view_and_type(runs[0].figures, part, runs[0])
     found = _compared(runs[0].folder, runs[1].folder)
@@ -147,7 +147,7 @@ def _count(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
     cited = shelf.run(words[0], beside)
     corpus, name = cited.run.corpus, " ".join(words[1:])
     found = {**corpus.shape, "lessons": corpus.segments, "questions": corpus.questions}
-    demand("count", name, found, cited)
+    check_known("count", name, found, cited)
     return MarkContent(count(found[name]))
 
 

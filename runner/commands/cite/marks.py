@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pgmnemo.errors import PgmnemoError, UsageError, os_errors
 from runner.commands.cite.document import CiteMark, Document
-from runner.commands.cite.mark_contents import FROM, MarkContent, written
+from runner.commands.cite.mark_contents import FROM, MarkContent, mark_content
 from runner.commands.cite.run_cache import RunCache
 from runner.commands.cite.systems_table import TITLE
 from runner.commands.compare.compared_run import ComparedRun
@@ -63,7 +63,7 @@ class Page:
         """None where the mark is of others, or has a fault."""
         try:
             if mark.words[:1] != (FROM,):
-                return written(self.shelf, self.file.parent, mark.words)
+                return mark_content(self.shelf, self.file.parent, mark.words)
             if not mark.words[1:]:
                 raise UsageError("the mark names no source: <!-- cite: from SOURCE -->")
         except OlderEdition as error:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pgmnemo.errors import UsageError
-from runner.commands.cite.citation import demand_checked, demand_kept, read_cited
+from runner.commands.cite.citation import check_findings, check_kept, read_cited
 from runner.commands.compare.compared_run import ComparedRun
 from runner.errors import UnusableRunError
 from runner.report.formats import Figures, Row
@@ -54,10 +54,10 @@ class RunCache:
 
 def _checked(place: Path) -> ComparedRun:
     cited = read_cited(place)
-    demand_kept(cited)
+    check_kept(cited)
     if not cited.run.corpus.citable:
         raise UnusableRunError(f"{place}: its corpus proves that an installation works, and no recall")
-    demand_checked(cited, "history")
+    check_findings(cited, "history")
     return cited
 
 
@@ -66,9 +66,9 @@ def row_of(cited: ComparedRun, arm: str, scope: str, metric: str, part: str = ""
     known names.
     """
     figures = cited.figures
-    demand("arm", arm, figures.arms, cited)
-    demand("scope", scope, [one.name for one in cited.run.scopes], cited)
-    demand("metric", metric, [*figures.names, COUNTED], cited)
+    check_known("arm", arm, figures.arms, cited)
+    check_known("scope", scope, [one.name for one in cited.run.scopes], cited)
+    check_known("metric", metric, [*figures.names, COUNTED], cited)
     view, kind = view_and_type(figures, part, cited)
     names = figures.names if metric == COUNTED else [metric]
     found = next((row for one in names if (row := figures.row(arm, scope, one, view, kind))), None)
@@ -83,11 +83,11 @@ def view_and_type(figures: Figures, part: str, cited: ComparedRun) -> tuple[str,
     """Return the view and the type that `part` names: one of both, the other being all."""
     if not part or part in figures.views:
         return part, "all"
-    demand("type or view", part, (*figures.types, *figures.views), cited)
+    check_known("type or view", part, (*figures.types, *figures.views), cited)
     return "", part
 
 
-def demand(what: str, name: str, known: Iterable[str], cited: ComparedRun) -> None:
+def check_known(what: str, name: str, known: Iterable[str], cited: ComparedRun) -> None:
     """Raise UsageError, listing the known names, if `name` is not among them."""
     listed = list(known)
     if name not in listed:

@@ -20,8 +20,8 @@ from runner.bench.request import Request
 from runner.commands.compare.compare_runs import compare
 from runner.commands.compare.release_gate import gate
 from runner.commands.compare.text import append_summary, comparison_text, gate_text
-from runner.markdown import show
-from runner.options import Despite, MaxDrop, Quiet, Strict, limits
+from runner.markdown import print_markdown
+from runner.options import Despite, MaxDrop, Quiet, Strict, parse_limits
 from runner.runs.canonical import tabular
 
 
@@ -48,11 +48,11 @@ def compare_command(
         suite: suite to run both versions on
     """
     before, after = _folders(folders, versions, suite, options, quiet)
-    comparison = compare(before, after, despite=despite, max_drop=limits(max_drop))
+    comparison = compare(before, after, despite=despite, max_drop=parse_limits(max_drop))
     if json:
         say(tabular(comparison.document(), ("rows", "questions", "changes")), end="")
     else:
-        show(comparison_text(comparison))
+        print_markdown(comparison_text(comparison))
     return comparison.exit_code(strict=strict)
 
 
@@ -103,7 +103,9 @@ def gate_command(
         baseline: likewise, to compare with: the newest like the candidate
         legs: fail, too, where the candidate's hybrid is below its keyword or vector leg
     """
-    gated = gate(baseline, candidate, despite=despite, max_drop=limits(max_drop), strict=strict, legs=legs)
+    gated = gate(
+        baseline, candidate, despite=despite, max_drop=parse_limits(max_drop), strict=strict, legs=legs
+    )
     text = gate_text(gated)
     say(text, end="")
     append_summary(text)

@@ -7,9 +7,17 @@ from itertools import chain
 from pathlib import Path
 
 from pgmnemo.errors import UsageError
-from runner.commands.compare.compared_run import PairedValues, pair, read_side
+from runner.commands.compare.compared_run import PairedValues, paired_values, read_side
 from runner.commands.compare.comparison import Change, Comparison, mismatches
-from runner.commands.compare.rows import DifferenceRow, Hypothesis, decide, dropped, family, moved, rows_of
+from runner.commands.compare.rows import (
+    DifferenceRow,
+    Hypothesis,
+    decide_comparison,
+    dropped_rows,
+    hypotheses,
+    moved_questions,
+    rows_of,
+)
 from runner.protocol.statistics.bootstrap import RESAMPLES
 from runner.report.formats import change, figure
 from runner.runs.manifest import MANIFEST
@@ -38,7 +46,7 @@ def compare(
     """
     before, after = read_side(Path(baseline)), read_side(Path(candidate))
     waived = mismatches(before, after, despite)
-    pairs = pair(before, after)
+    pairs = paired_values(before, after)
     _check_limits(max_drop, pairs)
     if before.digest(MANIFEST) == after.digest(MANIFEST):
         raise UsageError(
@@ -48,19 +56,19 @@ def compare(
     rows = tuple(chain.from_iterable(rows_of(p, before.run.views, resamples) for p in pairs))
     headline = before.run.headline
     view, views = before.run.headline_view, before.run.views
-    members = family(rows, headline, after.edition, before.run.choice.suite, view)
-    fallen = dropped(rows, max_drop, view)
+    members = hypotheses(rows, headline, after.edition, before.run.choice.suite, view)
+    fallen = dropped_rows(rows, max_drop, view)
     shown = [name for name in headline if name in {m.name for m in pairs[0].metrics}]
     return Comparison(
         baseline=before,
         candidate=after,
-        finding=decide(members, fallen),
+        finding=decide_comparison(members, fallen),
         reasons=tuple(_reasons(members, fallen, max_drop)),
         despite=waived,
         changes=tuple(_changes(before.run, after.run)),
         rows=rows,
         family=tuple(members),
-        moved=tuple(moved(p, metric, p.inside(views, view)) for p in pairs for metric in shown),
+        moved=tuple(moved_questions(p, metric, p.inside(views, view)) for p in pairs for metric in shown),
         max_drop=dict(max_drop),
         resamples=resamples,
     )

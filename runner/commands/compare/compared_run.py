@@ -18,7 +18,7 @@ from runner.protocol.metrics.score import JudgedQuestion, ScopeTable, ValueSheet
 from runner.records import ALL, Verdict, View
 from runner.report.citation import version
 from runner.report.formats import Figures
-from runner.runs.history import entries, histories, of_run
+from runner.runs.history import entries, entries_of_run, histories
 from runner.runs.manifest import MANIFEST
 from runner.runs.raw import RAW
 from runner.runs.results import Results, read_results
@@ -43,7 +43,7 @@ class ComparedRun(Results):
         """Deviations that became known after the run, from every HISTORY.md above the folder."""
         run, digest = self.run, self.digest(MANIFEST)
         found = [one for path in histories(self.folder) for one in entries(path)]
-        named = (one.values("deviation") for one in of_run(found, run.choice.suite, run.name, digest))
+        named = (one.values("deviation") for one in entries_of_run(found, run.choice.suite, run.name, digest))
         known = {escape_line(text) for text in run.deviations}
         return tuple(dict.fromkeys(text for texts in named for text in texts if text not in known))
 
@@ -130,7 +130,7 @@ class PairedValues:
         return sum(self.questions[i].size <= metric.k for i in chosen) if metric.scope_bound else 0
 
 
-def pair(before: ComparedRun, after: ComparedRun) -> tuple[PairedValues, ...]:
+def paired_values(before: ComparedRun, after: ComparedRun) -> tuple[PairedValues, ...]:
     """Return a Pair for each shared scope, in the order of the first run; the shared questions and metrics.
 
     Raises UsageError if the runs share no scope, no question of a scope, or no metric.

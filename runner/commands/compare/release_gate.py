@@ -11,7 +11,7 @@ from runner.commands.compare.compare_runs import NO_LIMITS, compare
 from runner.commands.compare.comparison import Comparison
 from runner.errors import UnusableRunError
 from runner.protocol.statistics.bootstrap import RESAMPLES
-from runner.report.component_comparison import ComponentComparison, against_legs
+from runner.report.component_comparison import ComponentComparison, compare_with_components
 from runner.runs.comparability import LEGS, differences
 from runner.runs.manifest import MANIFEST
 from runner.runs.results import Results
@@ -74,8 +74,8 @@ def gate(
     Raises what `compare` raises, RefusedError for a blocked run, and UsageError if `legs` are asked for of a
     run that has no legs.
     """
-    tried = newest(Path(candidate))
-    folders = {"baseline": newest(Path(baseline), tried), "candidate": tried}
+    tried = newest_run(Path(candidate))
+    folders = {"baseline": newest_run(Path(baseline), tried), "candidate": tried}
     for role, folder in folders.items():
         if Results(folder).blocked:
             raise UnusableRunError(f"the {role} {folder} is blocked and has no figure: read its BLOCKED.md")
@@ -93,7 +93,7 @@ def gate(
 def _legs(folder: Path) -> ComponentComparison:
     """Return the comparison of a run's hybrid with its legs; UsageError if the run cannot be compared."""
     results = Results(folder)
-    against = against_legs(results.metrics, results.run)
+    against = compare_with_components(results.metrics, results.run)
     if against.lacking:
         raise UsageError(
             f"--legs holds mode hybrid against its legs, and of {results.run.name} nothing can be said: "
@@ -102,7 +102,7 @@ def _legs(folder: Path) -> ComponentComparison:
     return against
 
 
-def newest(folder: Path, candidate: Path | None = None) -> Path:
+def newest_run(folder: Path, candidate: Path | None = None) -> Path:
     """Return `folder` when it is a results folder; else the last started of the finished runs in it.
 
     With a `candidate` to compare with, a different run, and one that differs from it in the fewest

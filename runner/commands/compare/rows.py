@@ -106,7 +106,7 @@ class MovedQuestions:
     lost: tuple[str, ...]
 
 
-def moved(pair: PairedValues, metric: str, chosen: Chosen) -> MovedQuestions:
+def moved_questions(pair: PairedValues, metric: str, chosen: Chosen) -> MovedQuestions:
     """Return the `chosen` questions that `metric` tells apart."""
     place = [m.name for m in pair.metrics].index(metric)
     moves = pair.moves[chosen, place]
@@ -158,7 +158,7 @@ def band(edition: Edition, suite: str, metric: str) -> float:
     return float(bands.get(metric, bands.get(pin, default)))
 
 
-def family(
+def hypotheses(
     rows: Sequence[DifferenceRow], headline: Collection[str], edition: Edition, suite: str, view: str = ALL
 ) -> list[Hypothesis]:
     """Return the headline metrics in every scope, over a view; a trivial one is no headline and left out."""
@@ -167,11 +167,11 @@ def family(
     members = []
     for row, p in zip(chosen, adjusted, strict=True):
         width = band(edition, suite, row.metric)
-        members.append(Hypothesis(row, p, width, finding(row, p, width)))
+        members.append(Hypothesis(row, p, width, decide_metric(row, p, width)))
     return members
 
 
-def finding(row: DifferenceRow, p_holm: float, width: float) -> ComparisonFinding:
+def decide_metric(row: DifferenceRow, p_holm: float, width: float) -> ComparisonFinding:
     """Return the word for one metric. A change must be shown and exceed the band; equality must be shown
     too.
     """
@@ -186,14 +186,14 @@ def finding(row: DifferenceRow, p_holm: float, width: float) -> ComparisonFindin
     return ComparisonFinding.INCONCLUSIVE
 
 
-def dropped(
+def dropped_rows(
     rows: Sequence[DifferenceRow], limits: Mapping[str, float], view: str = ALL
 ) -> list[DifferenceRow]:
     """Return the rows over a whole view that fell by more than the limit of their metric."""
     return [row for row in rows if row.of(view) and row.difference < -limits.get(row.metric, float("inf"))]
 
 
-def decide(members: Sequence[Hypothesis], fallen: Sequence[DifferenceRow]) -> ComparisonFinding:
+def decide_comparison(members: Sequence[Hypothesis], fallen: Sequence[DifferenceRow]) -> ComparisonFinding:
     """Return the word for the whole comparison."""
     findings = {member.finding for member in members}
     if fallen or ComparisonFinding.REGRESSED in findings:

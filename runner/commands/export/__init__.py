@@ -19,7 +19,7 @@ from runner.runs.output import check_new
 from runner.runs.raw import RAW
 from runner.runs.results import collector_paused, read_results
 from runner.runs.run import METRICS, RUN
-from runner.runs.storage import reported, write_file
+from runner.runs.storage import output_errors, write_file
 from runner.verification.context import RunContext
 
 Files = Iterator[tuple[str, str]]  # the path in the folder, and the text of each file
@@ -55,7 +55,7 @@ def export(
     if results.corpus_path is not None and not results.corpus_path.exists():
         raise UsageError(f"--corpus names {corpus}, which does not exist")
     draft = place.with_name(f".{place.name}.partial")
-    with reported(place):
+    with output_errors(place):
         try:
             draft.mkdir(parents=True)
         except FileExistsError:

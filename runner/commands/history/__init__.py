@@ -18,8 +18,8 @@ from pgmnemo.terminal import say
 from runner.errors import UnusableRunError
 from runner.options import Run
 from runner.records import Verdict
-from runner.runs.folder import is_local, keep
-from runner.runs.history import HISTORY, append_entry, entry_text, logged_manifests, own
+from runner.runs.folder import is_local, move_to_kept
+from runner.runs.history import HISTORY, append_entry, entry_text, history_of, logged_manifests
 from runner.runs.manifest import MANIFEST
 from runner.runs.results import Unreadable, read_results
 from runner.runs.run import Run as Record
@@ -71,7 +71,7 @@ def keep_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None
     Raises what `log_run` would raise for it, and OutputError if it cannot be moved.
     """
     _read(Path(folder), history)  # raises before a move if this is no run
-    return keep(Path(folder)) if is_local(Path(folder)) else Path(folder)
+    return move_to_kept(Path(folder)) if is_local(Path(folder)) else Path(folder)
 
 
 def log_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> tuple[Path, bool]:
@@ -148,7 +148,7 @@ def _demand_whole(results: RunContext) -> None:
 
 
 def _nearest(place: Path) -> Path:
-    found = own(place)
+    found = history_of(place)
     if found is None:
         raise UsageError(f"no folder above {place} holds a {HISTORY}: name the file with --history")
     return found

@@ -109,7 +109,7 @@ BEST = "best"
 NONE = "Among what was named, no run stands on a board."
 
 
-def markdown(found: Leaderboard) -> str:
+def leaderboard_markdown(found: Leaderboard) -> str:
     """Return the whole leaderboard, for a README or a pull request."""
     parts = ["# Leaderboard"]
     for group in found.groups:
@@ -129,14 +129,14 @@ def _board(board: Board) -> Iterator[str]:
     """Yield the table of a board, and below it every departure of its runs, each once."""
     metrics = [value["metric"] for value in board.rows[0].values]
     rows = [
-        (rank(board, row), f"`{row.label}`", row.version, *cells(row), behind(row), row.tuned_on,
+        (rank_text(board, row), f"`{row.label}`", row.version, *cells(row), behind_text(row), row.tuned_on,
          row.attested, row.verdict)
         for row in board.rows
     ]  # fmt: skip
     heads = ("", "run", "version", *metrics, "behind", "tuned on", "run by", "verdict")
     yield f"### {scope_words(board)}"
     yield table(heads, rows, f"rll{'r' * len(metrics)}rlll")
-    if labels := dict.fromkeys(f"- {verdict(row)}" for row in board.rows if row.deviations):
+    if labels := dict.fromkeys(f"- {verdict_text(row)}" for row in board.rows if row.deviations):
         yield "\n".join(labels)
 
 
@@ -153,7 +153,7 @@ def scope_words(board: Board) -> str:
     return f"Scope {board.scope}, n = {count(board.n)}, by {board.metric}"
 
 
-def rank(board: Board, row: BoardRow) -> str:
+def rank_text(board: Board, row: BoardRow) -> str:
     """`2`, or `2=` where another run shares it."""
     return f"{row.rank}=" if board.shared(row) else str(row.rank)
 
@@ -170,19 +170,19 @@ def cells(row: BoardRow) -> Iterator[str]:
     return (f"{value} {ends}" for _, value, ends in values(row))
 
 
-def behind(row: BoardRow) -> str:
+def behind_text(row: BoardRow) -> str:
     """Return the difference to the best with its interval, and whether it is one."""
     if row.behind is None:
         return BEST
-    return moved(row.behind) if row.behind.told_apart else f"{moved(row.behind)}, not told apart"
+    return gap_text(row.behind) if row.behind.told_apart else f"{gap_text(row.behind)}, not told apart"
 
 
-def moved(one: GapToBest) -> str:
+def gap_text(one: GapToBest) -> str:
     """Return a difference with its interval."""
     return difference(one.metric, one.difference, one.ci95_low, one.ci95_high)
 
 
-def verdict(row: BoardRow) -> str:
+def verdict_text(row: BoardRow) -> str:
     """Return `verified`, or `deviation: ` and every departure."""
     return ": ".join([row.verdict, *(["; ".join(row.deviations)] if row.deviations else [])])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from pgmnemo.terminal import say
-from runner.commands.leaderboard.board import markdown as text
+from runner.commands.leaderboard.board import leaderboard_markdown as text
 from runner.commands.leaderboard.ranking import leaderboard
-from runner.markdown import show
+from runner.markdown import print_markdown
 
 
 def leaderboard_command(*folders: str, markdown: bool = False, allowed_signers: Path | None = None) -> int:
@@ -22,5 +22,5 @@ def leaderboard_command(*folders: str, markdown: bool = False, allowed_signers: 
     if markdown:
         say(found, end="")
     else:
-        show(found)
+        print_markdown(found)
     return 0

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from runner.commands.compare.compared_run import pair
+from runner.commands.compare.compared_run import paired_values
 from runner.commands.leaderboard.board import (
     VALUE,
     Board,
@@ -21,10 +21,10 @@ from runner.commands.leaderboard.board import (
 from runner.commands.leaderboard.verified_runs import (
     VerifiedRun,
     Verify,
-    apart,
+    condition_differences,
+    condition_words,
     read_entry,
     results_folders,
-    words,
 )
 from runner.protocol.statistics.bootstrap import bootstrap_difference
 from runner.records import ALL, SearchScope
@@ -61,7 +61,7 @@ def _groups(entries: Iterable[VerifiedRun]) -> list[list[VerifiedRun]]:
     """Group runs that are alike; the largest group first, then in the order named."""
     groups: list[list[VerifiedRun]] = []
     for entry in entries:
-        alike = [group for group in groups if not any(apart(group[0].side, entry.side))]
+        alike = [group for group in groups if not any(condition_differences(group[0].side, entry.side))]
         if alike:
             alike[0].append(entry)
         else:
@@ -76,8 +76,8 @@ def _group(members: list[VerifiedRun], first: VerifiedRun) -> Group:
     return Group(
         title=f"{title[0].upper()}{title[1:]}{of}, {run.choice.level} level, embedder {run.embedder_name}, "
         f"protocol {run.protocol.version}",
-        alike=words(members[0].side),
-        apart=tuple(apart(first.side, members[0].side)),
+        alike=condition_words(members[0].side),
+        apart=tuple(condition_differences(first.side, members[0].side)),
         citable=corpus.citable,
         boards=tuple(_board(members, scope) for scope in run.scopes),
     )
@@ -140,7 +140,7 @@ def _made(
 
 def _behind(best: VerifiedRun, entry: VerifiedRun, scope: str, metric: str) -> GapToBest:
     """As `compare` computes it: the studentised bootstrap of the paired differences."""
-    [paired] = (one for one in pair(best.side, entry.side) if one.scope == scope)
+    [paired] = (one for one in paired_values(best.side, entry.side) if one.scope == scope)
     place = [known.name for known in paired.metrics].index(metric)
     chosen = paired.inside(best.side.run.views, best.side.run.headline_view)
     moves = paired.moves[chosen][:, [place]]

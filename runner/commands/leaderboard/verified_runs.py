@@ -100,20 +100,22 @@ def _definitions(side: ComparedRun) -> dict[str, str]:
 
 
 def _asked(side: ComparedRun) -> str:
-    return f"{comparability.asked(side.metrics, side.run):,}"
+    return f"{comparability.headline_questions(side.metrics, side.run):,}"
 
 
 def _major(side: ComparedRun) -> str:
     return str(side.metrics["metric_code"]).partition(".")[0]
 
 
-def words(side: ComparedRun) -> dict[str, str]:
+def condition_words(side: ComparedRun) -> dict[str, str]:
     """Return each condition as people read it."""
-    listed = {name: shorten(comparability.words(side.run, name)) for name in comparability.CONDITIONS}
+    listed = {
+        name: shorten(comparability.describe_condition(side.run, name)) for name in comparability.CONDITIONS
+    }
     return {**listed, QUESTIONS: _asked(side), DEFINITIONS: ", ".join(_definitions(side)), CODE: _major(side)}
 
 
-def apart(first: ComparedRun, other: ComparedRun) -> Iterator[str]:
+def condition_differences(first: ComparedRun, other: ComparedRun) -> Iterator[str]:
     """Yield one sentence for each condition in which `other` is not like `first`; another suite says it
     all.
     """

@@ -11,14 +11,14 @@ from pathlib import Path
 from pgmnemo import escaping
 from pgmnemo.errors import UsageError
 from runner.commands.score.score_rankings import VERDICT, WORDS, StatedScores, load, score
-from runner.markdown import show, table
+from runner.markdown import print_markdown, table
 from runner.protocol.datasets import SUITES
 from runner.records import ALL, Corpus, Json
 from runner.report.formats import Figures, count, figure, questions_of, shorten
 from runner.report.sections import counted, of_types, of_views, split
 from runner.runs.canonical import compact, tabular
 from runner.runs.run import TABLES
-from runner.runs.storage import reported
+from runner.runs.storage import output_errors
 
 QUERIES, DOCUMENTS = "queries.jsonl", "documents.jsonl"
 
@@ -61,7 +61,7 @@ def score_command(
     if json:
         print(tabular(stated.document, TABLES), end="")
     else:
-        show(markdown(stated))
+        print_markdown(markdown(stated))
     return 0
 
 
@@ -78,7 +78,7 @@ def write_ids(
     there = next((name for name in (QUERIES, DOCUMENTS) if (folder / name).exists()), None)
     if there:
         raise UsageError(f"--ids: {folder / there} is there, and nothing is overwritten; name another folder")
-    with reported(folder):
+    with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder / QUERIES, _queries(corpus))
         _write(folder / DOCUMENTS, _documents(corpus))

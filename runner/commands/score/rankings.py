@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from runner.errors import RankingsError
-from runner.protocol.datasets.corpus_file import CorpusFile, once
+from runner.protocol.datasets.corpus_file import CorpusFile, unique_object
 from runner.runs.raw import KEYS
 from runner.runs.storage import demand_regular
 
@@ -92,7 +92,7 @@ def _scores(text: str) -> dict[str, dict[str, Any]]:
     nothing.
     """
     try:
-        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=once)
+        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=unique_object)
     except (ValueError, RecursionError):
         return {}
     known = isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
@@ -116,7 +116,7 @@ def _raw(text: str, file: str) -> Iterator[Ranking]:
 
 def _raw_line(line: str, where: str) -> Ranking:
     try:
-        record = json.loads(line, parse_constant=_no_number, object_pairs_hook=once)
+        record = json.loads(line, parse_constant=_no_number, object_pairs_hook=unique_object)
     except (ValueError, RecursionError) as error:
         raise RankingsError(f"{where} is not JSON ({error}); write one object a line") from None
     if not isinstance(record, dict) or not {"question", "ranking"} <= set(record) <= set(KEYS):

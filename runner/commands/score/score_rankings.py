@@ -14,7 +14,7 @@ from runner.commands.score.validate_rankings import RankingValidator
 from runner.protocol.datasets import SUITES, Suite
 from runner.protocol.editions import Edition, current
 from runner.protocol.metrics import metrics_for
-from runner.protocol.metrics.document import readings_of, row
+from runner.protocol.metrics.document import figure_row, readings_of
 from runner.protocol.metrics.score import arrange
 from runner.protocol.metrics.score import score as score_rows
 from runner.records import ALL, Corpus, Json, Retrieval, View
@@ -98,8 +98,8 @@ class StatedScores:
             "metric_code": edition.metrics.code,
             "definitions": {name: metric.definition for name, metric in metrics_for(edition).items()},
             "intervals": scores.methods,
-            "results": [row(result) for result in scores.results],
-            "differences": [row(difference) for difference in scores.differences],
+            "results": [figure_row(result) for result in scores.results],
+            "differences": [figure_row(difference) for difference in scores.differences],
             "readings": list(self._readings()),
         }  # fmt: skip
 

@@ -15,8 +15,15 @@ from itertools import chain
 from typing import Any
 
 from runner.errors import CorpusError
-from runner.protocol.datasets.corpus import POOLED, Lessons, cut, speaker, suite_of
-from runner.protocol.datasets.corpus_file import CorpusFile, each, numbered, one_of, take, typed
+from runner.protocol.datasets.corpus import POOLED, Lessons, cut_lessons, speaker, suite_of
+from runner.protocol.datasets.corpus_file import (
+    CorpusFile,
+    check_list,
+    check_type,
+    number_repeats,
+    one_of,
+    take,
+)
 from runner.protocol.datasets.dates import anchored
 from runner.protocol.datasets.suite import Suite
 from runner.protocol.templates import Session, Turn
@@ -49,7 +56,7 @@ def _parts(size: str, source: CorpusFile, level: str) -> Iterator[tuple[Lessons,
     """Yield each chat of a folder, the project `<size>_<chat>`; CorpusError names the file."""
     for number, name in _chats(source):
         project = f"{size}_{number}"
-        batches = typed(source.within(name).document(), list, f"what {source.path / name} holds")
+        batches = check_type(source.within(name).document(), list, f"what {source.path / name} holds")
         sessions = [list(_messages(batch, name)) for batch in batches]
         messages = list(chain.from_iterable(sessions))
         if not messages:
@@ -83,14 +90,14 @@ def _chats(source: CorpusFile) -> list[tuple[int, str]]:
 
 def _messages(batch: Any, name: str) -> Iterator[Message]:
     """Yield the messages of a batch, all dated by the first time anchor of the batch or its messages."""
-    where = f"batch {typed(batch, dict, f'a batch of {name}').get('batch_number')} of {name}"
+    where = f"batch {check_type(batch, dict, f'a batch of {name}').get('batch_number')} of {name}"
     given = [
-        typed(message, dict, f"a message of {where}")
-        for exchange in each(batch, "turns", list, where)
+        check_type(message, dict, f"a message of {where}")
+        for exchange in check_list(batch, "turns", list, where)
         for message in exchange
     ]
     anchors = (one.get("time_anchor") for one in (batch, *given))
-    date = typed(next((anchor for anchor in anchors if anchor), ""), str, f"'time_anchor' of {where}")
+    date = check_type(next((anchor for anchor in anchors if anchor), ""), str, f"'time_anchor' of {where}")
     time = anchored(date, where) if date else None
     for message in given:
         identifier = message.get("id")
@@ -98,10 +105,12 @@ def _messages(batch: Any, name: str) -> Iterator[Message]:
             raise CorpusError(f"'id' of a message of {where} must be a number, but is {identifier!r}")
         role = take(message, "role", str, f"message {identifier} of {where}")
         content = take(message, "content", str, f"message {identifier} of {where}")
-        yield Message(str(identifier), Turn(role, bare(content), person=role != ASSISTANT), date, time)
+        yield Message(
+            str(identifier), Turn(role, without_plan_index(content), person=role != ASSISTANT), date, time
+        )
 
 
-def bare(content: str) -> str:
+def without_plan_index(content: str) -> str:
     """Return a message without its index in BEAM's plan."""
     without, cuts = CUT.subn("", content)
     return without.rstrip() if cuts else content
@@ -109,8 +118,8 @@ def bare(content: str) -> str:
 
 def _lessons(project: str, sessions: list[list[Message]]) -> Lessons:
     """Return each message; a batch is a session."""
-    ids = numbered(f"{project}/{message.id}" for message in chain.from_iterable(sessions))
-    for identifier, (_, [message], position) in zip(ids, cut(sessions, turns=True), strict=True):
+    ids = number_repeats(f"{project}/{message.id}" for message in chain.from_iterable(sessions))
+    for identifier, (_, [message], position) in zip(ids, cut_lessons(sessions, turns=True), strict=True):
         head = Segment(
             project=project,
             id=identifier,
@@ -127,14 +136,14 @@ def _questions(
 ) -> Iterator[Question]:
     """Yield the questions of a chat, in the order of the file."""
     place = source.path / name
-    types: Json = typed(source.within(name).document(), dict, f"what {place} holds")
-    entries = [(kind, entry) for kind in types for entry in each(types, kind, dict, str(place))]
+    types: Json = check_type(source.within(name).document(), dict, f"what {place} holds")
+    entries = [(kind, entry) for kind in types for entry in check_list(types, kind, dict, str(place))]
     for at, (kind, entry) in enumerate(entries):
         where = f"question {at} of {place}"
         yield Question(
             key=f"{project}/q{at}",
             project=project,
-            text=bare(take(entry, "question", str, where)).replace("\0", ""),
+            text=without_plan_index(take(entry, "question", str, where)).replace("\0", ""),
             type=one_of(kind, TYPES, f"the type of {where}"),
             evidence=tuple(_evidence(entry, where, project, segments)),
             as_of=now,

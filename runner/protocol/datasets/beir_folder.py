@@ -20,7 +20,7 @@ from typing import Any
 
 from pgmnemo.client.blank import is_blank
 from runner.errors import CorpusError
-from runner.protocol.datasets.corpus_file import CorpusFile, once
+from runner.protocol.datasets.corpus_file import CorpusFile, unique_object
 from runner.records import Json
 
 DOCUMENTS, QUERIES, JUDGED, TREC_JUDGED = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv", "qrels.txt"
@@ -40,7 +40,7 @@ COLUMNS = (
 """What tools call the columns of judgements, in small letters and without `_`."""
 
 
-def is_beir(source: CorpusFile) -> bool:
+def is_beir_folder(source: CorpusFile) -> bool:
     """Return whether the source is a folder with the documents and the questions of BEIR."""
     return source.path.is_dir() and all(_named(source, name) for name in (DOCUMENTS, QUERIES))
 
@@ -96,7 +96,7 @@ def _objects(source: CorpusFile, name: str) -> Iterator[tuple[Json, str]]:
             continue
         where = f"line {number:,} of {name}"
         try:
-            record = json.loads(line, object_pairs_hook=once)
+            record = json.loads(line, object_pairs_hook=unique_object)
         except (ValueError, RecursionError) as error:
             raise CorpusError(f"{where} is not JSON ({error}); write one object a line") from None
         if not isinstance(record, dict):

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from runner.protocol.datasets.corpus import Lessons, cut, speaker, suite_of
-from runner.protocol.datasets.corpus_file import CorpusFile, each, one_of, take, typed
+from runner.protocol.datasets.corpus import Lessons, cut_lessons, speaker, suite_of
+from runner.protocol.datasets.corpus_file import CorpusFile, check_list, check_type, one_of, take
 from runner.protocol.datasets.segment_store import OnDiskSegments
 from runner.protocol.templates import Session, Turn
 from runner.records import Evidence, Json, Question, Segment
@@ -48,21 +48,21 @@ def _cases(source: CorpusFile, name: str) -> Iterator[ConvoMemCase]:
     if CorpusFile(source.path / name).read().lstrip()[:1] == b"[":
         for at, test in enumerate(file.items()):
             given = _conversations(test, f"test case {at} of {where}")
-            items = each(test, "evidenceItems", dict, f"test case {at} of {where}")
+            items = check_list(test, "evidenceItems", dict, f"test case {at} of {where}")
             yield ConvoMemCase(f"{stem}/{at}", kind, given, items)
         return
-    document = typed(file.document(), dict, f"what {where} holds")
-    for at, item in enumerate(each(document, "evidence_items", dict, where)):
+    document = check_type(file.document(), dict, f"what {where} holds")
+    for at, item in enumerate(check_list(document, "evidence_items", dict, where)):
         yield ConvoMemCase(f"{stem}/{at}", kind, _conversations(item, f"item {at} of {where}"), [item])
 
 
 def _conversations(holder: Json, where: str) -> list[list[Turn]]:
-    found = enumerate(each(holder, "conversations", dict, where))
+    found = enumerate(check_list(holder, "conversations", dict, where))
     return [list(_turns(one, f"conversation {at} of {where}")) for at, one in found]
 
 
 def _turns(conversation: Json, where: str) -> Iterator[Turn]:
-    for at, message in enumerate(each(conversation, "messages", dict, where)):
+    for at, message in enumerate(check_list(conversation, "messages", dict, where)):
         yield _turn(message, f"message {at} of {where}")
 
 
@@ -73,7 +73,7 @@ def _turn(message: Json, where: str) -> Turn:
 
 def _lessons(case: ConvoMemCase, turns: bool) -> Lessons:
     """Return each message, or each conversation: neither has a date."""
-    for at, part, position in cut([list(enumerate(one, 1)) for one in case.conversations], turns):
+    for at, part, position in cut_lessons([list(enumerate(one, 1)) for one in case.conversations], turns):
         head = Segment(
             project=case.project,
             id=_id(case.project, at, part[0][0] if turns else 0, turns),
@@ -94,7 +94,7 @@ def _questions(case: ConvoMemCase, turns: bool) -> Iterator[Question]:
         where = f"item {at} of {case.project}"
         evidence = [
             one
-            for number, message in enumerate(each(item, "message_evidences", dict, where))
+            for number, message in enumerate(check_list(item, "message_evidences", dict, where))
             for one in _evidence(case, _turn(message, f"evidence {number} of {where}"), turns)
         ]
         yield Question(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from runner.protocol.datasets.corpus_file import CorpusFile, distinct
+from runner.protocol.datasets.corpus_file import CorpusFile, check_distinct
 from runner.protocol.datasets.segment_store import InMemorySegments, SegmentBuilder
 from runner.protocol.datasets.suite import Suite, Write
 from runner.protocol.templates import Session, Turn
@@ -23,7 +23,9 @@ Parts = Callable[[CorpusFile, str], Iterator[tuple[Lessons, Iterable[Question]]]
 """The lessons and questions of each project, one after the other, at a level."""
 
 
-def cut(sessions: Iterable[Sequence[T]], turns: bool) -> Iterator[tuple[int, Sequence[T], int | None]]:
+def cut_lessons(
+    sessions: Iterable[Sequence[T]], turns: bool
+) -> Iterator[tuple[int, Sequence[T], int | None]]:
     """Yield the lessons of a project: place of the session, turns of the lesson, and its position (§2.9).
 
     Where a lesson is one turn, positions count from 1 on; within a session they differ by 1, and between two
@@ -63,21 +65,21 @@ def suite_of(
                 said += len(session.turns)
             questions += asked
         counted = {**({"turns": said} if turns else {}), **(counts(questions) if counts else {})}
-        return made(source, name, level, kept.segments, questions, types, counted, **corpus)
+        return build_corpus(source, name, level, kept.segments, questions, types, counted, **corpus)
 
     return Suite(name, title, levels, tuple(types), read, **more)
 
 
-def made(
+def build_corpus(
     source: CorpusFile, suite: str, level: str, segments: Sequence[Segment], questions: Sequence[Question],
     types: Sequence[str], counts: dict[str, int], *, scopes: Sequence[SearchScope] = CONVERSATION,
     **more: Any,
 ) -> Corpus:  # fmt: skip
     """Return the corpus of the parts that were read; CorpusError for a repeated lesson or question."""
-    distinct((question.key for question in questions), f"in {source.path} the question")
+    check_distinct((question.key for question in questions), f"in {source.path} the question")
     if not isinstance(segments, StoredSegments):
         pairs = ((segment.project, segment.id) for segment in segments)
-        distinct(pairs, f"in {source.path} the segment")
+        check_distinct(pairs, f"in {source.path} the segment")
     return Corpus(
         suite=suite,
         path=str(source.path),

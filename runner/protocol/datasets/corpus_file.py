@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 from runner.errors import CorpusError
-from runner.protocol.editions import listed
+from runner.protocol.editions import list_digest
 from runner.records import Json
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair
 DAMAGED = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
-def once(pairs: list[tuple[str, Any]]) -> Json:
+def unique_object(pairs: list[tuple[str, Any]]) -> Json:
     """Return the object of these pairs, for `json.loads`; ValueError for two pairs with one key."""
     record = dict(pairs)
     if len(record) < len(pairs):
@@ -128,7 +128,7 @@ class CorpusFile:
     def sha256(self) -> str:
         """Hex digest of all unpacked bytes, reading what is left of them; of a folder, of its list."""
         if self._within:
-            return listed(self.files)
+            return list_digest(self.files)
         while self.read():
             pass
         return self._digest.hexdigest()
@@ -264,20 +264,20 @@ def take(record: Json, key: str, kind: type[T], where: str) -> T:
     """`record[key]`, which must be a `kind`; `where` says which item it is."""
     if key not in record:
         raise CorpusError(f"{where} has no {key!r}; its keys are: {', '.join(list(record)[:8]) or 'none'}")
-    return typed(record[key], kind, f"{key!r} of {where}")
+    return check_type(record[key], kind, f"{key!r} of {where}")
 
 
-def typed(value: Any, kind: type[T], where: str) -> T:
+def check_type(value: Any, kind: type[T], where: str) -> T:
     """`value`, which must be a `kind` (a bool is no number)."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise CorpusError(f"{where} must be {KINDS[kind]}, but is {_shown(value)}")
     return value
 
 
-def each(record: Json, key: str, kind: type[T], where: str) -> list[T]:
+def check_list(record: Json, key: str, kind: type[T], where: str) -> list[T]:
     """`record[key]`, which must be a list of `kind`."""
     values = take(record, key, list, where)
-    return [typed(value, kind, f"{key!r}[{at}] of {where}") for at, value in enumerate(values)]
+    return [check_type(value, kind, f"{key!r}[{at}] of {where}") for at, value in enumerate(values)]
 
 
 def one_of(value: T, known: Sequence[T], where: str) -> T:
@@ -287,7 +287,7 @@ def one_of(value: T, known: Sequence[T], where: str) -> T:
     return value
 
 
-def distinct(values: Iterable[str | tuple[str, str]], what: str) -> None:
+def check_distinct(values: Iterable[str | tuple[str, str]], what: str) -> None:
     """CorpusError when a value, or a pair of a project and an id, occurs twice."""
     for value, times in Counter(values).items():
         if times > 1:
@@ -295,7 +295,7 @@ def distinct(values: Iterable[str | tuple[str, str]], what: str) -> None:
             raise CorpusError(f"{what} {name!r} occurs twice")
 
 
-def numbered(values: Iterable[str]) -> Iterator[str]:
+def number_repeats(values: Iterable[str]) -> Iterator[str]:
     """Yield `values`; a repeated value becomes `<value>#2` and so on."""
     times: Counter[str] = Counter()
     for value in values:

@@ -17,8 +17,8 @@ import fastjsonschema
 
 from pgmnemo.client.blank import is_blank
 from runner.errors import CorpusError
-from runner.protocol.datasets.beir_folder import DOCUMENTS, QUERIES, documents, is_beir, questions
-from runner.protocol.datasets.corpus_file import CorpusFile, each, once, take
+from runner.protocol.datasets.beir_folder import DOCUMENTS, QUERIES, documents, is_beir_folder, questions
+from runner.protocol.datasets.corpus_file import CorpusFile, check_list, take, unique_object
 from runner.records import Json
 
 SCHEMA = Path(__file__).with_name("file.schema.json")
@@ -48,7 +48,7 @@ class CustomFile:
 
 def read_own(source: CorpusFile) -> CustomFile:
     """Return every session and question, each of its schema; CorpusError says which is not, and why."""
-    if is_beir(source):
+    if is_beir_folder(source):
         return _checked(_of_beir(source), source.path.name)
     if source.path.is_dir():
         lacking = " and ".join(name for name in (DOCUMENTS, QUERIES) if not (source.path / name).is_file())
@@ -103,7 +103,7 @@ def _is_lines(text: str) -> bool:
 def _parsed(text: str, file: str, line: int) -> Any:
     """Return the JSON value of a text that begins in `line` of the file."""
     try:
-        return json.loads(text, object_pairs_hook=once)
+        return json.loads(text, object_pairs_hook=unique_object)
     except json.JSONDecodeError as error:
         place = f"line {line + error.lineno - 1:,}, column {error.colno:,}"
         raise CorpusError(f"{file} is not JSON ({place}: {error.msg}); {SHAPE}") from None
@@ -142,7 +142,7 @@ def _whole(document: Any, file: str) -> CustomFile:
 
 
 def _entries(document: Json, key: str, file: str) -> Iterator[CustomEntry]:
-    for number, record in enumerate(each(document, key, dict, file), start=1):
+    for number, record in enumerate(check_list(document, key, dict, file), start=1):
         yield CustomEntry(record, f"{key[:-1]} {number:,} of {file}")
 
 
@@ -152,14 +152,14 @@ def _of_memini(document: Json, file: str) -> CustomFile:
     """
     sessions, questions = [], []
     _check_apart(document, "items", "sessions", file)
-    for number, item in enumerate(each(document, "items", dict, file), start=1):
+    for number, item in enumerate(check_list(document, "items", dict, file), start=1):
         where = f"item {number:,} of {file}"
         _check_apart(item, "content", "turns", where)
         turn = {"text": take(item, "content", str, where)}
         sessions.append(
             CustomEntry({"id": item.get("id"), "turns": [turn]}, where, {"turns[0].text": "content"})
         )
-    for number, item in enumerate(each(document, "questions", dict, file), start=1):
+    for number, item in enumerate(check_list(document, "questions", dict, file), start=1):
         where = f"question {number:,} of {file}"
         _check_apart(item, "gold", "evidence", where)
         gold, query = take(item, "gold", list, where), take(item, "query", str, where)

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from runner.errors import CorpusError
-from runner.protocol.datasets.corpus import POOL, made, speaker
+from runner.protocol.datasets.corpus import POOL, build_corpus, speaker
 from runner.protocol.datasets.corpus_file import CorpusFile
 from runner.protocol.datasets.custom import CustomEntry, read_own
 from runner.protocol.datasets.dates import Times
@@ -55,7 +55,7 @@ def read(source: CorpusFile, level: str, write: Write) -> Corpus:
     kinds = list(dict.fromkeys(question.type for question in questions))
     turns = sum(len(entry.record["turns"]) for entry in own.sessions)
     counts = {"turns": turns, **({"empty": len(own.empty)} if own.empty else {})}
-    return made(
+    return build_corpus(
         source, "file", level, tuple(segments), questions, kinds, counts,
         scopes=(SearchScope("project"), *pool), title=f"own data: {own.name}",
         clustered=len({question.project for question in questions if question.scored}) > 1,

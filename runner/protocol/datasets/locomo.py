@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from runner.errors import CorpusError
-from runner.protocol.datasets.corpus import POOLED, Lessons, cut, speaker, suite_of
-from runner.protocol.datasets.corpus_file import CorpusFile, each, one_of, take, typed
+from runner.protocol.datasets.corpus import POOLED, Lessons, cut_lessons, speaker, suite_of
+from runner.protocol.datasets.corpus_file import CorpusFile, check_list, check_type, one_of, take
 from runner.protocol.datasets.dates import spoken
 from runner.protocol.templates import Session, Turn
 from runner.records import Evidence, Json, Question, Segment
@@ -67,7 +67,7 @@ def _sessions(item: Json, project: str) -> list[Dialog]:
 def _session(conversation: Json, number: int, project: str) -> Dialog:
     where = f"session {number} of {project}"
     date = take(conversation, f"session_{number}_date_time", str, project)
-    turns = each(conversation, f"session_{number}", dict, project)
+    turns = check_list(conversation, f"session_{number}", dict, project)
     said = tuple(_turn(turn, number, f"turn {at + 1} of {where}") for at, turn in enumerate(turns))
     return Dialog(number, date, spoken(date, where), said)
 
@@ -81,13 +81,13 @@ def _turn(turn: Json, session: int, where: str) -> tuple[int, Turn]:
     said = Turn(
         take(turn, "speaker", str, where),
         take(turn, "text", str, where),
-        typed(caption, str, f"the caption of {where}"),
+        check_type(caption, str, f"the caption of {where}"),
     )
     return int(identifier[2]), said
 
 
 def _lessons(project: str, dialogs: Sequence[Dialog], turns: bool) -> Lessons:
-    for at, part, position in cut([dialog.turns for dialog in dialogs], turns):
+    for at, part, position in cut_lessons([dialog.turns for dialog in dialogs], turns):
         dialog, (number, first) = dialogs[at], part[0]
         head = Segment(
             project=project,
@@ -106,12 +106,14 @@ def _questions(
     now = max((session.time for session in sessions), default=None)
 
     def evidence(entry: Json, where: str) -> tuple[Evidence, ...]:
-        return resolve(each(entry, "evidence", str, where), project, segments, turns)
+        return resolve_evidence(check_list(entry, "evidence", str, where), project, segments, turns)
 
-    return asked(each(item, "qa", dict, project), CATEGORIES, project, project, now, evidence)
+    return locomo_questions(
+        check_list(item, "qa", dict, project), CATEGORIES, project, project, now, evidence
+    )
 
 
-def asked(
+def locomo_questions(
     entries: Sequence[Json],
     categories: Mapping[int, str],
     project: str,
@@ -133,7 +135,7 @@ def asked(
         )
 
 
-def resolve(
+def resolve_evidence(
     strings: Iterable[str], project: str, segments: Collection[str], turns: bool
 ) -> tuple[Evidence, ...]:
     """Return an Evidence for each distinct id in `strings`, in order; `segments` are the ids that exist."""

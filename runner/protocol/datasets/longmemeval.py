@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any
 
 from runner.errors import CorpusError
-from runner.protocol.datasets.corpus import POOL, Lessons, cut, speaker, suite_of
-from runner.protocol.datasets.corpus_file import CorpusFile, each, one_of, take, typed
+from runner.protocol.datasets.corpus import POOL, Lessons, cut_lessons, speaker, suite_of
+from runner.protocol.datasets.corpus_file import CorpusFile, check_list, check_type, one_of, take
 from runner.protocol.datasets.dates import slashed
 from runner.protocol.datasets.segment_store import InMemorySegments, OnDiskSegments, SegmentBuilder
 from runner.protocol.datasets.suite import PARITY, Suite, Write
@@ -59,7 +59,7 @@ def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Q
     for at, item in enumerate(source.items()):
         key = take(item, "question_id", str, f"item {at} of {source.path}")
         haystack = list(_haystack(item, key))
-        evidence = each(item, "answer_session_ids", str, key)
+        evidence = check_list(item, "answer_session_ids", str, key)
         foreign = foreign or any(chat.id not in evidence for chat in haystack)
         yield _lessons(key, haystack, turns), [_question(item, key, _cited(evidence, haystack, turns))]
     if not foreign:
@@ -94,7 +94,7 @@ def _haystack(item: Json, key: str) -> Iterator[HaystackSession]:
 
 def _lessons(key: str, haystack: Sequence[HaystackSession], turns: bool) -> Lessons:
     """Yield a lesson for each session or turn, with the session that its text comes from."""
-    for at, part, position in cut([chat.turns for chat in haystack], turns):
+    for at, part, position in cut_lessons([chat.turns for chat in haystack], turns):
         chat = haystack[at]
         head = Segment(
             project=key,
@@ -120,9 +120,9 @@ def _cited(evidence: Sequence[str], haystack: Sequence[HaystackSession], turns: 
 
 
 def _sessions(item: Json, key: str) -> Iterator[tuple[str, str, list[Json]]]:
-    identifiers = each(item, "haystack_session_ids", str, key)
-    dates = each(item, "haystack_dates", str, key)
-    sessions = each(item, "haystack_sessions", list, key)
+    identifiers = check_list(item, "haystack_session_ids", str, key)
+    dates = check_list(item, "haystack_dates", str, key)
+    sessions = check_list(item, "haystack_sessions", list, key)
     if not len(identifiers) == len(dates) == len(sessions):
         raise CorpusError(
             f"{key} has {len(identifiers)} haystack_session_ids, {len(dates)} haystack_dates "
@@ -134,7 +134,7 @@ def _sessions(item: Json, key: str) -> Iterator[tuple[str, str, list[Json]]]:
 def _turns(turns: list[Json], where: str) -> Iterator[MarkedTurn]:
     for at, turn in enumerate(turns):
         place = f"turn {at} of {where}"
-        turn = typed(turn, dict, place)
+        turn = check_type(turn, dict, place)
         role, content = take(turn, "role", str, place), take(turn, "content", str, place)
         if content.strip():
             said = Turn(role, content, person=role != ASSISTANT)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from runner.errors import CorpusError
-from runner.protocol.datasets.corpus import Lessons, cut, suite_of
-from runner.protocol.datasets.corpus_file import CorpusFile, each, one_of, take, typed
+from runner.protocol.datasets.corpus import Lessons, cut_lessons, suite_of
+from runner.protocol.datasets.corpus_file import CorpusFile, check_list, check_type, one_of, take
 from runner.protocol.datasets.segment_store import OnDiskSegments
 from runner.protocol.templates import Session, Turn
 from runner.records import Evidence, Json, Question, Segment
@@ -52,14 +52,14 @@ def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Q
 def _trajectories(source: CorpusFile, name: str) -> Iterator[Trajectory]:
     """Yield those of one file. Its category is its name, or the key above the topics."""
     where, stem = str(source.path / name), name.removesuffix(".json")
-    document = typed(source.within(name).document(), dict, f"what {where} holds")
+    document = check_type(source.within(name).document(), dict, f"what {where} holds")
     whole = {stem.rpartition("/")[2]: document} if _topics(document) else document
     for kind in whole:
         one_of(kind, TYPES, f"a category of {where}")
         place = stem if whole is not document else f"{stem}/{kind}"
         topics = take(whole, kind, dict, where)
         for topic in topics:
-            for at, record in enumerate(each(topics, topic, dict, f"{kind} of {where}")):
+            for at, record in enumerate(check_list(topics, topic, dict, f"{kind} of {where}")):
                 yield Trajectory(f"{place}/{topic}/{at}", kind, record)
 
 
@@ -72,7 +72,7 @@ def _steps(one: Trajectory) -> Steps:
     given = take(one.record, "message_list", list, one.project)
     nested = bool(given) and all(isinstance(part, list) for part in given)
     sessions = (
-        [list(typed(part, list, f"a session of {one.project}")) for part in given] if nested else [given]
+        [list(check_type(part, list, f"a session of {one.project}")) for part in given] if nested else [given]
     )
     return [
         [
@@ -87,7 +87,7 @@ def _step(message: Any, where: str) -> tuple[Turn, ...]:
     """Return what was said in one step, with its place and time where they stand beside it."""
     if isinstance(message, str):
         return (Turn("", message),)
-    record = typed(message, dict, where)
+    record = check_type(message, dict, where)
     user, assistant = (_said(record, names, where) for names in (USER, ASSISTANT))
     if not user and not assistant:
         raise CorpusError(f"{where} has none of: {', '.join((*USER, *ASSISTANT))}")
@@ -98,12 +98,12 @@ def _step(message: Any, where: str) -> tuple[Turn, ...]:
 
 def _said(record: Json, names: tuple[str, ...], where: str) -> str:
     value = next((record[name] for name in names if record.get(name)), "")
-    return typed(value, str, f"what is said in {where}")
+    return check_type(value, str, f"what is said in {where}")
 
 
 def _lessons(one: Trajectory, steps: Steps) -> Lessons:
     sessions = [list(enumerate(session)) for session in steps]
-    for number, [(at, step)], position in cut(sessions, turns=True):
+    for number, [(at, step)], position in cut_lessons(sessions, turns=True):
         head = Segment(one.project, _id(one.project, number, at), "", position=position)
         yield head, Session("", step, chat=True)
 

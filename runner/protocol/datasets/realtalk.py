@@ -13,10 +13,10 @@ from datetime import datetime
 from itertools import groupby
 
 from runner.errors import CorpusError
-from runner.protocol.datasets.corpus import POOLED, Lessons, cut, speaker, suite_of
-from runner.protocol.datasets.corpus_file import CorpusFile, each, numbered, take, typed
+from runner.protocol.datasets.corpus import POOLED, Lessons, cut_lessons, speaker, suite_of
+from runner.protocol.datasets.corpus_file import CorpusFile, check_list, check_type, number_repeats, take
 from runner.protocol.datasets.dates import dotted
-from runner.protocol.datasets.locomo import SESSION, TURN_ID, asked, segment_id
+from runner.protocol.datasets.locomo import SESSION, TURN_ID, locomo_questions, segment_id
 from runner.protocol.templates import Session, Turn
 from runner.records import Evidence, Json, Question, Segment
 
@@ -43,7 +43,7 @@ def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Q
     """Yield each chat of a folder; CorpusError names the file that is wrong."""
     turns = level == "turn"
     for name, project in _chats(source):
-        chat = typed(source.within(name).document(), dict, f"what {source.path / name} holds")
+        chat = check_type(source.within(name).document(), dict, f"what {source.path / name} holds")
         said = _said(chat, name)
         yield _lessons(project, said, turns), _questions(chat, name, project, said, turns)
 
@@ -71,7 +71,7 @@ def _said(chat: Json, name: str) -> list[ChatTurn]:
     said = [
         _turn(turn, f"turn {at + 1} of {key} of {name}")
         for key in keys
-        for at, turn in enumerate(each(chat, key, dict, name))
+        for at, turn in enumerate(check_list(chat, key, dict, name))
     ]
     return sorted(said, key=lambda one: one.session)
 
@@ -82,7 +82,7 @@ def _turn(turn: Json, where: str) -> ChatTurn:
     if identifier is None:
         raise CorpusError(f"'dia_id' of {where} is {given!r}, not D<session>:<turn>")
     date = take(turn, "date_time", str, where)
-    caption = typed(turn.get("blip_caption") or "", str, f"the caption of {where}")
+    caption = check_type(turn.get("blip_caption") or "", str, f"the caption of {where}")
     words = Turn(take(turn, "speaker", str, where), take(turn, "clean_text", str, where), caption)
     return ChatTurn(int(identifier[1]), int(identifier[2]), date, dotted(date, where), words)
 
@@ -91,8 +91,10 @@ def _lessons(project: str, said: Sequence[ChatTurn], turns: bool) -> Lessons:
     """Return each session, or each turn, with the time of the session's first turn."""
     sessions = [list(group) for _, group in groupby(said, lambda one: one.session)]
     firsts = [min(session, key=lambda one: one.time) for session in sessions]
-    parts = list(cut(sessions, turns))
-    ids = numbered(segment_id(project, firsts[at].session, part[0].number, turns) for at, part, _ in parts)
+    parts = list(cut_lessons(sessions, turns))
+    ids = number_repeats(
+        segment_id(project, firsts[at].session, part[0].number, turns) for at, part, _ in parts
+    )
     for identifier, (at, part, position) in zip(ids, parts, strict=True):
         head = Segment(
             project=project,
@@ -113,10 +115,10 @@ def _questions(
 
     def evidence(entry: Json, where: str) -> tuple[Evidence, ...]:
         given = entry.get("evidence")
-        strings = [given] if isinstance(given, str) else each(entry, "evidence", str, where)
+        strings = [given] if isinstance(given, str) else check_list(entry, "evidence", str, where)
         return resolve_spans(strings, project, known, turns)
 
-    return asked(each(chat, "qa", dict, name), CATEGORIES, project, name, now, evidence)
+    return locomo_questions(check_list(chat, "qa", dict, name), CATEGORIES, project, name, now, evidence)
 
 
 def resolve_spans(

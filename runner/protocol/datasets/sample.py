@@ -10,8 +10,8 @@ from pathlib import Path
 
 from runner.errors import CorpusError
 from runner.paths import ROOT
-from runner.protocol.datasets.corpus import CONVERSATION, POOL, made
-from runner.protocol.datasets.corpus_file import CorpusFile, distinct, each, one_of, take
+from runner.protocol.datasets.corpus import CONVERSATION, POOL, build_corpus
+from runner.protocol.datasets.corpus_file import CorpusFile, check_distinct, check_list, one_of, take
 from runner.protocol.datasets.dates import plain
 from runner.protocol.datasets.locomo import TURN_ID
 from runner.protocol.datasets.suite import Suite, Write
@@ -39,16 +39,18 @@ def read(source: CorpusFile, level: str, write: Write) -> Corpus:
     for at, item in enumerate(source.items()):
         project = take(item, "project", str, f"item {at} of {source.path}")
         _keys(item, PROJECT, project)
-        mine = [_segment(entry, project, write) for entry in each(item, "sessions", dict, project)]
+        mine = [_segment(entry, project, write) for entry in check_list(item, "sessions", dict, project)]
         ids = {segment.id for segment in mine}
         segments += mine
-        edges += (_edge(entry, project, ids) for entry in each(item, "edges", dict, project))
-        questions += (_question(entry, project, ids) for entry in each(item, "questions", dict, project))
-    corpus = made(
+        edges += (_edge(entry, project, ids) for entry in check_list(item, "edges", dict, project))
+        questions += (
+            _question(entry, project, ids) for entry in check_list(item, "questions", dict, project)
+        )
+    corpus = build_corpus(
         source, "sample", level, tuple(segments), questions, TYPES, {"edges": len(edges)},
         scopes=(*CONVERSATION, POOL), edges=tuple(edges), labels=(TURN_ID,),
     )  # fmt: skip
-    distinct((f"{edge.source} → {edge.target}" for edge in edges), f"in {source.path} the edge")
+    check_distinct((f"{edge.source} → {edge.target}" for edge in edges), f"in {source.path} the edge")
     return corpus
 
 
@@ -69,7 +71,7 @@ def _segment(entry: Json, project: str, write: Write) -> Segment:
     identifier = _own(take(entry, "id", str, f"a session of {project}"), project)
     _keys(entry, SESSION, identifier)
     date = take(entry, "date", str, identifier)
-    turns = tuple(_turn(turn, identifier) for turn in each(entry, "turns", str, identifier))
+    turns = tuple(_turn(turn, identifier) for turn in check_list(entry, "turns", str, identifier))
     written = write(Session(date, turns))
     importance = take(entry, "importance", int, identifier)
     return Segment(
@@ -107,7 +109,7 @@ def _question(entry: Json, project: str, ids: Collection[str]) -> Question:
         project=project,
         text=take(entry, "question", str, key),
         type=one_of(take(entry, "type", str, key), TYPES, f"'type' of {key}"),
-        evidence=tuple(_evidence(each(entry, "evidence", str, key), key, ids)),
+        evidence=tuple(_evidence(check_list(entry, "evidence", str, key), key, ids)),
         as_of=plain(take(entry, "as_of", str, key), key),
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pgmnemo.errors import UsageError
 from pgmnemo.passages.windows import characters
 from runner.errors import CorpusError
-from runner.protocol.datasets.beir_folder import is_beir
+from runner.protocol.datasets.beir_folder import is_beir_folder
 from runner.protocol.datasets.corpus_file import CorpusFile
 from runner.protocol.datasets.locate import locate, locate_folder
 from runner.protocol.editions import Edition, PassagePins, current
@@ -202,7 +202,7 @@ def _given(suite: str, data: Path | None) -> Path:
     path = data.expanduser()
     if path == Path():
         raise CorpusError("--data is empty, or '.', and a folder is no file; name a JSON or JSONL file")
-    if not isfile(path) and not is_beir(CorpusFile(path)):
+    if not isfile(path) and not is_beir_folder(CorpusFile(path)):
         raise CorpusError(
             f"--data names {path}, which is no file and no folder of BEIR or may not be read; name a JSON or "
             "JSONL file"

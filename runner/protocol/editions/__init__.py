@@ -17,7 +17,7 @@ from runner.protocol.editions.load import (
     demand_known,
     edition,
     known,
-    listed,
+    list_digest,
     registered_files,
 )
 
@@ -36,6 +36,6 @@ __all__ = [
     "demand_known",
     "edition",
     "known",
-    "listed",
+    "list_digest",
     "registered_files",
 ]

@@ -68,7 +68,7 @@ def edition(version: str, folder: Path = FOLDER) -> Edition:
     try:
         return msgspec.convert({**tables, **hashes}, Edition)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{pins}: {words(error, tables)}; restore it from the repository") from None
+        raise UsageError(f"{pins}: {describe_error(error, tables)}; restore it from the repository") from None
 
 
 def tables_of(pins: Path) -> dict[str, Any]:
@@ -83,17 +83,17 @@ def tables_of(pins: Path) -> dict[str, Any]:
     base = pins.parents[1] / former["version"] / PINS
     if sha256(_bytes(base)).hexdigest() != former["pins_sha256"]:
         raise UsageError(f"{base} is not the file that {pins} follows; restore both from the repository")
-    return added(tables_of(base), tables)
+    return merged(tables_of(base), tables)
 
 
-def added(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Return `base` with `more`: tables are merged, lists are appended, any other value is replaced."""
     return {**base, **{name: _added(base.get(name), value) for name, value in more.items()}}
 
 
 def _added(base: Any, value: Any) -> Any:
     if isinstance(base, dict) and isinstance(value, dict):
-        return added(base, value)
+        return merged(base, value)
     return [*base, *value] if isinstance(base, list) and isinstance(value, list) else value
 
 
@@ -114,7 +114,7 @@ def _named(folder: Path) -> str:
     return place.relative_to(ROOT).as_posix() if place.is_relative_to(ROOT) else str(place)
 
 
-def listed(files: Mapping[str, str]) -> str:
+def list_digest(files: Mapping[str, str]) -> str:
     """SHA-256 of the list of a folder's files: a line `<sha256>  <name>` each, in order of name."""
     lines = (f"{files[name]}  {name}\n" for name in sorted(files))
     return sha256("".join(lines).encode()).hexdigest()
@@ -135,7 +135,7 @@ def registered_files(edition: Edition, suite: str) -> Mapping[str, str]:
 def _files(path: Path, pinned: str) -> Mapping[str, str]:
     lines = _bytes(path).decode().splitlines()
     files = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    if listed(files) != pinned:
+    if list_digest(files) != pinned:
         raise PgmnemoError(f"{path} is not the list that its edition pins; restore it from the repository")
     return MappingProxyType(files)
 
@@ -150,7 +150,7 @@ def _bytes(path: Path) -> bytes:
         ) from None
 
 
-def words(error: msgspec.ValidationError, tables: Mapping[str, Any]) -> str:
+def describe_error(error: msgspec.ValidationError, tables: Mapping[str, Any]) -> str:
     """msgspec's sentence, with the name of the pin's table."""
     what, _, path = str(error).partition(" - at `$")
     place = path.strip("`").lstrip(".")

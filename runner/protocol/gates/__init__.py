@@ -9,7 +9,7 @@ from functools import cache
 
 from pgmnemo.registry import Registry, members
 from runner.protocol.editions import Edition
-from runner.protocol.gates.gate import Gate, GateFinding, RunFacts, deviations, judge, not_yet
+from runner.protocol.gates.gate import Gate, GateFinding, RunFacts, deviations, not_yet, overall_verdict
 from runner.records import GateResult, Status
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "deviations",
     "gate_named",
     "gates_of",
-    "judge",
     "not_yet",
+    "overall_verdict",
 ]  # fmt: skip
 
 

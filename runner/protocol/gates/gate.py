@@ -106,7 +106,7 @@ def not_yet(expected: str) -> GateFinding:
     return GateFinding(Status.NOT_YET, expected, "not known before the run")
 
 
-def judge(results: Iterable[GateResult]) -> Verdict:
+def overall_verdict(results: Iterable[GateResult]) -> Verdict:
     """Return the worst answer decides; a gate that is NOT_YET checked does not count (`check_all` leaves
     none).
     """

@@ -17,7 +17,7 @@ from runner.protocol.metrics.metric import metric_named, metrics_for
 from runner.protocol.metrics.score import ScopeTable, arrange, score
 from runner.records import Difference, Json, Retrieval, Score, SearchScope
 from runner.runs.canonical import METRIC_DIGITS, significant
-from runner.runs.comparability import pairs
+from runner.runs.comparability import strategy_pairs
 from runner.runs.run import Run
 
 
@@ -62,7 +62,7 @@ def readings_of(
 TEMPORAL = "temporal"  # the component that an anchor adds, of pgmnemo as of a strategy
 
 
-def anchored(run: Run, rows: Iterable[Retrieval]) -> Iterator[Json]:
+def anchor_rows(run: Run, rows: Iterable[Retrieval]) -> Iterator[Json]:
     """Yield a row for each system with an anchor and each of its scopes: questions asked, and acted on.
 
     An anchor acted on a question if the question's time adds to the score of a lesson in the first ten ranks,
@@ -104,7 +104,7 @@ def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> 
     edition, views = run.edition, {view.name: view for view in run.views}
     scores = score(
         rows, edition, views=views, clustered=run.corpus.clustered, cutoffs=run.cutoffs, code=code,
-        pairs=list(pairs(run)),
+        pairs=list(strategy_pairs(run)),
     )  # fmt: skip
     document = metrics_document(
         run,
@@ -114,7 +114,7 @@ def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> 
         definitions={name: metric.definition for name, metric in metrics_for(edition, run.cutoffs).items()},
         intervals=scores.methods,
     )
-    return document | {"readings": _readings(run, rows), "anchored": list(anchored(run, rows))}
+    return document | {"readings": _readings(run, rows), "anchored": list(anchor_rows(run, rows))}
 
 
 def _readings(run: Run, rows: Sequence[Retrieval]) -> list[Json]:
@@ -159,8 +159,8 @@ def metrics_document(
         "metric_code": code,
         "definitions": dict(definitions),
         "intervals": dict(intervals),
-        "results": [row(score) for score in results],
-        "differences": [row(difference) for difference in differences],
+        "results": [figure_row(score) for score in results],
+        "differences": [figure_row(difference) for difference in differences],
     }
 
 
@@ -171,7 +171,7 @@ def _corpus(run: Run) -> Json:
     return {"suite": run.choice.suite, "title": facts.pop("title"), "granularity": run.choice.level, **facts}
 
 
-def row(record: Score | Difference) -> Json:
+def figure_row(record: Score | Difference) -> Json:
     """Return a figure as a row of the document."""
     values = asdict(record)
     what = " ".join(str(value) for value in values.values() if isinstance(value, str))

@@ -59,7 +59,7 @@ def score_interval(differences: Floats, clusters: Sequence[Hashable] | None = No
     `clusters` names the cluster of each question. With one cluster the interval is all of [-1, 1].
     """
     mean = by_cluster(differences, clusters).mean
-    found = evidence(differences, clusters)
+    found = score_test_input(differences, clusters)
     if found is None:
         return Interval.unknown(mean)
     reach = np.array([t_quantile((1 + CONFIDENCE) / 2, freedom) for freedom in found.freedom])
@@ -71,7 +71,7 @@ def score_p(differences: Floats, clusters: Sequence[Hashable] | None = None) -> 
     """Return two-sided p value of "no difference" for each column: below 0.05 where the interval leaves 0
     out.
     """
-    found = evidence(differences, clusters)
+    found = score_test_input(differences, clusters)
     if found is None:
         return np.ones(differences.shape[1])
     seen = np.abs(found.statistic(np.zeros_like(found.won)))
@@ -80,7 +80,7 @@ def score_p(differences: Floats, clusters: Sequence[Hashable] | None = None) -> 
     )
 
 
-def evidence(differences: Floats, clusters: Sequence[Hashable] | None) -> ScoreTestInput | None:
+def score_test_input(differences: Floats, clusters: Sequence[Hashable] | None) -> ScoreTestInput | None:
     """Return the shares, the effective number of questions and the degrees of freedom; None for one
     cluster.
     """

@@ -76,7 +76,7 @@ def _line(turn: Turn, chat: bool, captions: bool) -> Line:
     return Line(line, turn.words.replace("\0", "") if chat else line, turn.person)
 
 
-def said(session: Session, pins: PassagePins, *, date: bool = False) -> WrittenText:
+def people_turns(session: Session, pins: PassagePins, *, date: bool = False) -> WrittenText:
     """Return the turns of people; without any, the first turn, as in passages (PROTOCOL.md §2.6)."""
     turns = [turn for turn in session.turns if turn.person] or session.turns[:1]
     bare = tuple(replace(turn, speaker="") for turn in turns)
@@ -91,9 +91,9 @@ UNDATED_WITHOUT_CAPTIONS = Template(
     "every turn, without the date and captions of photos", partial(write, date=False, captions=False)
 )
 UNDATED = Template("every turn and the captions of photos, without the date", partial(write, date=False))
-USER_ONLY = Template("the words of people alone, without who says them and without the date", said)
+USER_ONLY = Template("the words of people alone, without who says them and without the date", people_turns)
 USER_ONLY_DATED = Template(
-    "the words of people alone, without who says them, below the date", partial(said, date=True)
+    "the words of people alone, without who says them, below the date", partial(people_turns, date=True)
 )
 TEMPLATES: Parts[Template] = Parts(
     "text",

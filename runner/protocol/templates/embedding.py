@@ -94,7 +94,7 @@ def embed_corpus(
     )
 
 
-def rehearse(
+def estimate_embedding(
     corpus: Corpus,
     embedder: Embedder,
     cache_dir: Path | None,

@@ -54,7 +54,7 @@ def _places(gold: Sequence[str], answer: Retrieval | None) -> list[int]:
     return [ids.index(segment) + 1 if segment in ids else NOWHERE for segment in gold]
 
 
-def standings(rows: Iterable[Retrieval]) -> dict[str, ScopeAnswers]:
+def ranks_by_scope(rows: Iterable[Retrieval]) -> dict[str, ScopeAnswers]:
     """Return the scopes by name, in the order in which they first appear."""
     scopes: dict[str, ScopeAnswers] = {}
     for row in rows:

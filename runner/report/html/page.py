@@ -19,10 +19,10 @@ from runner.records import Json, Retrieval, Verdict
 from runner.report import formats
 from runner.report.formats import Figures
 from runner.report.html import panels, summary
-from runner.report.html.gold_ranks import Curve, ScopeAnswers, arm_curves, ceiling_curves, standings
+from runner.report.html.gold_ranks import Curve, ScopeAnswers, arm_curves, ceiling_curves, ranks_by_scope
 from runner.report.html.plots import CEILING, arm_class, component_class, names
 from runner.report.html.questions import AnsweringSystem, questions, texts_of
-from runner.report.render import shown, template
+from runner.report.render import template, template_values
 from runner.runs.run import Run
 
 PAGE, TEMPLATE = "report.html", "pgmnemo/page/5"
@@ -56,19 +56,19 @@ def page_template(text: str) -> str:
 
 
 @cache
-def inlined(names: tuple[Path | str, ...]) -> str:
+def inline_assets(names: tuple[Path | str, ...]) -> str:
     """Styles or scripts one after another; a name is of a file in `assets`, or a path of its own."""
     return "\n".join((FOLDER / "assets" / name).read_text(encoding="utf-8").strip() for name in names)
 
 
-def dressed(styles: tuple[Path | str, ...], scripts: tuple[Path | str, ...]) -> dict[str, object]:
+def page_frame(styles: tuple[Path | str, ...], scripts: tuple[Path | str, ...]) -> dict[str, object]:
     """Return what the template of every page takes: its style and script, and the policy that lets this one
     run.
     """
-    script = inlined(scripts)
+    script = inline_assets(scripts)
     allowed = b64encode(sha256(script.encode()).digest()).decode()
     return {
-        "style": Markup(inlined(styles)), "script": Markup(script), "script_source": f"sha256-{allowed}"
+        "style": Markup(inline_assets(styles)), "script": Markup(script), "script_source": f"sha256-{allowed}"
     }  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def render_page(
     """
     if run.verdict is Verdict.BLOCKED:
         raise OutputError(f"{run.name} is blocked and has no report: read its BLOCKED.md")
-    figures, scopes = Figures(metrics, run.headline_view), standings(rows)
+    figures, scopes = Figures(metrics, run.headline_view), ranks_by_scope(rows)
     if not scopes:
         raise OutputError(f"{run.name} has no ranking to show")
     curves = {name: _curves(scope, figures) for name, scope in scopes.items()}
@@ -98,8 +98,8 @@ def render_page(
     words = {CEILING: "the best that any ranking can reach with this gold"}
     words |= {arm.name: arm.words for arm in run.arms}
     return template(FOLDER / "templates" / "page.html.j2").render(
-        **shown(metrics, run, figures),
-        **dressed(STYLES, SCRIPTS),
+        **template_values(metrics, run, figures),
+        **page_frame(STYLES, SCRIPTS),
         opening=summary,
         places=[
             _place(metrics, run, figures, scopes[name], curves[name], document) for name in header["scopes"]

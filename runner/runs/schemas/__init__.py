@@ -26,7 +26,7 @@ SCHEMAS: Registry[Path] = Registry(
 )
 
 
-def fault(schema: str | Path, document: Any) -> str | None:
+def schema_fault(schema: str | Path, document: Any) -> str | None:
     """Return what about `document` is not of a schema, by name or file, as half a sentence; None when all is.
 
     Raises UsageError for the name of a schema that is not published here.
@@ -38,7 +38,7 @@ def fault(schema: str | Path, document: Any) -> str | None:
     return None
 
 
-def known(kind: str) -> list[str]:
+def known_versions(kind: str) -> list[str]:
     """Return every published version of one kind: `run`, `metrics`, `raw`, `timings` or `manifest`."""
     return [name for name in SCHEMAS if name.startswith(f"{PREFIX}{kind}/")]
 

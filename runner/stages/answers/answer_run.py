@@ -25,8 +25,8 @@ from runner.runs.canonical import pretty
 from runner.runs.folder import RunFolder, pin_plan, results_base
 from runner.runs.record_files import RecordFile
 from runner.runs.storage import write_file
-from runner.stages.answers.document import PAGE, document, markdown
-from runner.stages.answers.judge import asks, digest, judge_prompts, judged
+from runner.stages.answers.document import PAGE, answers_document, markdown
+from runner.stages.answers.judge import judge_answer, judge_prompts, needs_judge, prompts_digest
 from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, AnswerLine, Judgement, line_of
 from runner.stages.answers.options import AnswerOptions
 from runner.stages.answers.source_run import SourceRun, read_errors, read_material
@@ -92,7 +92,9 @@ def answer(
             again = list(_judge(work, _judged_twice(work, said), told, again=True).values())
         material.unchanged()
         models = (reader, judge)
-        made = document(material, options, models, digest(prompts), said, verdicts, again, wrong, started)
+        made = answers_document(
+            material, options, models, prompts_digest(prompts), said, verdicts, again, wrong, started
+        )
         write_file(folder.path / DOCUMENT, pretty(made))
         write_file(folder.path / PAGE, markdown(made))
         return AnswerRun(folder.finish(current().schemas), made)
@@ -133,7 +135,7 @@ def _judge(
 
     def one(name: str) -> Judgement:
         question, key = work.material.questions[name].text, work.material.keys[name]
-        return judged(work.judge, work.prompts, question, key, said[name], again)
+        return judge_answer(work.judge, work.prompts, question, key, said[name], again)
 
     held = [line for line in lines.held if line.again is again and _stands(line, said)]
     label = "verdicts again" if again else "verdicts"
@@ -145,12 +147,12 @@ def _stands(line: Judgement, said: Mapping[str, AnswerLine]) -> bool:
     missing answer.
     """
     answer = said.get(line.question)
-    return answer is not None and (bool(line.reply) or not asks(line.rule, answer))
+    return answer is not None and (bool(line.reply) or not needs_judge(line.rule, answer))
 
 
 def _judged_twice(work: AnswerRunState, said: Mapping[str, AnswerLine]) -> dict[str, AnswerLine]:
     """Return some of the judged answers, spread evenly."""
-    names = [name for name in said if asks(work.material.keys[name].rule, said[name])]
+    names = [name for name in said if needs_judge(work.material.keys[name].rule, said[name])]
     most = work.options.judge_again
     return {name: said[name] for name in _evenly(names, most)} if most else {}
 
@@ -192,7 +194,7 @@ def _folder(work: AnswerRunState) -> Iterator[tuple[RunFolder, datetime]]:
         "run": run.name, "manifest": material.manifest, "arm": material.arm, "scope": material.scope,
         "k": options.k, "context_chars": options.context_chars, "limit": options.limit,
         "max_tokens": options.max_tokens, "reader": [reader.model, reader.service.where],
-        "judge": [judge.model, judge.service.where], "judge_prompts": digest(work.prompts),
+        "judge": [judge.model, judge.service.where], "judge_prompts": prompts_digest(work.prompts),
     }  # fmt: skip
     with RunFolder.resume(options.resume) if options.resume else RunFolder.start(base, name) as folder:
         started = pin_plan(folder.path, plan, datetime.now(UTC).isoformat())

@@ -12,7 +12,7 @@ from runner.records import Json
 from runner.report.formats import MISSING
 from runner.runs.environment import code
 from runner.runs.run import Run, moment
-from runner.stages.answers.figures import FigureInputs, counted, figures, usage
+from runner.stages.answers.figures import FigureInputs, answer_counts, figures, token_usage
 from runner.stages.answers.lines import AnswerLine, Judgement
 from runner.stages.answers.options import AnswerOptions
 from runner.stages.answers.source_run import READER, SourceRun
@@ -25,7 +25,7 @@ NO_RECALL = (
 )
 
 
-def document(
+def answers_document(
     material: SourceRun,
     options: AnswerOptions,
     models: tuple[ChatModel, ChatModel],
@@ -41,7 +41,7 @@ def document(
     return {
         "schema": SCHEMA,
         "run": {
-            **of_run(material.results.run), "manifest_sha256": material.manifest,
+            **describe_run(material.results.run), "manifest_sha256": material.manifest,
             "arm": material.arm, "scope": material.scope, "k": options.k,
             "context_chars": options.context_chars,
         },
@@ -53,12 +53,12 @@ def document(
             "model": judge.model, "url": judge.service.where, "prompts_sha256": prompts,
             "own_words": options.judge_prompts is None, "temperature": 0, "seed": judge.seed,
         },
-        **counted(said, verdicts, again),
+        **answer_counts(said, verdicts, again),
         "known_key_errors": [name for name in said if name in wrong],
         "figures": figures(FigureInputs.of(material), said, verdicts, wrong),
         "usage": {
-            "reader": usage(list(said.values()), reader.model, options.prices),
-            "judge": usage([*verdicts.values(), *again], judge.model, options.prices),
+            "reader": token_usage(list(said.values()), reader.model, options.prices),
+            "judge": token_usage([*verdicts.values(), *again], judge.model, options.prices),
         },
         "code": {"commit": made.commit, "dirty": made.dirty},
         "started": moment(started),
@@ -66,7 +66,7 @@ def document(
     }  # fmt: skip
 
 
-def of_run(run: Run) -> Json:
+def describe_run(run: Run) -> Json:
     """Return the facts of the run that was read."""
     return {
         "name": run.name, "suite": run.choice.suite, "protocol": run.protocol.version,

@@ -100,7 +100,7 @@ def _row(
     return row | rounded | {"n": len(names)}
 
 
-def counted(
+def answer_counts(
     said: Mapping[str, AnswerLine], verdicts: Mapping[str, Judgement], again: Sequence[Judgement]
 ) -> dict[str, Any]:
     """Return questions, refusals, failures, verdicts in prose, and the judge's agreement with itself."""
@@ -110,11 +110,11 @@ def counted(
         "reader_failures": sum(bool(one.failed) for one in said.values()),
         "judge_failures": sum(bool(one.failed) for one in verdicts.values()),
         "prose": sum(not one.plain and not one.failed for one in verdicts.values()),
-        "agreement": agreement(verdicts, again),
+        "agreement": judge_agreement(verdicts, again),
     }
 
 
-def agreement(verdicts: Mapping[str, Judgement], again: Sequence[Judgement]) -> Json:
+def judge_agreement(verdicts: Mapping[str, Judgement], again: Sequence[Judgement]) -> Json:
     """Return how often the judge said the same when it was asked a second time, and Cohen's kappa of the
     two.
     """
@@ -132,7 +132,7 @@ def agreement(verdicts: Mapping[str, Judgement], again: Sequence[Judgement]) -> 
     return {"n": len(pairs), "same": round(same, 4), "kappa": kappa}
 
 
-def usage(
+def token_usage(
     lines: Sequence[AnswerLine | Judgement], model: str, prices: Mapping[str, tuple[float, float]]
 ) -> Json:
     """Return the answered calls, their tokens, and their cost if a price was given."""

@@ -116,12 +116,12 @@ def judge_prompts(path: Path | None) -> Mapping[str, str]:
     return {**JUDGE, **given}
 
 
-def digest(templates: Mapping[str, str]) -> str:
+def prompts_digest(templates: Mapping[str, str]) -> str:
     """SHA-256 over prompts, by name."""
     return sha256(json.dumps(dict(sorted(templates.items()))).encode()).hexdigest()
 
 
-def judged(
+def judge_answer(
     chat: ChatModel,
     prompts: Mapping[str, str],
     question: str,
@@ -133,14 +133,14 @@ def judged(
     judge's.
     """
     verdict = partial(Judgement, said.question, key.rule, again=again)
-    if not asks(key.rule, said):
-        return verdict("", *by_reply(key.rule, "", said))
+    if not needs_judge(key.rule, said):
+        return verdict("", *verdict_of_reply(key.rule, "", said))
     prompt = prompts[key.rule].format(question=question, key=key.answer, response=said.answer)
     try:
         reply = chat.ask(prompt, TOKENS)
     except ModelError as error:
         return verdict("", False, False, failed=str(error))
-    right, plain = (False, False) if reply.refused else by_reply(key.rule, reply.text, said)
+    right, plain = (False, False) if reply.refused else verdict_of_reply(key.rule, reply.text, said)
     return replace(
         verdict(reply.text, right, plain),
         failed=f"the judge refused ({reply.refused})" if reply.refused else "",
@@ -149,7 +149,7 @@ def judged(
     )
 
 
-def by_reply(rule: str, reply: str, said: AnswerLine) -> tuple[bool, bool]:
+def verdict_of_reply(rule: str, reply: str, said: AnswerLine) -> tuple[bool, bool]:
     """Return whether an answer is right, and whether the judge said so in one word.
 
     Right is LongMemEval's rule: the reply holds the word yes, in any case. An adversarial question of LoCoMo
@@ -162,7 +162,7 @@ def by_reply(rule: str, reply: str, said: AnswerLine) -> tuple[bool, bool]:
     return "yes" in reply.lower(), PLAIN.fullmatch(reply) is not None
 
 
-def asks(rule: str, said: AnswerLine) -> bool:
+def needs_judge(rule: str, said: AnswerLine) -> bool:
     """Return whether a judge is asked at all."""
     return not (said.refused or said.failed or rule == ADVERSARIAL)
 
@@ -176,11 +176,11 @@ def locomo_f1(rule: str, answer: str, key: str) -> float:
     if rule == ADVERSARIAL:
         return float(any(words in answer.lower() for words in NOTHING_SAID))
     if rule == "multi-hop":
-        return fmean(max(overlap(said, part) for said in answer.split(",")) for part in key.split(","))
-    return overlap(answer, key)
+        return fmean(max(token_f1(said, part) for said in answer.split(",")) for part in key.split(","))
+    return token_f1(answer, key)
 
 
-def overlap(answer: str, key: str) -> float:
+def token_f1(answer: str, key: str) -> float:
     """Harmonic mean of precision and recall over stems; 0 where they share none."""
     said, wanted = _stems(answer), _stems(key)
     same = sum((Counter(said) & Counter(wanted)).values())

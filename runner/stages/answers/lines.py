@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pgmnemo.errors import OutputError
 from runner.records import Json
-from runner.runs.record_files import decoded
+from runner.runs.record_files import decode_lines
 from runner.runs.results import Results, Unreadable
 
 ANSWERS, JUDGEMENTS, DOCUMENT = "answers.jsonl", "judgements.jsonl", "answers.json"
@@ -90,11 +90,11 @@ class AnswerResults(Results):
     def _told(self, name: str, kind: type[T]) -> list[T]:
         content = self.content(name)
         try:
-            return list(decoded(content, name, kind, line_of(kind)))
+            return list(decode_lines(content, name, kind, line_of(kind)))
         except OutputError as error:
             raise Unreadable(str(error)) from None
 
 
-def is_answers(place: Path) -> bool:
+def is_answer_run(place: Path) -> bool:
     """Return whether a folder holds the output of `answer`."""
     return (place / DOCUMENT).is_file()

@@ -14,7 +14,7 @@ from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.registry import Registry
 from runner.errors import UnusableRunError
 from runner.protocol.datasets import SUITES
-from runner.protocol.datasets.corpus_file import CorpusFile, each, take
+from runner.protocol.datasets.corpus_file import CorpusFile, check_list, take
 from runner.protocol.datasets.locomo import CATEGORIES
 from runner.protocol.datasets.longmemeval import is_abstention
 from runner.records import Corpus, Json, Question, Retrieval
@@ -57,7 +57,7 @@ def _locomo(source: CorpusFile) -> dict[str, AnswerKey]:
     keys: dict[str, AnswerKey] = {}
     for item in source.items():
         project = take(item, "sample_id", str, f"an item of {source.path}")
-        for at, entry in enumerate(each(item, "qa", dict, project)):
+        for at, entry in enumerate(check_list(item, "qa", dict, project)):
             keys[f"{project}/q{at}"] = _of_locomo(entry)
     return keys
 

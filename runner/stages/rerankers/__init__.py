@@ -190,24 +190,24 @@ RERANKERS: Parts[Callable[[RerankOptions], Reranker]] = Parts(
 )
 
 
-def checked(reordered: Reordered, pool: Pool) -> Reordered:
+def check_order(reordered: Reordered, pool: Pool) -> Reordered:
     """As it is; ModelError where it is no order of the pool's candidates."""
     places, scores = reordered.order, reordered.scores
     if len(set(places)) < len(places) or not set(places) <= set(range(len(pool.candidates))):
         raise ModelError(
             f"the reranker answered places that are no order of {len(pool.candidates)} candidates"
         )
-    if scores and (len(scores) != len(places) or not falling(scores)):
+    if scores and (len(scores) != len(places) or not is_falling(scores)):
         raise ModelError("the reranker answered scores that do not fall with its order")
     return reordered
 
 
-def falling(scores: Sequence[float]) -> bool:
+def is_falling(scores: Sequence[float]) -> bool:
     """Return whether each is a number, and none above the one before it."""
     return all(map(isfinite, scores)) and all(one >= other for one, other in pairwise(scores))
 
 
-def by_score(scores: Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
+def order_by_score(scores: Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Places by falling score and the scores in that order; equals as they were."""
     order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
     return tuple(order), tuple(scores[place] for place in order)

@@ -16,7 +16,7 @@ from typing import Self
 from pgmnemo.errors import ModelError
 from pgmnemo.models.runtime import first_line
 from pgmnemo.models.store import Store, key_of, store_path
-from runner.stages.rerankers import Pool, Reordered, Reranker, RerankOptions, by_score
+from runner.stages.rerankers import Pool, Reordered, Reranker, RerankOptions, order_by_score
 
 NOT_OF_A_PAIR = ("depth", "characters", "note")  # the text is cut before it becomes a key
 SCORE = Struct("<d")
@@ -80,7 +80,7 @@ class ScoringReranker(CachedReranker):
             made = self._made(question, batch)
             self.write([keys[text] for text in batch], [SCORE.pack(score) for score in made])
             known.update(zip(batch, made, strict=True))
-        order, scores = by_score([max(known[text] for text in some) for some in texts])
+        order, scores = order_by_score([max(known[text] for text in some) for some in texts])
         return Reordered(order, scores, len(batches), len(lacking), len(keys) - len(lacking))
 
     def _made(self, question: str, texts: Sequence[str]) -> list[float]:

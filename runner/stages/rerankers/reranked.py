@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pgmnemo.errors import ModelError
 from pgmnemo.models.at_once import Failures
 from pgmnemo.progress import QUIET, Progress
-from runner.stages.rerankers import Candidate, LessonIndex, Pool, Reordered, Reranker, checked
+from runner.stages.rerankers import Candidate, LessonIndex, Pool, Reordered, Reranker, check_order
 from runner.systems.query_runner import AnswerValidator, components_of
 from runner.systems.system import (
     Lessons,
@@ -94,7 +94,7 @@ class Reranked(System):
         )
         pool = Pool(query, candidates, self._shelf, self._components)
         try:
-            new = checked(self.reranker.rerank(pool), pool)
+            new = check_order(self.reranker.rerank(pool), pool)
         except ModelError as error:
             self._failures.count(str(error))
             return bare, RerankCost(failed=str(error))
@@ -108,7 +108,9 @@ class ConcurrentReranked(Reranked):
         return self.within(settings)
 
 
-def reranked(name: str, system: System, lessons: Lessons, reranker: Reranker, failures: Failures) -> Reranked:
+def rerank_system(
+    name: str, system: System, lessons: Lessons, reranker: Reranker, failures: Failures
+) -> Reranked:
     """`system` behind `reranker`; asked by several threads only where it has clients for them."""
     kind = ConcurrentReranked if isinstance(system, SupportsThreads) else Reranked
     return kind(name, system, lessons, reranker, failures)

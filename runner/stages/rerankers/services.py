@@ -105,7 +105,7 @@ class LanguageModelReranker(CachedReranker):
         key = key_of(pool.query.text, texts)
         if kept := self.read([key]):
             return Reordered(self.order(kept[key].decode(), len(texts)), cached=1)
-        prompt = filled(self.template, pool.query.text, texts, min(NAMED, len(texts)))
+        prompt = fill_prompt(self.template, pool.query.text, texts, min(NAMED, len(texts)))
         said = self._chat.ask(prompt, TOKENS).demanded(self.kind)
         order = self.order(said, len(texts))
         self.write([key], [said.encode()])
@@ -157,7 +157,7 @@ def _scores(answer: Any, count: int, where: str) -> list[float]:
     )
 
 
-def filled(template: str, question: str, texts: Sequence[str], most: int) -> str:
+def fill_prompt(template: str, question: str, texts: Sequence[str], most: int) -> str:
     """Return the prompt of one question."""
     passages = "\n".join(f"[{number}] {' '.join(text.split())}" for number, text in enumerate(texts, start=1))
     return template.format(question=question, passages=passages, most=most)

@@ -79,7 +79,7 @@ REWRITERS: Parts[Callable[[RewriteOptions], Rewriter]] = Parts(
 )
 
 
-def by_rule(identity: RewriterIdentity) -> Rewriter | None:
+def rule_rewriter(identity: RewriterIdentity) -> Rewriter | None:
     """Return the rewriter of a run, where it gives the same words at any time: a rule, and no language
     model.
     """

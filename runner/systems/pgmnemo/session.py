@@ -70,7 +70,7 @@ class LessonFormat:
         return list(lesson.passages), list(self.vector(lesson.passage_vectors))
 
 
-def told(connection: Connection, question: str, *parameters: str) -> bool:
+def ask_yes_no(connection: Connection, question: str, *parameters: str) -> bool:
     """Return what the catalogue answers to a question of yes or no."""
     row = connection.execute(question.encode(), parameters or None).fetchone()
     return bool(row and row[0])

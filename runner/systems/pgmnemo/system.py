@@ -24,7 +24,14 @@ from pgmnemo.progress import QUIET, Progress
 from runner.protocol.editions import current
 from runner.systems import MODES
 from runner.systems.pgmnemo.plans import typical_plans
-from runner.systems.pgmnemo.session import MODE, Connection, LessonFormat, PgmnemoClient, TenantNames, told
+from runner.systems.pgmnemo.session import (
+    MODE,
+    Connection,
+    LessonFormat,
+    PgmnemoClient,
+    TenantNames,
+    ask_yes_no,
+)
 from runner.systems.postgres import DatabaseSystem
 from runner.systems.system import Lesson, Lessons, Query, SystemContext, SystemSpec
 
@@ -161,7 +168,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
     def has(self, function: str) -> bool:
         """Return whether this version has the function."""
         with self.database.admin() as owner:
-            return told(owner, "SELECT to_regproc(%s) IS NOT NULL", f"pgmnemo.{function}")
+            return ask_yes_no(owner, "SELECT to_regproc(%s) IS NOT NULL", f"pgmnemo.{function}")
 
     @cached_property
     def form(self) -> LessonFormat:
@@ -193,7 +200,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
         """Claim the tenants for this run only, empty at the start and deleted at the end."""
         owner = self._stack.enter_context(self.database.admin())
         where = self.database.facts.database
-        if not told(owner, "SELECT pg_try_advisory_lock(%s::bigint)", str(self.names.basis.int & LOCK)):
+        if not ask_yes_no(owner, "SELECT pg_try_advisory_lock(%s::bigint)", str(self.names.basis.int & LOCK)):
             raise DatabaseError(
                 f"another run works on the same corpus and embedder in the database {where}; "
                 "wait for it to end, or name another server with --dsn"

@@ -11,7 +11,7 @@ from runner.records import Corpus
 from runner.runs.config import OURS, RunConfig
 from runner.runs.run import Arm
 from runner.runs.timings import SUFFIX
-from runner.systems import SYSTEMS, beneath, kind_of
+from runner.systems import SYSTEMS, base_of, spec_of
 from runner.systems.controls import controls_among
 from runner.systems.wrappers import PASSAGES
 from runner.verification.context import RunContext
@@ -94,7 +94,7 @@ def _takes_passages(choice: RunConfig, name: str, found: Sequence[str]) -> bool:
         return False
     if parts.system not in SYSTEMS:
         return f"{name}{PARTED}" in found
-    return kind_of(name).passages and PASSAGES not in parts.wrappers
+    return spec_of(name).passages and PASSAGES not in parts.wrappers
 
 
 def _system(evidence: RunContext, found: Mapping[str, Arm], name: str) -> Arm:
@@ -102,12 +102,12 @@ def _system(evidence: RunContext, found: Mapping[str, Arm], name: str) -> Arm:
     arm = replace(found.get(name, Arm(name, "")), role="system")
     if SystemName.of(name).system not in SYSTEMS:
         return arm
-    return _released(evidence, replace(arm, title=kind_of(name).title), name)
+    return _released(evidence, replace(arm, title=spec_of(name).title), name)
 
 
 def _released(evidence: RunContext, arm: Arm, name: str) -> Arm:
     """Return the arm with version, fingerprint and components of the pgmnemo in it, if any."""
-    own = beneath(name)
+    own = base_of(name)
     if own.system != OURS or arm.failed:
         return arm
     version, known = own.version or evidence.run.choice.version, release_fingerprints(evidence.sql)

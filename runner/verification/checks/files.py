@@ -8,10 +8,10 @@ from hashlib import sha256
 from runner.report import render
 from runner.report.html import PAGE, TEMPLATE, page_template, render_page
 from runner.runs.canonical import compact, pretty
-from runner.runs.manifest import COMPLETE, MANIFEST, pinned
-from runner.runs.packing import LINES, doubled, restoring
+from runner.runs.manifest import COMPLETE, MANIFEST, is_pinned
+from runner.runs.packing import LINES, plain_and_packed, restore_hint
 from runner.runs.raw import RAW
-from runner.runs.record_files import text_of
+from runner.runs.record_files import lines_text
 from runner.runs.results import REPORT, Results
 from runner.runs.run import BLOCKED, METRICS, RUN, metrics_text
 from runner.runs.timings import RERANKS, REWRITES, TIMINGS
@@ -20,19 +20,19 @@ from runner.verification.context import CheckFailed, CheckSkipped, RunContext, d
 
 def complete(evidence: RunContext) -> str:
     """Check for the files of §7; another file must be listed, derived or a signature."""
-    if twice := doubled(evidence.folder):
+    if twice := plain_and_packed(evidence.folder):
         raise CheckFailed(f"{', '.join(twice)} lies there packed and unpacked: take one away")
     present = evidence.names
     if BLOCKED in present:
         raise CheckFailed(f"{BLOCKED} is there: a blocked run has no number that could be verified")
     missing = [name for name in (*COMPLETE, MANIFEST) if name not in present]
     if missing:
-        how = f"; {restoring(evidence.folder)}" if any(name.endswith(LINES) for name in missing) else ""
+        how = f"; {restore_hint(evidence.folder)}" if any(name.endswith(LINES) for name in missing) else ""
         raise CheckFailed(f"there is no {', no '.join(missing)}{how}")
-    strange = [name for name in present if pinned(name) and name not in evidence.schemas]
+    strange = [name for name in present if is_pinned(name) and name not in evidence.schemas]
     if strange:
         raise CheckFailed(f"{', '.join(strange)} stands in the folder and not in {MANIFEST}")
-    return f"{1 + sum(map(pinned, present))} files, none missing and none besides"
+    return f"{1 + sum(map(is_pinned, present))} files, none missing and none besides"
 
 
 def manifest(evidence: Results) -> str:
@@ -58,12 +58,12 @@ def schema(evidence: RunContext) -> str:
         RUN: pretty(evidence.document),
         METRICS: metrics_text(evidence.metrics),
         RAW: "".join(f"{compact(line)}\n" for line in evidence.raw),
-        TIMINGS: text_of(evidence.timings),
+        TIMINGS: lines_text(evidence.timings),
     }
     if RERANKS in evidence.schemas:
-        written[RERANKS] = text_of(evidence.reranks)
+        written[RERANKS] = lines_text(evidence.reranks)
     if REWRITES in evidence.schemas:
-        written[REWRITES] = text_of(evidence.rewrites)
+        written[REWRITES] = lines_text(evidence.rewrites)
     demand_written(evidence, written)
     lines = len(evidence.raw) + len(evidence.timings)
     return f"every file is of the schema that protocol {evidence.edition.version} gives it ({lines:,} lines)"

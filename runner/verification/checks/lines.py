@@ -9,8 +9,8 @@ from runner.bench.workload import spread
 from runner.naming import SystemName
 from runner.protocol.datasets import SUITES
 from runner.runs.timings import RERANKS, REWRITES, SUFFIX, TIMINGS, Rerank, asked_sha256
-from runner.stages.rewriters import by_rule
-from runner.systems import SYSTEMS, kind_of
+from runner.stages.rewriters import rule_rewriter
+from runner.systems import SYSTEMS, spec_of
 from runner.verification.context import CheckFailed, CheckSkipped, RunContext
 
 EACH_ONCE = ("linear",)  # judges each candidate once, without a call
@@ -85,7 +85,7 @@ def _repeats(name: str) -> bool:
     """Return whether a system answers alike when asked again: the systems of this project do, a service may
     not.
     """
-    return SystemName.of(name).system in SYSTEMS and not kind_of(name).own_embedder
+    return SystemName.of(name).system in SYSTEMS and not spec_of(name).own_embedder
 
 
 def _moved(before: list[str], after: list[str], first: int, base: str) -> str:
@@ -124,7 +124,7 @@ def rewrites(evidence: RunContext) -> str:
     said = f"{len(asked):,} questions have their line"
     if evidence.corpus is None:
         return said
-    rule = by_rule(identity)
+    rule = rule_rewriter(identity)
     if rule is not None and rule.identity != identity:
         raise CheckFailed(
             f"the rewriter {identity.name} of run.json is {identity.revision}, here {rule.identity.revision}"

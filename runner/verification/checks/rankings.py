@@ -17,7 +17,7 @@ from runner.records import Json
 from runner.runs.run import METRICS, metrics_text
 from runner.systems.controls import CONTROLS, controls_among, new_control
 from runner.verification.checks.scores import ids
-from runner.verification.context import CheckFailed, CheckSkipped, RunContext, unlike
+from runner.verification.context import CheckFailed, CheckSkipped, RunContext, first_difference
 
 SHARED = ("question", "type", "project", "size", "gold")  # what every arm must have seen alike in a scope
 AGAIN = controls_among(CONTROLS, vectors=False)
@@ -204,7 +204,7 @@ def metrics(evidence: RunContext) -> str:
     """metrics.json is made again from the raw rankings and run.json, to the byte. (§4)"""
     wanted = metrics_of(evidence.run, list(evidence.detailed()))
     if evidence.text(METRICS) != metrics_text(wanted):
-        fault = unlike(evidence.metrics, wanted)
+        fault = first_difference(evidence.metrics, wanted)
         raise CheckFailed(f"{METRICS}: {fault or 'what was computed stands there in another form'}")
     figures = len(wanted["results"]) + len(wanted["differences"])
     return f"{figures:,} figures and their intervals are made again by metric code {wanted['metric_code']}"

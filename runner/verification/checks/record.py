@@ -25,9 +25,9 @@ from runner.bench.run_record import (
     component_states,
     passage_counts,
 )
-from runner.bench.workload import NAMESPACE, label_of
+from runner.bench.workload import NAMESPACE, lessons_label
 from runner.protocol.datasets import SUITES
-from runner.protocol.gates import RunFacts, check_all, deviations, gates_of, judge
+from runner.protocol.gates import RunFacts, check_all, deviations, gates_of, overall_verdict
 from runner.protocol.gates.of_setup import equal
 from runner.records import (
     Corpus,
@@ -39,14 +39,14 @@ from runner.records import (
     Segment,
 )
 from runner.records import Evidence as Cited
-from runner.runs.canonical import public
+from runner.runs.canonical import without_private_path
 from runner.runs.config import NO_EMBEDDER
 from runner.runs.folder import folder_name
 from runner.runs.run import RUN, STAGES, CorpusPins, ProtocolPins, Resources, Run
 from runner.runs.timings import latencies, rerank_counts, rewrite_counts
 from runner.verification.checks.arms import expected_arms
 from runner.verification.checks.scores import shown_values
-from runner.verification.context import CheckFailed, RunContext, unlike
+from runner.verification.context import CheckFailed, RunContext, first_difference
 
 ROUNDING = 0.005  # seconds, of each figure in resources
 CLOCK = 2.0  # seconds that two clocks, both cut to whole seconds, may differ
@@ -60,7 +60,7 @@ Identity = TypeVar("Identity", EmbedderIdentity, RerankerIdentity, RewriterIdent
 
 def record(evidence: RunContext) -> str:
     """run.json is what choice, edition, release and lines make of it, and no time in it is impossible."""
-    _demand_made_again(evidence, None)
+    _check_expected_record(evidence, None)
     run, folder = evidence.run, evidence.folder.name
     for fault in _impossible(evidence):
         raise CheckFailed(fault)
@@ -73,18 +73,18 @@ def corpus(evidence: RunContext) -> str:
     own, recorded = evidence.given, evidence.run.corpus.sha256
     if own.sha256 != recorded:
         raise CheckFailed(f"{own.path} has sha256 {own.sha256[:12]}…, the corpus of the run {recorded[:12]}…")
-    _demand_made_again(evidence, own)
+    _check_expected_record(evidence, own)
     return f"sha256 {own.sha256[:12]}…; {RUN} is made again with its counts, passages and all gates"
 
 
-def _demand_made_again(evidence: RunContext, corpus: Corpus | None) -> None:
-    wanted = made_again(evidence, corpus).document()
+def _check_expected_record(evidence: RunContext, corpus: Corpus | None) -> None:
+    wanted = expected_record(evidence, corpus).document()
     ordered = {name: wanted[name] for name in (*(one for one in wanted if one not in FOLLOW), *FOLLOW)}
-    if fault := unlike(evidence.document, ordered):
+    if fault := first_difference(evidence.document, ordered):
         raise CheckFailed(f"{RUN}: {fault}")
 
 
-def made_again(evidence: RunContext, corpus: Corpus | None = None) -> Run:
+def expected_record(evidence: RunContext, corpus: Corpus | None = None) -> Run:
     """Return the record as it must be; take what nothing decides from the file."""
     run, edition, choice = evidence.run, evidence.edition, evidence.run.choice
     state, defaults = _settings(evidence)
@@ -115,7 +115,7 @@ def made_again(evidence: RunContext, corpus: Corpus | None = None) -> Run:
         counts = passage_counts(corpus) if corpus else run.passages
         wanted = replace(wanted, passages=counts if takes else None)
     gates = tuple(_gates(evidence, wanted, corpus))
-    return replace(wanted, gates=gates, verdict=judge(gates), deviations=deviations(gates))
+    return replace(wanted, gates=gates, verdict=overall_verdict(gates), deviations=deviations(gates))
 
 
 def _name(run: Run) -> str:
@@ -187,7 +187,7 @@ def _settings(evidence: RunContext) -> tuple[Mapping[str, str], Mapping[str, str
     if not known:
         return run.guc_state, run.guc_defaults
     corpus, choice = run.corpus, run.choice
-    label = label_of(corpus.sha256, choice.level, choice.written, run.embedder)
+    label = lessons_label(corpus.sha256, choice.level, choice.written, run.embedder)
     demanded = {name: str(value) for name, value in edition.settings.items()}
     state = {**known, **demanded, **choice.changed, "tenant_id": str(uuid5(NAMESPACE, label))}
     return _as_recorded(state, run.guc_state), _as_recorded(known, run.guc_defaults)
@@ -225,7 +225,7 @@ def _gates(evidence: RunContext, run: Run, corpus: Corpus | None) -> Iterator[Ga
     """Each gate judges again; one that reads the corpus's text stays as recorded without it."""
     recorded = {gate.gate: gate for gate in evidence.run.gates}
     kept = {gate.name for gate in gates_of(run.edition, run.choice.ours) if gate.needs_text and not corpus}
-    for result in check_all(facts(evidence, run, corpus)):
+    for result in check_all(gate_facts(evidence, run, corpus)):
         known = recorded.get(result.gate)
         same = known is not None and (result.gate in kept or _public(known) == _public(result))
         yield known if same and known else result
@@ -234,10 +234,10 @@ def _gates(evidence: RunContext, run: Run, corpus: Corpus | None) -> Iterator[Ga
 def _public(result: GateResult) -> list[str]:
     """Return a gate's result without the corpus's folder, which no artefact names."""
     texts = (result.expected, result.found, result.where, result.resolve)
-    return [result.status, *(public(text).removeprefix("…/") for text in texts)]
+    return [result.status, *(without_private_path(text).removeprefix("…/") for text in texts)]
 
 
-def facts(evidence: RunContext, run: Run, corpus: Corpus | None = None) -> RunFacts:
+def gate_facts(evidence: RunContext, run: Run, corpus: Corpus | None = None) -> RunFacts:
     """Return the input of the gates; without a corpus a stand-in has the counts of run.json, and no text."""
     return RunFacts(
         run=run,

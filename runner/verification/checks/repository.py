@@ -10,7 +10,7 @@ from runner.paths import ROOT
 from runner.protocol.editions.load import DOCUMENT
 from runner.runs.environment import git
 from runner.runs.folder import KEPT, is_local
-from runner.runs.history import HISTORY, HistoryEntry, entries, histories, of_run, parsed
+from runner.runs.history import HISTORY, HistoryEntry, entries, entries_of_run, histories, parse_entries
 from runner.runs.manifest import MANIFEST
 from runner.runs.run import moment
 from runner.verification.context import CheckFailed, CheckSkipped, RunContext
@@ -32,13 +32,15 @@ def history(evidence: RunContext) -> str:
     """HISTORY.md holds the run's own entry, then any deviation that became known later."""
     run, digest = evidence.run, evidence.digest(MANIFEST)
     path, *others = [evidence.history_path] if evidence.history_path else _histories(evidence.folder)
-    named = of_run(entries(path), run.choice.suite, run.name, digest)
+    named = entries_of_run(entries(path), run.choice.suite, run.name, digest)
     exact = [one for one in named if (one.suite, one.name) == (run.choice.suite, run.name)]
     if not exact:
         _ask_kept(evidence)
         raise CheckFailed(f"{path.name} has no entry of the run {run.name} of {run.choice.suite}")
     own, found = exact[0], [exact[0], *(one for one in named if one is not exact[0])]
-    elsewhere = [one for file in others for one in of_run(entries(file), run.choice.suite, run.name, digest)]
+    elsewhere = [
+        one for file in others for one in entries_of_run(entries(file), run.choice.suite, run.name, digest)
+    ]
     later = [*found[1:], *(one for one in elsewhere if one not in found)]
     said = {
         "day": ([own.day], [str(moment(run.started))[:10]]),
@@ -68,7 +70,7 @@ def _ever(evidence: RunContext, path: Path, digest: str) -> list[str]:
     except OSError:
         return []
     run = evidence.run
-    found = of_run(parsed(text), run.choice.suite, run.name, digest)
+    found = entries_of_run(parse_entries(text), run.choice.suite, run.name, digest)
     return list(dict.fromkeys(text for one in found for text in one.values("deviation")))
 
 

@@ -19,10 +19,10 @@ from runner.runs.manifest import USUAL
 from runner.runs.raw import RAW, Key, decode, key
 from runner.runs.run import Arm, Run
 from runner.runs.timings import SUFFIX
-from runner.stages.rewriters import by_rule
-from runner.systems import beneath, kind_of
+from runner.stages.rewriters import rule_rewriter
+from runner.systems import base_of, spec_of
 from runner.verification.context import CheckFailed, CheckSkipped, RunContext
-from runner.verification.ranking_equality import SWAY, Ranking, faults
+from runner.verification.ranking_equality import SWAY, Ranking, ranking_faults
 
 if TYPE_CHECKING:
     from runner.verification.rerun import RerunRows
@@ -56,12 +56,12 @@ def rerun(evidence: RunContext) -> str:
             f"the vectors are of a service ({run.choice.embedder}), whose address no run records: nothing "
             "here can prove them"
         )
-    if run.rewriter is not None and by_rule(run.rewriter) is None:
+    if run.rewriter is not None and rule_rewriter(run.rewriter) is None:
         raise CheckSkipped(
             f"the questions were asked in the words of {run.choice.rewrite}, which no run records"
         )
     try:
-        made = remade(evidence, evidence.rerun)
+        made = compare_rerun(evidence, evidence.rerun)
     except PgmnemoError as error:
         raise CheckSkipped(f"could not be recalled again here: {error}") from None
     if run.system in made.left:
@@ -77,12 +77,12 @@ def rerun(evidence: RunContext) -> str:
     ))  # fmt: skip
 
 
-def remade(evidence: RunContext, number: int) -> RerunFinding:
+def compare_rerun(evidence: RunContext, number: int) -> RerunFinding:
     """So many questions recalled again and compared. Wrong for a fault; PgmnemoError where that cannot be."""
     # Imported here, because the checks of files do without these modules:
-    from runner.verification.rerun import recalled
+    from runner.verification.rerun import rerun_questions
 
-    again = recalled(evidence, number, evidence.progress)
+    again = rerun_questions(evidence, number, evidence.progress)
     recorded = _recorded(evidence, {row.question for row in again.rows})
     rows = {key(row): row for row in again.rows if row.arm in evidence.by_arm}
     for row in rows.values():
@@ -112,7 +112,7 @@ def _odd(
     found = {}
     for name, some in answers.items():
         row = recorded[name]
-        if fault := next(faults(row.ranking, some, cut=row.size > depth), ""):
+        if fault := next(ranking_faults(row.ranking, some, cut=row.size > depth), ""):
             found[name] = fault
     return found
 
@@ -155,12 +155,12 @@ def _excuse(run: Run, arm: Arm, row: Retrieval, again: RerunRows) -> str:
     if here != arm.version:
         return f"version {here} is here, the run's was {arm.version}"
     name = run.system if arm.role == "leg" else arm.name.removesuffix(SUFFIX)
-    if beneath(name).system == OURS:
+    if base_of(name).system == OURS:
         there = postgres_major(run)
         if again.postgres and there and again.postgres != there:
             return f"PostgreSQL {again.postgres} is here, the run's was {there}"
         by_index = row.size > int(run.guc_state.get(LIMIT, USUAL_LIMIT))
     else:
-        kind = kind_of(name)
+        kind = spec_of(name)
         by_index = kind.approximate and (kind.vectors or kind.own_embedder)
     return "its index is approximate and built anew" if by_index else ""

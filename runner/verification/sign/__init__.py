@@ -16,7 +16,7 @@ from runner.runs.results import Results, read_results
 from runner.verification.sign.keygen import NAMESPACE, reason
 from runner.verification.sign.keygen import keygen as ssh_keygen  # its module keeps its name here
 
-__all__ = ["NAMESPACE", "sign", "signature_of", "whole"]
+__all__ = ["NAMESPACE", "read_whole_run", "sign", "signature_of"]
 
 
 def sign_command(folder: Run, /, *, key: Path) -> int:
@@ -36,7 +36,7 @@ def sign(folder: Path | str, key: Path | str) -> Path:
     run, no key and where a signature is there already, RefusedError for a blocked or changed run,
     SigningError where there is no ssh-keygen or the key is locked.
     """
-    results = whole(folder)
+    results = read_whole_run(folder)
     target = results.folder / SIGNATURE
     if target.exists() or target.is_symlink():
         raise UsageError(
@@ -51,7 +51,7 @@ def sign(folder: Path | str, key: Path | str) -> Path:
     return target
 
 
-def whole(folder: Path | str) -> Results:
+def read_whole_run(folder: Path | str) -> Results:
     """Return the run, each of its files the one that the manifest lists; UsageError or RefusedError for
     another.
     """

@@ -50,7 +50,7 @@ def reason(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 @contextmanager
-def laid_out(signature: bytes) -> Iterator[Path]:
+def signature_file(signature: bytes) -> Iterator[Path]:
     """Yield a file with the signature, so that ssh-keygen checks the bytes that were read."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "signature"
@@ -80,7 +80,7 @@ def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace:
     Raises Forged if the signature is not of these bytes or its key is not in the list now, and SigningError
     if there is no ssh-keygen.
     """
-    with laid_out(signature) as path:
+    with signature_file(signature) as path:
         done = keygen("check-novalidate", "-n", namespace, "-s", path, data=content)
         found = FINGERPRINT.search(done.stdout.decode(errors="replace"))
         if done.returncode or not found:

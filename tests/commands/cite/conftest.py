@@ -33,4 +33,4 @@ def results(tmp_path: Path, record: Callable[..., Any], shelve: Callable[..., Pa
 @pytest.fixture
 def believed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs that were made by hand pass for sound; tests/commands/cite/test_holding.py has real ones."""
-    monkeypatch.setattr("runner.commands.cite.citation.demand_sound", lambda cited: None)
+    monkeypatch.setattr("runner.commands.cite.citation.check_sound", lambda cited: None)

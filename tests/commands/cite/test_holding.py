@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runner.commands.cite import cite
-from runner.commands.cite.citation import demand_sound, read_cited
+from runner.commands.cite.citation import check_sound, read_cited
 from runner.errors import UnusableRunError
 from runner.report import render
 from runner.runs.canonical import pretty
@@ -47,8 +47,8 @@ def folder(made: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def citable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the sample pass for evidence, which its report denies: these tests are about HISTORY.md alone."""
-    monkeypatch.setattr("runner.commands.cite.citation.citable", lambda cited: cited)
-    monkeypatch.setattr("runner.commands.cite.citation.demand_sound", lambda cited: None)
+    monkeypatch.setattr("runner.commands.cite.citation.check_citable", lambda cited: cited)
+    monkeypatch.setattr("runner.commands.cite.citation.check_sound", lambda cited: None)
     monkeypatch.setattr("runner.report.citation.refusal", lambda figures, run: None)
 
 
@@ -72,7 +72,7 @@ def later(folder: Path, suite: str, deviation: str, where: Path | None = None) -
 
 
 def test_an_honest_run_is_sound(folder: Path) -> None:
-    demand_sound(read_cited(folder))
+    check_sound(read_cited(folder))
 
 
 def test_a_headline_that_follows_from_no_ranking_is_refused(folder: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_headline_that_follows_from_no_ranking_is_refused(folder: Path) -> Non
     (folder / "metrics.json").write_text(metrics_text(metrics))
     reseal(folder)
     with pytest.raises(UnusableRunError, match=r"metrics: recall_any@10 does not follow from raw_retrievals"):
-        demand_sound(read_cited(folder))
+        check_sound(read_cited(folder))
 
 
 def test_rankings_that_are_gone_or_hidden_from_a_reader_are_refused(folder: Path) -> None:
@@ -90,10 +90,10 @@ def test_rankings_that_are_gone_or_hidden_from_a_reader_are_refused(folder: Path
     raw.write_text(raw.read_text().replace('"arm":"pgmnemo"', '"arm": "pgmnemo"', 1))
     reseal(folder)
     with pytest.raises(UnusableRunError, match="does not follow from raw_retrievals"):
-        demand_sound(read_cited(folder))
+        check_sound(read_cited(folder))
     raw.unlink()
     with pytest.raises(UnusableRunError, match="does not verify: complete: there is no raw_retrievals"):
-        demand_sound(read_cited(folder))
+        check_sound(read_cited(folder))
 
 
 def test_a_manifest_that_history_does_not_have_is_refused(folder: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_manifest_that_history_does_not_have_is_refused(folder: Path) -> None:
     (folder / "run.json").write_text(pretty(run | {"python": "3.99"}))
     write_manifest(folder, Results(folder).edition.schemas)
     with pytest.raises(UnusableRunError, match="does not verify: history: manifest sha256"):
-        demand_sound(read_cited(folder))
+        check_sound(read_cited(folder))
 
 
 @pytest.mark.usefixtures("citable")
@@ -138,4 +138,4 @@ def test_a_run_whose_own_words_do_not_agree_is_not_published(folder: Path) -> No
     (folder / "run.json").write_text(pretty(run))
     reseal(folder)
     with pytest.raises(UnusableRunError, match=r"record: run.json: gates\[dataset\].status is"):
-        demand_sound(read_cited(folder))
+        check_sound(read_cited(folder))

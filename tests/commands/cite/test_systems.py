@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pgmnemo.errors import UsageError
-from runner.commands.cite.mark_contents import written
+from runner.commands.cite.mark_contents import mark_content
 from runner.commands.cite.run_cache import RunCache
 from runner.commands.cite.systems_table import LEGEND, plot, systems_table
 
@@ -45,7 +45,7 @@ def test_a_table_says_what_is_not_verified_and_which_runs_it_is_of(text: str) ->
 
 
 def chosen(*words: str) -> str:
-    return written(RunCache(ROOT), ROOT, ("systems", "plot.svg", *words)).text
+    return mark_content(RunCache(ROOT), ROOT, ("systems", "plot.svg", *words)).text
 
 
 def test_a_mark_may_name_the_systems_of_its_table_in_their_order() -> None:

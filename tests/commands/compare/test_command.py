@@ -16,7 +16,7 @@ from runner.commands.compare import command
 from runner.commands.compare.comparison import SCHEMA
 from runner.protocol.editions import current
 from runner.protocol.metrics import metrics_for
-from runner.runs.schemas import fault
+from runner.runs.schemas import schema_fault
 
 Folder = Callable[..., Path]
 Ranks = dict[str, int]
@@ -75,10 +75,10 @@ def test_json_holds_everything_and_is_of_the_published_schema(
     assert "/" not in document["baseline"]["name"]
     assert [one["condition"] for one in document["despite"]] == ["mode"]
     document["rows"] = document["rows"][:3]
-    assert fault(SCHEMA, document) is None
+    assert schema_fault(SCHEMA, document) is None
     changed = broken(document, "max_drop")
     assert len(changed) > 200
-    assert all(fault(SCHEMA, one) for one in changed)
+    assert all(schema_fault(SCHEMA, one) for one in changed)
 
 
 @pytest.mark.parametrize(

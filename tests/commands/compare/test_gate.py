@@ -15,7 +15,7 @@ from pgmnemo.errors import UsageError
 from runner.cli import main
 from runner.commands.compare import command as module
 from runner.commands.compare import gate
-from runner.commands.compare.release_gate import newest
+from runner.commands.compare.release_gate import newest_run
 from runner.commands.compare.rows import ComparisonFinding
 from runner.commands.compare.text import gate_text as markdown
 from runner.verification import verify
@@ -131,8 +131,8 @@ def test_of_a_folder_of_runs_the_newest_is_taken(
     runs: dict[str, Any], check: Callable[..., Any], finish: Callable[..., Any], tmp_path: Path
 ) -> None:
     first, second = (finish(tmp_path) for _ in range(2))
-    assert newest(tmp_path) == second.folder != first.folder
-    assert newest(first.folder) == first.folder
+    assert newest_run(tmp_path) == second.folder != first.folder
+    assert newest_run(first.folder) == first.folder
     assert gate(tmp_path, runs["same"].folder.parent, check=check).exit_code == 0
 
 
@@ -143,13 +143,13 @@ def test_a_baseline_is_another_run_and_like_the_candidate_where_one_is(
     run = json.loads((unlike / "run.json").read_bytes())
     run["embedder"]["revision"] = "another"
     (unlike / "run.json").write_text(json.dumps(run))
-    assert newest(tmp_path) == unlike
-    assert newest(tmp_path, tried) == older
-    assert newest(tmp_path, unlike) == tried  # none is like it, which the comparison then says
+    assert newest_run(tmp_path) == unlike
+    assert newest_run(tmp_path, tried) == older
+    assert newest_run(tmp_path, unlike) == tried  # none is like it, which the comparison then says
     (older / "manifest.json").unlink()
     (unlike / "manifest.json").unlink()
     with pytest.raises(UsageError, match="holds no other finished run"):
-        newest(tmp_path, tried)
+        newest_run(tmp_path, tried)
 
 
 @pytest.fixture

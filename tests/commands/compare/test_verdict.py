@@ -16,9 +16,9 @@ from runner.commands.compare.rows import (
     DifferenceRow,
     Hypothesis,
     band,
-    decide,
-    dropped,
-    finding,
+    decide_comparison,
+    decide_metric,
+    dropped_rows,
 )
 from runner.protocol.editions import current
 from runner.protocol.statistics.bootstrap import RESAMPLES, SEED
@@ -52,11 +52,14 @@ def moved(difference: float, low: float, high: float) -> DifferenceRow:
 def test_one_metric(
     difference: float, low: float, high: float, p: float, expected: ComparisonFinding
 ) -> None:
-    assert finding(moved(difference, low, high), p, 0.01) is expected
+    assert decide_metric(moved(difference, low, high), p, 0.01) is expected
 
 
 def test_where_no_question_moved_there_is_nothing_to_estimate() -> None:
-    assert finding(replace(moved(0.0, -0.2, 0.2), won=0, lost=0), 1.0, 0.01) is ComparisonFinding.EQUIVALENT
+    assert (
+        decide_metric(replace(moved(0.0, -0.2, 0.2), won=0, lost=0), 1.0, 0.01)
+        is ComparisonFinding.EQUIVALENT
+    )
 
 
 def member(word: ComparisonFinding, difference: float = 0.0) -> Hypothesis:
@@ -78,19 +81,19 @@ I, E, R, N = (  # noqa: E741
     ],
 )  # fmt: skip
 def test_the_whole_comparison(words: tuple[ComparisonFinding, ...], expected: ComparisonFinding) -> None:
-    assert decide([member(word) for word in words], []) is expected
+    assert decide_comparison([member(word) for word in words], []) is expected
 
 
 def test_an_improvement_does_not_hide_what_may_have_fallen() -> None:
-    assert decide([member(I), member(N, -0.02)], []) is N
-    assert decide([member(I), member(N, -0.01)], []) is I
+    assert decide_comparison([member(I), member(N, -0.02)], []) is N
+    assert decide_comparison([member(I), member(N, -0.01)], []) is I
 
 
 def test_a_forbidden_drop_is_a_regression_whatever_the_family_says() -> None:
-    fallen = dropped([moved(-0.021, -0.1, 0.1)], {"recall_any@5": 0.02})
-    assert decide([member(I)], fallen) is R
-    assert not dropped([moved(-0.02, -0.1, 0.1)], {"recall_any@5": 0.02})
-    assert not dropped([replace(moved(-0.5, -1, 0), type="temporal")], {"recall_any@5": 0.02})
+    fallen = dropped_rows([moved(-0.021, -0.1, 0.1)], {"recall_any@5": 0.02})
+    assert decide_comparison([member(I)], fallen) is R
+    assert not dropped_rows([moved(-0.02, -0.1, 0.1)], {"recall_any@5": 0.02})
+    assert not dropped_rows([replace(moved(-0.5, -1, 0), type="temporal")], {"recall_any@5": 0.02})
 
 
 @pytest.mark.parametrize(

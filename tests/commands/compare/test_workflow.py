@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from runner.cli import app
-from runner.options import limits
+from runner.options import parse_limits
 from runner.runs.folder import results_base
 
 ROOT = Path(__file__).parents[3]
@@ -52,7 +52,7 @@ def test_its_commands_are_those_of_the_command_line(commands: list[list[str]]) -
     [gate] = [words for words in commands if words[1:3] == ["-m", "runner"]]
     options = parsed(gate[3:])
     assert ROOT / options["baseline"] == results_base("sample", None, ROOT)
-    assert limits(options["max_drop"]) == {"recall_any@5": 0.03, "recall_any@10": 0.03, "MRR@50": 0.03}
+    assert parse_limits(options["max_drop"]) == {"recall_any@5": 0.03, "recall_any@10": 0.03, "MRR@50": 0.03}
     [bench] = [words for words in commands if words[:2] == ["make", "bench"]]
     arguments = next(word.partition("=")[2] for word in bench if word.startswith("ARGS="))
     run = parsed(["sample", *shlex.split(arguments)])

@@ -14,7 +14,7 @@ import pytest
 from runner.cli import main
 from runner.commands.leaderboard import Leaderboard, leaderboard
 from runner.commands.leaderboard import command as module
-from runner.commands.leaderboard.board import markdown
+from runner.commands.leaderboard.board import leaderboard_markdown
 
 
 @pytest.fixture(scope="session")
@@ -53,11 +53,11 @@ def test_it_says_on_what_the_defaults_of_a_system_were_chosen(found: Leaderboard
     row = replace(found.groups[0].boards[0].rows[0], tuned_on="chats 1 to 6")
     board = replace(found.groups[0].boards[0], rows=(row,))
     whole = replace(found, groups=(replace(found.groups[0], boards=(board,)),))
-    assert "| chats 1 to 6 " in markdown(whole)
+    assert "| chats 1 to 6 " in leaderboard_markdown(whole)
 
 
 def test_what_a_run_says_is_escaped(found: Leaderboard) -> None:
     aside = replace(found.asides[0], reason="<script>alert(1)</script> | & more")
     hostile = replace(found, asides=(aside,))
-    assert "<script>alert" not in markdown(hostile)
-    assert "\\| & more" in markdown(hostile)
+    assert "<script>alert" not in leaderboard_markdown(hostile)
+    assert "\\| & more" in leaderboard_markdown(hostile)

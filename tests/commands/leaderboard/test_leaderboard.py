@@ -16,8 +16,8 @@ from runner.commands.compare import compare
 from runner.commands.compare.compared_run import ComparedRun, read_side
 from runner.commands.history import log_deviation
 from runner.commands.leaderboard import Leaderboard, leaderboard
-from runner.commands.leaderboard.board import SHARED, behind, markdown, rank
-from runner.commands.leaderboard.verified_runs import NAMES, apart, results_folders
+from runner.commands.leaderboard.board import SHARED, behind_text, leaderboard_markdown, rank_text
+from runner.commands.leaderboard.verified_runs import NAMES, condition_differences, results_folders
 from runner.verification import verify
 
 
@@ -50,15 +50,15 @@ def test_equal_runs_share_a_rank_and_the_next_counts_them(base: Path, check: Any
     found = leaderboard([f"{tmp_path}/*"], check=check)
     board = found.groups[0].boards[0]
     assert [row.rank for row in board.rows] == [1, 1, 3]
-    assert [rank(board, row) for row in board.rows] == ["1=", "1=", "3"]
+    assert [rank_text(board, row) for row in board.rows] == ["1=", "1=", "3"]
     behind_first = board.rows[1].behind
     assert behind_first is not None
     assert (behind_first.difference, behind_first.told_apart) == (0.0, False)
-    assert "| 1= |" in re.sub(" +", " ", markdown(found))
-    assert SHARED in markdown(found)
+    assert "| 1= |" in re.sub(" +", " ", leaderboard_markdown(found))
+    assert SHARED in leaderboard_markdown(found)
     without = leaderboard([tmp_path / "good", tmp_path / "poor"], check=check)
-    assert "1=" not in markdown(without)
-    assert SHARED not in markdown(without)
+    assert "1=" not in leaderboard_markdown(without)
+    assert SHARED not in leaderboard_markdown(without)
 
 
 def test_what_is_not_alike_has_a_group_of_its_own_and_the_reason(found: Leaderboard) -> None:
@@ -88,7 +88,7 @@ def test_where_no_run_is_left_it_says_so(kind: str, base: Path, check: Any) -> N
     found = leaderboard([base / "good"], check=doubting)
     assert not found.groups
     assert [aside.kind for aside in found.asides] == [kind]
-    assert "no run stands on a board" in markdown(found)
+    assert "no run stands on a board" in leaderboard_markdown(found)
 
 
 def test_a_run_is_verified_by_default_as_verify_does(base: Path) -> None:
@@ -101,7 +101,7 @@ def test_the_difference_to_the_best_is_that_of_compare(found: Leaderboard) -> No
     board = found.groups[0].boards[0]
     best, *others = board.rows
     assert best.behind is None
-    assert behind(best) == "best"
+    assert behind_text(best) == "best"
     for row in others:
         rows = compare(best.folder, row.folder).rows
         [same] = (r for r in rows if r.of("all") and (r.scope, r.metric) == (board.scope, board.metric))
@@ -165,7 +165,7 @@ def test_every_condition_alone_sets_a_run_apart(
     [run] = (base / "good").glob("v*")
     first, other = read_side(run), read_side(run)
     alter(other)
-    sentence = next(apart(first, other))
+    sentence = next(condition_differences(first, other))
     assert sentence.startswith(f"{name}: ")
     assert " against " in sentence
     assert name in NAMES

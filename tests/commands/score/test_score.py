@@ -20,7 +20,7 @@ from runner.commands.score.command import sentences
 from runner.errors import RankingsError
 from runner.protocol.datasets import SUITES
 from runner.records import Corpus
-from runner.runs.schemas import fault
+from runner.runs.schemas import schema_fault
 from tests.helping import endings, is_sentence, kept_run
 
 SAMPLE = kept_run("sample")
@@ -83,7 +83,7 @@ def test_the_raw_file_of_a_committed_run_gives_the_figures_of_its_metrics(tmp_pa
     assert document["verdict"] == "stated"
     assert document["corpus"]["registered"]
     assert document["missing"] == []
-    assert fault("pgmnemo/stated/1", document) is None
+    assert schema_fault("pgmnemo/stated/1", document) is None
 
 
 def test_a_trec_run_is_scored_as_ir_measures_scores_it(
@@ -300,7 +300,7 @@ def test_the_command_says_whose_they_are_what_is_missing_and_that_nothing_was_se
         assert words in out
     assert main(["score", "--suite", "sample", "--rankings", path, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert fault("pgmnemo/stated/1", document) is None
+    assert schema_fault("pgmnemo/stated/1", document) is None
     assert document["missing"] == [{"arm": "mine", "scope": "conversation", "questions": 1}]
     assert main(["score", "--suite", "sample"]) == 2
     assert "score takes --rankings FILE, or --ids DIR" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from pgmnemo.embedders.embedding import text_key
 from pgmnemo.errors import EmbedderError, OutputError
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import EmbedderIdentity, Passage
-from runner.protocol.templates.embedding import embed_corpus, rehearse
+from runner.protocol.templates.embedding import embed_corpus, estimate_embedding
 from runner.records import Corpus
 
 
@@ -192,7 +192,7 @@ def test_a_rehearsal_says_what_is_missing_and_keeps_nothing(
 ) -> None:
     if full:
         embed_corpus(corpus, Recorder(), tmp_path / "cache")
-    rehearse(corpus, embedder, tmp_path / "cache", lines)
+    estimate_embedding(corpus, embedder, tmp_path / "cache", lines)
     assert len(lines.said) == len(said)
     assert all(map(str.startswith, lines.said, said))
     assert embedder.loads == loads
@@ -205,4 +205,4 @@ def test_a_rehearsal_fails_where_the_vectors_do_not_fit_on_the_disk(
     usage = type(shutil.disk_usage(tmp_path))(100, 90, 10)
     monkeypatch.setattr(shutil, "disk_usage", lambda place: usage)
     with pytest.raises(OutputError, match=r"GB free and .* GB are needed; free some space"):
-        rehearse(corpus, Recorder(), tmp_path / "below" / "cache")
+        estimate_embedding(corpus, Recorder(), tmp_path / "below" / "cache")

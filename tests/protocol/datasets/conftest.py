@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from runner.protocol.editions import current, listed
+from runner.protocol.editions import current, list_digest
 from runner.protocol.gates import RunFacts
 from runner.records import Corpus
 from runner.runs.config import RunConfig
@@ -42,7 +42,7 @@ def in_force() -> Callable[..., RunFacts]:
         own = {"suite": corpus.suite, "level": corpus.granularity, "embedder": "none", "version": CURRENT}
         choice = RunConfig(**own, allow_unregistered_corpus=allowed)
         run = cast(Run, SimpleNamespace(edition=current(), choice=choice))
-        return RunFacts(run, replace(corpus, files=read, sha256=listed(read)))
+        return RunFacts(run, replace(corpus, files=read, sha256=list_digest(read)))
 
     return facts
 

@@ -14,7 +14,7 @@ import pytest
 from pgmnemo.records import Passage
 from runner.errors import CorpusError
 from runner.protocol.datasets import SUITES
-from runner.protocol.datasets.beam import INDEX, TYPES, bare
+from runner.protocol.datasets.beam import INDEX, TYPES, without_plan_index
 from runner.protocol.gates import RunFacts
 from runner.protocol.gates.leak import leak
 from runner.protocol.gates.of_corpus import coverage
@@ -111,7 +111,7 @@ def test_a_passage_is_the_message_of_which_the_beginning_is_embedded(write_chat:
     ],
 )  # fmt: skip
 def test_the_index_is_cut_off_and_nothing_else(content: str, kept: str) -> None:
-    assert bare(content) == kept
+    assert without_plan_index(content) == kept
 
 
 def test_gold_is_every_id_however_deep_it_stands(write_chat: Write) -> None:

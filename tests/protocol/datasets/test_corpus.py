@@ -16,7 +16,7 @@ from runner.bench.request import Request, selected
 from runner.commands.score.command import write_ids
 from runner.errors import CorpusError
 from runner.protocol.datasets import SUITES, Suite
-from runner.protocol.datasets.corpus import cut
+from runner.protocol.datasets.corpus import cut_lessons
 from runner.protocol.datasets.corpus_file import CorpusFile
 from runner.protocol.datasets.suite import PARITY, LessonConstruction, Write
 from runner.protocol.editions import PassagePins, current, edition, known
@@ -110,10 +110,10 @@ def test_a_question_is_of_one_split_and_no_other(key: str) -> None:
 
 
 def test_two_sessions_are_apart_and_two_turns_of_one_are_not() -> None:
-    lessons = list(cut(["ab", "c", "", "def"], turns=True))
+    lessons = list(cut_lessons(["ab", "c", "", "def"], turns=True))
     assert [(at, position) for at, _, position in lessons] == [(0, 1), (0, 2), (1, 4), (3, 7), (3, 8), (3, 9)]
     assert [part for _, [part], _ in lessons] == list("abcdef")
-    assert list(cut(["ab", "c"], turns=False)) == [(0, "ab", None), (1, "c", None)]
+    assert list(cut_lessons(["ab", "c"], turns=False)) == [(0, "ab", None), (1, "c", None)]
 
 
 PINS = PassagePins(turns=4, step=2, characters=700)

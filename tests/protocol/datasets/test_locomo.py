@@ -13,7 +13,7 @@ import pytest
 from pgmnemo.records import Passage
 from runner.errors import CorpusError
 from runner.protocol.datasets import SUITES
-from runner.protocol.datasets.locomo import resolve
+from runner.protocol.datasets.locomo import resolve_evidence
 from runner.protocol.editions import current
 from runner.records import Corpus
 
@@ -161,7 +161,7 @@ TURNS = {f"c/D{session}:{turn}" for session in range(1, 31) for turn in range(1,
 
 
 def found(strings: list[str], turns: bool = False) -> list[tuple[str, str | None]]:
-    pairs = resolve(strings, "c", TURNS if turns else SESSIONS, turns)
+    pairs = resolve_evidence(strings, "c", TURNS if turns else SESSIONS, turns)
     return [(one.cited, one.segment) for one in pairs]
 
 

@@ -15,7 +15,7 @@ import pytest
 from runner.errors import CorpusError
 from runner.protocol.datasets import SUITES
 from runner.protocol.datasets.realtalk import resolve_spans
-from runner.protocol.editions import current, listed, registered_files
+from runner.protocol.editions import current, list_digest, registered_files
 from runner.protocol.gates import RunFacts
 from runner.protocol.gates.of_corpus import dataset, shape
 from runner.records import Corpus, Evidence, Status
@@ -187,7 +187,7 @@ def test_chats_come_in_the_order_of_their_numbers_and_the_hash_is_that_of_the_li
     corpus = REALTALK.load(folder(Chat_10_Ana_Bo=chat, Chat_2_Ana_Cy=chat))
     assert list(dict.fromkeys(one.project for one in corpus.segments)) == ["Chat_2", "Chat_10"]
     assert sorted(corpus.files) == ["Chat_10_Ana_Bo.json", "Chat_2_Ana_Cy.json"]
-    assert corpus.sha256 == listed(corpus.files)
+    assert corpus.sha256 == list_digest(corpus.files)
 
 
 def test_the_folder_itself_its_parent_and_the_variable_lead_to_it(folder: Folder, tmp_path: Path) -> None:

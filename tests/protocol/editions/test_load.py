@@ -15,7 +15,7 @@ import pytest
 
 from pgmnemo.errors import PgmnemoError, UsageError
 from runner.paths import ROOT
-from runner.protocol.editions import DOCUMENT, Edition, current, edition, known, listed, registered_files
+from runner.protocol.editions import DOCUMENT, Edition, current, edition, known, list_digest, registered_files
 from runner.protocol.editions.load import FOLDER, PINS, TEXT, tables_of
 
 FROZEN = FOLDER / known()[-1] / PINS
@@ -232,7 +232,7 @@ def test_a_wrong_file_can_be_called_by_its_name() -> None:
 @pytest.mark.parametrize(("suite", "files"), [("realtalk", 10), ("beam", 40), ("beam-500k", 70)])
 def test_the_hashes_of_a_folders_files_are_the_list_that_the_edition_pins(suite: str, files: int) -> None:
     found, pins = registered_files(current(), suite), current().suites[suite]
-    assert (listed(found), len(found)) == (pins.sha256, files)
+    assert (list_digest(found), len(found)) == (pins.sha256, files)
     text = (FOLDER / str(pins.files)).read_text(encoding="utf-8")
     assert text == "".join(f"{found[name]}  {name}\n" for name in sorted(found))
     assert not registered_files(current(), "locomo")

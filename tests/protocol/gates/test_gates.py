@@ -10,7 +10,7 @@ import pytest
 
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity
 from runner.protocol.editions import current
-from runner.protocol.gates import RunFacts, check_all, gates_of, judge
+from runner.protocol.gates import RunFacts, check_all, gates_of, overall_verdict
 from runner.records import Evidence, Status, Verdict
 from runner.runs.environment import Code
 from runner.runs.run import Arm
@@ -105,7 +105,7 @@ def test_every_gate_passes_in_a_verified_run(verified: RunFacts) -> None:
     found = {name: gate(verified).status for name, gate in GATES.items()}
     told = "a new gate needs facts in `verified` of conftest.py with which it passes"
     assert found == dict.fromkeys(GATES, Status.PASSED), told
-    assert judge(check_all(verified)) is Verdict.VERIFIED
+    assert overall_verdict(check_all(verified)) is Verdict.VERIFIED
 
 
 def test_every_gate_has_a_case_in_which_it_does_not_pass() -> None:

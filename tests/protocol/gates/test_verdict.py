@@ -11,7 +11,15 @@ import pytest
 
 from runner.protocol.datasets import SUITES
 from runner.protocol.editions import current
-from runner.protocol.gates import RunFacts, check_after, check_all, check_before, deviations, gates_of, judge
+from runner.protocol.gates import (
+    RunFacts,
+    check_after,
+    check_all,
+    check_before,
+    deviations,
+    gates_of,
+    overall_verdict,
+)
 from runner.records import Corpus, GateResult, Status, Verdict
 from runner.runs.environment import Code
 
@@ -26,7 +34,7 @@ WORDS = [Verdict.BLOCKED, Verdict.UNVERIFIED, Verdict.DEVIATION, Verdict.VERIFIE
 @pytest.mark.parametrize("statuses", list(combinations_with_replacement(RANK, 3)))
 def test_the_worst_gate_decides(statuses: tuple[Status, ...]) -> None:
     results = [GateResult("gate", status, "", "") for status in statuses]
-    assert judge(results) is WORDS[min(map(RANK.index, statuses))]
+    assert overall_verdict(results) is WORDS[min(map(RANK.index, statuses))]
 
 
 def test_before_the_run_its_results_are_not_yet_known(verified: RunFacts) -> None:
@@ -34,14 +42,14 @@ def test_before_the_run_its_results_are_not_yet_known(verified: RunFacts) -> Non
     later = {"retrievals", "artefacts", "blocked"}
     assert {gate for gate, status in statuses.items() if status is Status.NOT_YET} == later
     assert set(statuses) == set(verified.edition.gates)
-    assert judge(check_before(verified)) is Verdict.VERIFIED
+    assert overall_verdict(check_before(verified)) is Verdict.VERIFIED
 
 
 def test_after_the_run_what_is_not_known_has_failed(changed: Changed) -> None:
     results = check_all(changed(run_database=None, run_guc_state={}))
     failed = {result.gate for result in results if result.status is Status.FAILED}
     assert failed == {"version", "settings"}
-    assert judge(results) is Verdict.BLOCKED
+    assert overall_verdict(results) is Verdict.BLOCKED
 
 
 def test_every_departure_is_named_for_the_history(changed: Changed) -> None:
@@ -76,7 +84,7 @@ def test_what_the_corpus_alone_decides_is_looked_at_once(changed: Changed, verif
     after = check_after(before, changed(corpus_questions=(), corpus_granularity="turn", run_seed=7))
     apart = {old.gate for old, new in zip(before, after, strict=True) if old != new}
     assert apart == {"seed", "retrievals", "artefacts", "blocked"}
-    assert judge(after) is Verdict.BLOCKED
+    assert overall_verdict(after) is Verdict.BLOCKED
 
 
 def test_another_system_is_not_asked_what_pgmnemo_is(changed: Changed) -> None:
@@ -85,7 +93,7 @@ def test_another_system_is_not_asked_what_pgmnemo_is(changed: Changed) -> None:
     assert [result.gate for result in results] == [
         name for name in facts.edition.gates if name not in ("version", "settings")
     ]
-    assert judge(results) is Verdict.VERIFIED
+    assert overall_verdict(results) is Verdict.VERIFIED
 
 
 def test_pgmnemo_is_pgmnemo_at_whichever_version(changed: Changed) -> None:

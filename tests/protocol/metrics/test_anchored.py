@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runner.protocol.metrics.document import anchored
+from runner.protocol.metrics.document import anchor_rows
 from runner.records import RankedSegment, Retrieval, SearchScope
 from runner.runs.run import Arm, Run
 
@@ -34,7 +34,7 @@ def test_a_question_is_listed_where_a_shown_rank_has_a_part_from_its_time(record
         _row("q1", "chroma", "haystack", (0.4,)),
         _row("q1", "keyword", "haystack", (0.9, 0.3)),
     ]
-    assert list(anchored(run, rows)) == [
+    assert list(anchor_rows(run, rows)) == [
         {"arm": "pgmnemo", "scope": "haystack", "n": 3, "questions": ["q1", "q3"]},
         {"arm": "pgmnemo", "scope": "pool", "n": 1, "questions": []},
         {"arm": "convex", "scope": "haystack", "n": 2, "questions": ["q2"]},

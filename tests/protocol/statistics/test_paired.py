@@ -10,7 +10,7 @@ import pytest
 
 from runner.protocol.statistics import bootstrap_difference, difference_interval, score_interval
 from runner.protocol.statistics.clusters import Floats, Interval
-from runner.protocol.statistics.paired_score import evidence, score_p
+from runner.protocol.statistics.paired_score import score_p, score_test_input
 from runner.protocol.statistics.quantile import t_central, t_quantile
 
 Paired = Callable[..., tuple[Interval, Floats | None]]
@@ -102,7 +102,7 @@ def test_the_ends_of_the_score_satisfy_tangos_equation_solved_by_hand() -> None:
         linear = -b - c + (2 * n - b + c) * d
         q = (sqrt(linear**2 + 8 * n * c * d * (1 - d)) - linear) / (4 * n)
         assert (b - c - n * d) ** 2 == pytest.approx(t**2 * n * (2 * q + d * (1 - d)), rel=1e-9)
-    found = evidence(answers(b, c, n), None)  # without a true difference it is McNemar's statistic
+    found = score_test_input(answers(b, c, n), None)  # without a true difference it is McNemar's statistic
     assert found is not None
     assert found.statistic(np.zeros(1))[0] == pytest.approx((b - c) / sqrt(b + c))
 
@@ -117,7 +117,7 @@ def test_equal_differences_keep_a_width_and_stay_inside(value: float) -> None:
 def test_differences_that_crowd_into_one_cluster_leave_two_degrees_of_freedom() -> None:
     clusters = [i // 30 for i in range(300)]
     spread = np.concatenate([answers(2, 0, 30) for _ in range(10)])
-    found = [evidence(values, clusters) for values in (answers(20, 0, 300), spread)]
+    found = [score_test_input(values, clusters) for values in (answers(20, 0, 300), spread)]
     assert [one.freedom for one in found if one] == [[2], [9]]
     wide, narrow = (score_interval(values, clusters) for values in (answers(20, 0, 300), spread))
     assert wide.high[0] - wide.low[0] > 3 * (narrow.high[0] - narrow.low[0])

@@ -9,7 +9,7 @@ import pytest
 
 from runner.records import RankedSegment, Retrieval
 from runner.report.formats import figure, percents
-from runner.report.html.gold_ranks import FAMILIES, arm_curves, ceiling_curves, first_ranks, standings
+from runner.report.html.gold_ranks import FAMILIES, arm_curves, ceiling_curves, first_ranks, ranks_by_scope
 from runner.report.html.panels import component_bars
 from runner.report.html.plots import CEILING, buckets, names
 from runner.report.html.svg import number, ticks
@@ -20,7 +20,7 @@ def test_every_curve_goes_through_the_figures_of_metrics_json(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     run = request.getfixturevalue(which)
-    scopes = standings(run.rows)
+    scopes = ranks_by_scope(run.rows)
     whole = [row for row in run.metrics["results"] if (row["view"], row["type"]) == ("all", "all")]
     seen = 0
     for name, scope in scopes.items():
@@ -50,7 +50,7 @@ def bars(record: Callable[..., Any]) -> Bars:
 
     def make(rows: list[Retrieval], components: dict[str, str]) -> tuple[list[Any], int]:
         run = record(components=components, guc_state={"pgmnemo.a_weight": "2"})
-        return component_bars(run, standings(rows)["pool"], "pgmnemo")
+        return component_bars(run, ranks_by_scope(rows)["pool"], "pgmnemo")
 
     return make
 

@@ -133,10 +133,10 @@ def test_text_stands_in_the_page_only_where_it_was_given(sample: Any) -> None:
 
 
 def test_more_text_than_fits_is_cut_alike(sample: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from runner.report.html.gold_ranks import standings
+    from runner.report.html.gold_ranks import ranks_by_scope
     from runner.report.html.questions import texts_of
 
-    scopes = standings(sample.rows)
+    scopes = ranks_by_scope(sample.rows)
     ids = {(row.project, one) for row in sample.rows for one in (*row.gold, *(h.id for h in row.ranking))}
     texts = texts_of(scopes, "pgmnemo", {}, dict.fromkeys(ids, "x" * 500), budget=1000)
     lengths = {len(words) for listed in texts["segments"].values() for words in listed.values()}

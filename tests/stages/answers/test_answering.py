@@ -14,7 +14,7 @@ import pytest
 import runner
 from pgmnemo.errors import ModelError, UsageError
 from runner.errors import UnusableRunError
-from runner.runs.schemas import fault
+from runner.runs.schemas import schema_fault
 from runner.stages.answers.answer_run import answer
 from runner.stages.answers.document import NO_RECALL
 from runner.stages.answers.judge import locomo_f1
@@ -42,7 +42,7 @@ def test_locomo_is_answered_judged_and_counted(made_run: Made, options: Options,
     with serving(sensible) as server:
         made = answer(run, options(server.url, corpus, key_errors=errors, price=["reader=1,2"]))
     found = made.document
-    assert fault(found["schema"], json.loads((made.folder / "answers.json").read_text())) is None
+    assert schema_fault(found["schema"], json.loads((made.folder / "answers.json").read_text())) is None
     assert found["questions"] == 5
     assert value(found, "judge", "single-hop") == (1.0, 1)
     assert value(found, "judge", "adversarial") == (1.0, 1)  # not mentioned, and no judge was asked

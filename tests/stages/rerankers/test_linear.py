@@ -11,7 +11,7 @@ import pytest
 from pgmnemo.errors import ModelError
 from runner.stages.rerankers import RERANKERS, Candidate, LessonIndex, Pool, RerankOptions
 from runner.stages.rerankers.linear import SCHEMA, SHIPPED, read_model
-from runner.stages.rerankers.linear.features import FEATURES, FeatureReader, rarity, words
+from runner.stages.rerankers.linear.features import FEATURES, FeatureReader, word_weights, words
 from runner.systems.system import Lesson, Lessons, Query
 
 
@@ -81,7 +81,7 @@ def test_cover_counts_rare_words_more_and_those_that_nobody_has_not_at_all() -> 
     found = rows(pool("the green kayak of Zanzibar", (3, 0, 1), (3.0, 2.0, 1.0)))
     assert found[0]["cover"] == pytest.approx(1.0)
     assert 0 < found[1]["cover"] < 1
-    weights = rarity([words("green kayak"), words("kayak"), words("kayak")])
+    weights = word_weights([words("green kayak"), words("kayak"), words("kayak")])
     assert weights["green"] > weights["kayak"] > 0
     assert sum(weights.values()) == pytest.approx(1.0)
 

@@ -11,7 +11,7 @@ import pytest
 
 from pgmnemo.errors import ModelError
 from pgmnemo.models.chat import prompt_sha256
-from runner.stages.rewriters import REWRITERS, RewriteOptions, Rewriter, by_rule
+from runner.stages.rewriters import REWRITERS, RewriteOptions, Rewriter, rule_rewriter
 from runner.stages.rewriters.llm import PROMPT
 from tests.service import Server, chat, serving
 
@@ -55,7 +55,7 @@ def test_its_identity_has_the_hash_of_the_prompt_and_no_rule(tmp_path: Path) -> 
     with serving(lambda *_: chat("x")) as server, rewriter(server, tmp_path) as made:
         assert made.identity.prompt_sha256 == prompt_sha256(PROMPT)
         assert made.identity.revision == f"unknown, as served by {server.url}/chat/completions"
-        assert by_rule(made.identity) is None
+        assert rule_rewriter(made.identity) is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.stages.rewriters import REWRITERS, RewriteOptions, by_rule
+from runner.stages.rewriters import REWRITERS, RewriteOptions, rule_rewriter
 from runner.stages.rewriters.words import STOPPED, StopWordRewriter
 
 
@@ -38,6 +38,6 @@ def test_what_is_left_of_a_question(question: str, asked: str) -> None:
 def test_its_identity_says_the_list_and_gives_the_rewriter_again() -> None:
     identity = REWRITERS["words"](RewriteOptions()).identity
     assert identity.revision.startswith("stop words sha256:")
-    again = by_rule(identity)
+    again = rule_rewriter(identity)
     assert again is not None
     assert again.identity == identity

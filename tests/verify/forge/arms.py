@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from runner.systems import kind_of
+from runner.systems import spec_of
 from tests.verify.forge.draft import Draft, Inapplicable, forgery
 from tests.verify.forge.record import put
 
@@ -44,7 +44,7 @@ def _peer(draft: Draft, chance: Random) -> None:
 @forgery("arms invented", "a system of the house, chosen, that ranks at random")
 def _house(draft: Draft, chance: Random) -> None:
     draft.run["choice"]["systems"] = ["bm25s"]
-    _invent(draft, "bm25s", kind_of("bm25s").title, "random")
+    _invent(draft, "bm25s", spec_of("bm25s").title, "random")
 
 
 @forgery("scopes", "the pool left out")

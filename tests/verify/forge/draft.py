@@ -14,7 +14,7 @@ from random import Random
 
 import msgspec
 
-from runner.protocol.gates import check_all, deviations, judge
+from runner.protocol.gates import check_all, deviations, overall_verdict
 from runner.protocol.metrics.document import metrics_of
 from runner.records import GateResult, Json
 from runner.report import render
@@ -25,7 +25,7 @@ from runner.runs.manifest import write_manifest
 from runner.runs.results import Results
 from runner.runs.run import Run, metrics_text
 from runner.runs.timings import Timing, latencies
-from runner.verification.checks.record import facts
+from runner.verification.checks.record import gate_facts
 from runner.verification.context import RunContext
 
 RAW, TIMINGS = "raw_retrievals.jsonl", "timings.jsonl"
@@ -113,7 +113,7 @@ def _judged(folder: Path, run: Json, worse: bool = False) -> None:
     for name in ("metrics.json", "report.md"):
         (folder / name).touch()
     evidence = RunContext(folder)
-    decided = {one.gate: one for one in check_all(facts(evidence, evidence.run))}
+    decided = {one.gate: one for one in check_all(gate_facts(evidence, evidence.run))}
     for gate in run["gates"]:
         found = decided.get(gate["gate"])
         if found is None or gate["gate"] in ("coverage", "leak"):
@@ -123,7 +123,7 @@ def _judged(folder: Path, run: Json, worse: bool = False) -> None:
         elif worse:
             gate |= {name: value for name, value in asdict(found).items() if name != "gate"}
     gates = [GateResult(**gate) for gate in run["gates"]]
-    run |= {"verdict": judge(gates), "deviations": list(deviations(gates))}
+    run |= {"verdict": overall_verdict(gates), "deviations": list(deviations(gates))}
 
 
 def _figures(folder: Path) -> None:

@@ -8,7 +8,7 @@ from uuid import uuid5
 
 import msgspec
 
-from runner.bench.workload import NAMESPACE, label_of
+from runner.bench.workload import NAMESPACE, lessons_label
 from runner.protocol.editions import edition
 from runner.records import Json
 from runner.runs.run import Run
@@ -103,5 +103,5 @@ def relabel(draft: Draft, name: str) -> None:
 
 def _renew_tenant(run: Json) -> None:
     record = msgspec.convert(run, Run)
-    label = label_of(record.corpus.sha256, record.choice.level, record.choice.written, record.embedder)
+    label = lessons_label(record.corpus.sha256, record.choice.level, record.choice.written, record.embedder)
     run["guc_state"]["pgmnemo.tenant_id"] = str(uuid5(NAMESPACE, label))

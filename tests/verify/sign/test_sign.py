@@ -11,7 +11,7 @@ import pytest
 
 from runner.cli import main
 from runner.commands.leaderboard import leaderboard
-from runner.commands.leaderboard.board import markdown
+from runner.commands.leaderboard.board import leaderboard_markdown
 from runner.runs.manifest import MANIFEST, SIGNATURE
 from runner.verification import CheckResult, CheckStatus, verify
 from runner.verification.sign import NAMESPACE, keygen, sign
@@ -108,10 +108,10 @@ def test_without_ssh_keygen_a_signature_is_not_asked(
 
 def test_the_board_says_who_vouches(run: Path, new_key: New, believed: Believed) -> None:
     key = new_key("ann")
-    assert "| self-run " in markdown(leaderboard([run]))
+    assert "| self-run " in leaderboard_markdown(leaderboard([run]))
     sign(run, key.path)
     found = leaderboard([run], allowed_signers=believed(key))
     assert {row.attested for board in found.groups[0].boards for row in board.rows} == {
         "signed by ann@example.org"
     }
-    assert "signed by ann@example.org" in markdown(found)
+    assert "signed by ann@example.org" in leaderboard_markdown(found)

@@ -15,7 +15,7 @@ import numpy as np
 
 from pgmnemo.errors import ModelError
 from runner.runs.storage import DOCUMENT, read_regular
-from runner.stages.rerankers import Pool, Reordered, Reranker, RerankOptions, by_score
+from runner.stages.rerankers import Pool, Reordered, Reranker, RerankOptions, order_by_score
 from runner.stages.rerankers.linear.features import FEATURES, FeatureReader
 
 SCHEMA = "pgmnemo/linear-reranker/1"
@@ -71,4 +71,4 @@ class Linear(Reranker):
 
     def rerank(self, pool: Pool) -> Reordered:
         scores = self._reader.features(pool) @ self._weights
-        return Reordered(*by_score([float(score) for score in scores]), pairs=len(pool.candidates))
+        return Reordered(*order_by_score([float(score) for score in scores]), pairs=len(pool.candidates))

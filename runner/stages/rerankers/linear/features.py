@@ -74,7 +74,7 @@ class FeatureReader:
             number: known.words[number] & asked
             for number in {one for some in windows for one in some.values()}
         }
-        weights = rarity([held[one.lesson.number] for one in candidates])
+        weights = word_weights([held[one.lesson.number] for one in candidates])
         covers = {number: _weight(weights, found) for number, found in held.items()}
         shares = _shares(candidates)
         peers = all(one.lesson.role != ASSISTANT for one in candidates)
@@ -103,7 +103,7 @@ def _root(word: str) -> str:
     return word[:ROOT]
 
 
-def rarity(held: Sequence[frozenset[str]]) -> dict[str, float]:
+def word_weights(held: Sequence[frozenset[str]]) -> dict[str, float]:
     """Return the weight of each word of a question: higher if fewer candidates have it; all sum up to 1.
 
     BM25's inverse document frequency, over only the candidates; a word without a candidate has no weight.
