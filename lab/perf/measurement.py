@@ -44,7 +44,7 @@ def measure_system(
     loaded = system.load(Loaded(workload, subject.passages), progress)
     sizes, catalogue = system.sizes(), system.catalogue()
     progress.say(f"{subject.title}: {workload.count:,} lessons loaded in {sum(loaded.values()):,.0f} s")
-    walls = subject.kind.walls
+    walls = subject.kind.separates_projects
     reads = Reads(TenantSize.WHOLE, request.k, walls, seconds=request.seconds, most=request.questions)
     clients = request.clients if isinstance(system, SupportsThreads) else 1
     with client_of(system) as client:
@@ -65,7 +65,7 @@ def measure_system(
     progress.say(f"{subject.title}: measured")
     size, count = sum(sizes.values()), workload.count
     return {
-        "name": subject.name, "title": subject.title, "words": subject.kind.words,
+        "name": subject.name, "title": subject.title, "words": subject.kind.description,
         "hybrid": subject.kind.hybrid, "facts": dict(system.facts()), "lessons": count,
         "load_seconds": {name: round(value, 2) for name, value in loaded.items()},
         "load_seconds_total": round(sum(loaded.values()), 2),

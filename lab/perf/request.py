@@ -136,11 +136,13 @@ class Subject:
             return f"pgmnemo {number} takes no passages; measure --version v0.6.1 or later"
         return missing_parts(self.kind)
 
-    def open(self, place: SystemContext, version: str) -> AbstractContextManager[System]:
+    def open(self, context: SystemContext, version: str) -> AbstractContextManager[System]:
         """Open the system, on a server or in files of its own that persist."""
         settings = {"gate_strict": "off"} if self.kind.versions else {}
-        own = replace(place, version=version, label="perf", settings=settings, durable=True, walled=True)
-        return open_system(str(SystemName.of(self.name).bare), replace(own, explained=False))
+        own = replace(
+            context, version=version, label="perf", settings=settings, durable=True, tenant_per_project=True
+        )
+        return open_system(str(SystemName.of(self.name).bare), replace(own, with_components=False))
 
 
 def subject(name: str) -> Subject:

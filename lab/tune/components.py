@@ -61,7 +61,7 @@ Row = tuple[str, float, float, list[int], list[int] | None, list[float] | None]
 
 
 def components(
-    setup: Setup, task: Task, system: System, place: SystemContext
+    setup: Setup, task: Task, system: System, context: SystemContext
 ) -> tuple[Arrays, dict[str, float]]:
     """Load the corpus into `system` and into another at `place`, and ask as often as it takes.
 
@@ -74,7 +74,7 @@ def components(
     """
     assert isinstance(system, Pgmnemo), "components are asked of pgmnemo"
     depth, run = _depth(task), current().retrieval.depth
-    session = LoadedTask(OURS, system, task, setup.vectors(task.corpus), place)
+    session = LoadedTask(OURS, system, task, setup.vectors(task.corpus), context)
     moment = datetime.now(UTC)  # recency goes by it where a question has no time
     session.queries = [replace(one, as_of=one.as_of or moment) for one in session.queries]
     with wrap_errors(OURS):
@@ -88,7 +88,7 @@ def components(
         values[name], _ = _recalled(session, name, depth, given, rows)
     [own] = _worth(session, "components", [{}], [name for name in (*RELEVANCE, *BESIDES) if name != "graph"])
     values |= {shaped(name, weights): matrix for name, matrix in own.items()}
-    return {**values, **_words(session, weights), **_plain(place, task)}, weights
+    return {**values, **_words(session, weights), **_plain(context, task)}, weights
 
 
 def _depth(task: Task) -> int:
@@ -138,10 +138,10 @@ def _words(session: LoadedTask, weights: Mapping[str, float]) -> Arrays:
     return made
 
 
-def _plain(place: SystemContext, task: Task) -> Arrays:
+def _plain(context: SystemContext, task: Task) -> Arrays:
     """Return the words without merged forms."""
-    settings = {**place.settings, "mode": "keyword"}
-    other = replace(place, settings=settings, label=f"{place.label} plain")
+    settings = {**context.settings, "mode": "keyword"}
+    other = replace(context, settings=settings, label=f"{context.label} plain")
     with open_system(OURS, other) as system:
         assert isinstance(system, Pgmnemo), "components are asked of pgmnemo"
         with _unmerged(system.database):  # only then is there such a configuration

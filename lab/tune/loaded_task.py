@@ -120,10 +120,10 @@ class LoadedTask:
     """A system that has the lessons of a task, and the task's questions as the system is asked them."""
 
     def __init__(
-        self, name: str, system: System, task: Task, vectors: CorpusVectors | None, place: SystemContext
+        self, name: str, system: System, task: Task, vectors: CorpusVectors | None, context: SystemContext
     ) -> None:
-        self.name, self.system, self.task, self.progress = name, system, task, place.progress
-        self.lessons = CorpusLessons(task.corpus, vectors, place.label)
+        self.name, self.system, self.task, self.progress = name, system, task, context.progress
+        self.lessons = CorpusLessons(task.corpus, vectors, context.label)
         asked = tuple(IndexedQuestion(position, question) for position, question in task.questions)
         self.material = Workload(task.corpus, vectors, asked, self.lessons)
         self.queries = self.material.queries(asked, SearchScope("own"))

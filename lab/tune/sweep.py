@@ -110,10 +110,17 @@ def _legs(request: SweepOptions, setup: Setup, task: Task) -> Legs:
 
 
 def collect_legs(
-    setup: Setup, task: Task, name: str, system: Strategy, place: SystemContext, depth: int, *, passages: bool
+    setup: Setup,
+    task: Task,
+    name: str,
+    system: Strategy,
+    context: SystemContext,
+    depth: int,
+    *,
+    passages: bool,
 ) -> tuple[Arrays, dict[str, str]]:
-    """Ask each leg of the strategy every question, `depth` ranks deep; what Legs holds."""
-    session = LoadedTask(name, system, task, setup.vectors(task.corpus, passages), place)
+    """Ask each leg of the strategy every question, `depth` ranks deep; what `Legs` holds."""
+    session = LoadedTask(name, system, task, setup.vectors(task.corpus, passages), context)
     found: Arrays = {leg: np.full(task.layout.shape, -np.inf) for leg in LEGS}
     for leg in LEGS:
         for row, columns, answer in session.answers(leg, depth, {"leg": leg}):

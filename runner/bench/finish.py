@@ -43,57 +43,59 @@ class RunResult:
     metrics: Json
 
 
-def raise_if_blocked(work: RunState, folder: RunFolder | None = None) -> None:
+def raise_if_blocked(state: RunState, folder: RunFolder | None = None) -> None:
     """If a gate failed, write BLOCKED.md into `folder`, or into one made for it, and raise GateError."""
-    failed = [f"{gate.gate}: {gate.found}" for gate in work.run.gates if gate.status is Status.FAILED]
+    failed = [f"{gate.gate}: {gate.found}" for gate in state.run.gates if gate.status is Status.FAILED]
     if not failed:
         return
-    schemas = work.run.edition.schemas
-    with folder or RunFolder.start(work.base, work.name) as blocked:
-        work.note(
-            name=blocked.name, finished=datetime.now(UTC), resources=resources(work.watch, work.vectors)
+    schemas = state.run.edition.schemas
+    with folder or RunFolder.start(state.base, state.name) as blocked:
+        state.update(
+            name=blocked.name, finished=datetime.now(UTC), resources=resources(state.watch, state.vectors)
         )
-        write_blocked(blocked.path, work.run)
+        write_blocked(blocked.path, state.run)
         place = blocked.finish(schemas)
     count = "1 gate failed" if len(failed) == 1 else f"{len(failed)} gates failed"
     raise GateError(f"{count} ({'; '.join(failed)}); {place / 'BLOCKED.md'} says how to resolve it")
 
 
-def write_artefacts(work: RunState, folder: RunFolder, metrics: Json, rows: Sequence[Retrieval]) -> RunResult:
+def write_artefacts(
+    state: RunState, folder: RunFolder, metrics: Json, rows: Sequence[Retrieval]
+) -> RunResult:
     """Write record, figures and report, and give the folder its name; `rows` are those of the raw file.
 
     OutputError when that fails.
     """
     timings = list(read_lines(folder.path / TIMINGS, Timing))
-    if work.reranker is not None:
-        work.note(reranks=rerank_counts(read_lines(folder.path / RERANKS, Rerank), rows, timings))
-    if work.rewriter is not None:
+    if state.reranker is not None:
+        state.update(reranks=rerank_counts(read_lines(folder.path / RERANKS, Rerank), rows, timings))
+    if state.rewriter is not None:
         lines, types = (
             list(read_lines(folder.path / REWRITES, Rewrite)),
             {row.question: row.type for row in rows},
         )
-        work.note(rewrites=rewrite_counts(lines, types))
-    work.note(
-        latency=latencies(timings, work.run.edition.retrieval.timed_k),
-        resources=resources(work.watch, work.vectors),
+        state.update(rewrites=rewrite_counts(lines, types))
+    state.update(
+        latency=latencies(timings, state.run.edition.retrieval.timed_k),
+        resources=resources(state.watch, state.vectors),
         finished=datetime.now(UTC),
     )
-    write_run(folder.path, work.run)
-    metrics = {**metrics, "verdict": work.run.verdict.value}
+    write_run(folder.path, state.run)
+    metrics = {**metrics, "verdict": state.run.verdict.value}
     write_metrics(folder.path, metrics)
-    write_file(folder.path / "report.md", render(metrics, work.run))
+    write_file(folder.path / "report.md", render(metrics, state.run))
     seconds = ((one.arm, one.scope, one.seconds) for one in timings)
-    write_file(folder.path / PAGE, render_page(metrics, work.run, rows, seconds))
-    return RunResult(folder.finish(work.run.edition.schemas), work.run, metrics)
+    write_file(folder.path / PAGE, render_page(metrics, state.run, rows, seconds))
+    return RunResult(folder.finish(state.run.edition.schemas), state.run, metrics)
 
 
-def append_history(work: RunState, outcome: RunResult) -> RunResult:
+def append_history(state: RunState, outcome: RunResult) -> RunResult:
     """Append the entry of a kept run, with its manifest's hash, to HISTORY.md; return its final outcome.
 
     A run that is not kept leaves no entry. OutputError when the entry, or the move to the kept runs, fails.
     """
     if is_local(outcome.folder):
-        if not work.request.keep:
+        if not state.request.keep:
             return outcome
         outcome = replace(outcome, folder=move_to_kept(outcome.folder))
     place, run = outcome.folder, outcome.run
@@ -102,5 +104,5 @@ def append_history(work: RunState, outcome: RunResult) -> RunResult:
     entry = entry_text(
         run.started.date(), run.choice.suite, results.as_posix(), run.verdict, digest, run.deviations
     )
-    append_entry(work.history, entry)
+    append_entry(state.history, entry)
     return outcome

@@ -29,9 +29,9 @@ WORDS_ALONE = "bm25"  # the leg of one component: its score says all of it
 
 
 def measure_under_test(
-    work: RunState,
+    state: RunState,
     system: System,
-    material: Workload,
+    workload: Workload,
     raw: RetrievalSink,
     timings: RecordFile[Timing] | None,
     reranks: Reranking | None = None,
@@ -41,77 +41,77 @@ def measure_under_test(
     With a reranker it answers once more, reordered. `timings` None: nothing is timed, as where a finished run
     is recalled again.
     """
-    request, edition, name = work.request, work.run.edition, work.request.system
-    with work.watch.stage("ingest"), wrap_errors(name):
-        loaded = system.load(material.lessons, work.progress)
-    judge = AnswerValidator(name, material.lessons, components_of(system))
+    request, edition, name = state.request, state.run.edition, state.request.system
+    with state.watch.stage("ingest"), wrap_errors(name):
+        loaded = system.load(workload.lessons, state.progress)
+    validator = AnswerValidator(name, workload.lessons, components_of(system))
     first = RankedSystem(
-        name, system, judge, kept=KeptFields.ALL, limit=request.time_limit, jobs=request.jobs
+        name, system, validator, kept=KeptFields.ALL, limit=request.time_limit, jobs=request.jobs
     )
-    words = f"pgmnemo.recall_lessons, mode {work.run.choice.mode}" if request.ours else ""
+    words = f"pgmnemo.recall_lessons, mode {state.run.choice.mode}" if request.ours else ""
     with wrap_errors(name):
         if isinstance(system, Pgmnemo):
-            work.note(guc_state=system.state(), guc_defaults=system.defaults())
-        row = describe_system(name, request, work.sql, system, loaded, words=words)
-    rankers = [(first, row), *_ranked_systems(work, system, judge, material)]
-    with work.watch.stage("recall"):
+            state.update(guc_state=system.state(), guc_defaults=system.defaults())
+        row = describe_system(name, request, state.sql, system, loaded, words=words)
+    rankers = [(first, row), *_ranked_systems(state, system, validator, workload)]
+    with state.watch.stage("recall"):
         for ranker, _ in rankers:
-            retrieve(raw, material, ranker, work.run.scopes, edition.retrieval.depth, work.progress)
+            retrieve(raw, workload, ranker, state.run.scopes, edition.retrieval.depth, state.progress)
     if timings is not None:
-        with work.watch.stage("time"):
-            time_recall(timings, material, first, work.run.scopes, edition.retrieval, work.progress)
-    work.note(arms=tuple(arm for _, arm in rankers))
+        with state.watch.stage("time"):
+            time_recall(timings, workload, first, state.run.scopes, edition.retrieval, state.progress)
+    state.update(arms=tuple(arm for _, arm in rankers))
     if reranks is not None:
-        again = reranks.measure(work, first, row, material, raw, timings)
-        work.note(arms=(*work.run.arms, again))
+        again = reranks.measure(state, first, row, workload, raw, timings)
+        state.update(arms=(*state.run.arms, again))
 
 
-def count_answers(work: RunState, system: System) -> int:
+def count_answers(state: RunState, system: System) -> int:
     """Return the number of answers that a run asks for, including the timed answers."""
-    every, timed = len(work.asked), len(spread(work.asked, work.run.edition.retrieval.timed))
-    scopes = len(work.run.scopes)
-    aside = len(work.beside) * len(work.run.scopes_beside)
-    others = scopes * (len(_retrievers(work, system)) + len(_controls(work)))
-    again = len(spread(work.asked, work.run.edition.retrieval.timed_reranked))
-    reordered = (1 + len(work.beside)) * len(work.run.scopes_beside) if work.reranker else 0
+    every, timed = len(state.asked), len(spread(state.asked, state.run.edition.retrieval.timed))
+    scopes = len(state.run.scopes)
+    aside = len(state.baselines) * len(state.run.scopes_beside)
+    others = scopes * (len(_retrievers(state, system)) + len(_controls(state)))
+    again = len(spread(state.asked, state.run.edition.retrieval.timed_reranked))
+    reordered = (1 + len(state.baselines)) * len(state.run.scopes_beside) if state.reranker else 0
     return (scopes + aside) * (every + timed) + others * every + reordered * (every + again)
 
 
-def _retrievers(work: RunState, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
+def _retrievers(state: RunState, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
     """Return those of the edition's arms that are legs of the system under test: settings, and words."""
-    legs = system.legs if isinstance(system, SupportsRetrievers) else {}
-    lacking = {"vector"} if work.vectors is None else set()
-    return {name: legs[name] for name in work.run.edition.arms if name in legs and name not in lacking}
+    legs = system.retrievers if isinstance(system, SupportsRetrievers) else {}
+    lacking = {"vector"} if state.vectors is None else set()
+    return {name: legs[name] for name in state.run.edition.arms if name in legs and name not in lacking}
 
 
-def _controls(work: RunState) -> list[str]:
+def _controls(state: RunState) -> list[str]:
     """Return those of the edition's arms that need no system."""
-    return controls_among(work.run.edition.arms, vectors=work.vectors is not None)
+    return controls_among(state.run.edition.arms, vectors=state.vectors is not None)
 
 
 def _ranked_systems(
-    work: RunState, system: System, judge: AnswerValidator, material: Workload
+    state: RunState, system: System, validator: AnswerValidator, workload: Workload
 ) -> Iterator[tuple[RankedSystem, Arm]]:
     """Yield the legs, then the controls. A leg of pgmnemo has its parts; one of a strategy is of another
     system.
     """
-    for name, (settings, words) in _retrievers(work, system).items():
+    for name, (settings, words) in _retrievers(state, system).items():
         parts = system.components if isinstance(system, Pgmnemo) and name != WORDS_ALONE else ()
         kept = KeptFields.PARTS if parts else KeptFields.SCORES
-        limit, jobs = work.request.time_limit, work.request.jobs
-        ranker = RankedSystem(name, system, judge, settings, kept, limit, jobs)
+        limit, jobs = state.request.time_limit, state.request.jobs
+        ranker = RankedSystem(name, system, validator, settings, kept, limit, jobs)
         yield ranker, Arm(name, words, "leg", components=parts)
-    for name in _controls(work):
-        control = new_control(name, work.run.seed, material.drawn_by)
-        control.load(material.lessons)
-        judge = AnswerValidator(name, material.lessons)
-        yield RankedSystem(name, control, judge, kept=KeptFields.SCORES), Arm(name, control.words())
+    for name in _controls(state):
+        control = new_control(name, state.run.seed, workload.drawn_by)
+        control.load(workload.lessons)
+        validator = AnswerValidator(name, workload.lessons)
+        yield RankedSystem(name, control, validator, kept=KeptFields.SCORES), Arm(name, control.description())
 
 
 def measure_baselines(
-    work: RunState,
+    state: RunState,
     names: Iterable[str],
-    material: Workload,
+    workload: Workload,
     raw: RetrievalSink,
     timings: RecordFile[Timing] | None,
     reranks: Reranking | None = None,
@@ -119,7 +119,7 @@ def measure_baselines(
     """Measure the other systems one at a time; a system that fails gets a row with its error."""
     for name in names:
         try:
-            arms = _measure_baseline(work, name, material, raw, timings, reranks)
+            arms = _measure_baseline(state, name, workload, raw, timings, reranks)
         except (SystemFault, DatabaseError, UsageError) as error:
             for one in (name, name + SUFFIX):
                 raw.forget(one)
@@ -127,34 +127,34 @@ def measure_baselines(
                     timings.forget(one)
                 if reranks is not None:
                     reranks.writer.forget(one)
-            work.progress.say(f"{name}: {error}")
-            arms = (describe_system(name, work.request, work.sql, failed=str(error)),)
-        work.note(arms=(*work.run.arms, *arms))
+            state.progress.say(f"{name}: {error}")
+            arms = (describe_system(name, state.request, state.sql, failed=str(error)),)
+        state.update(arms=(*state.run.arms, *arms))
 
 
 def _measure_baseline(
-    work: RunState,
+    state: RunState,
     name: str,
-    material: Workload,
+    workload: Workload,
     raw: RetrievalSink,
     timings: RecordFile[Timing] | None,
     reranks: Reranking | None,
 ) -> tuple[Arm, ...]:
     """Return a system beside, and the same reordered where the run has a reranker."""
-    pins = work.run.edition.retrieval
+    pins = state.run.edition.retrieval
     with ExitStack() as stack:
         stack.enter_context(wrap_errors(name))
-        system = stack.enter_context(open_system(name, work.place()))
-        loaded = system.load(material.lessons, work.progress)
-        judge = AnswerValidator(name, material.lessons, components_of(system))
-        limit, jobs = work.request.time_limit, work.request.jobs
-        ranker = RankedSystem(name, system, judge, kept=KeptFields.ALL, limit=limit, jobs=jobs)
-        scopes = work.run.scopes_beside
-        retrieve(raw, material, ranker, scopes, pins.depth, work.progress)
+        system = stack.enter_context(open_system(name, state.system_context()))
+        loaded = system.load(workload.lessons, state.progress)
+        validator = AnswerValidator(name, workload.lessons, components_of(system))
+        limit, jobs = state.request.time_limit, state.request.jobs
+        ranker = RankedSystem(name, system, validator, kept=KeptFields.ALL, limit=limit, jobs=jobs)
+        scopes = state.run.scopes_beside
+        retrieve(raw, workload, ranker, scopes, pins.depth, state.progress)
         if timings is not None:
-            time_recall(timings, material, ranker, scopes, pins, work.progress)
-        arm = describe_system(name, work.request, work.sql, system, loaded)
-        again = (reranks.measure(work, ranker, arm, material, raw, timings),) if reranks else ()
+            time_recall(timings, workload, ranker, scopes, pins, state.progress)
+        arm = describe_system(name, state.request, state.sql, system, loaded)
+        again = (reranks.measure(state, ranker, arm, workload, raw, timings),) if reranks else ()
         return (arm, *again)
 
 

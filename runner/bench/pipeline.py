@@ -77,7 +77,7 @@ def run(
     """
     work = _begin(request, environ, progress, sql)
     with ExitStack() as stack:
-        system = stack.enter_context(open_system(str(request.tested), work.place()))
+        system = stack.enter_context(open_system(str(request.tested), work.system_context()))
         _check(work, system)
         raise_if_blocked(work)
         _load_reranker(work)
@@ -91,19 +91,19 @@ def run(
                 RecordFile(folder.path / TIMINGS, Timing) as timings,
                 open_reranking(work, folder.path) as reranks,
             ):
-                material = Workload(
+                workload = Workload(
                     work.corpus,
                     work.vectors,
                     work.asked,
                     CorpusLessons(work.corpus, work.vectors, work.label),
                 )
                 with progress.whole("all answers", count_answers(work, system)):
-                    measure_under_test(work, system, material, raw, timings, reranks)
+                    measure_under_test(work, system, workload, raw, timings, reranks)
                     stack.close()  # only one system is open on the machine at a time
-                    measure_baselines(work, work.beside, material, raw, timings, reranks)
+                    measure_baselines(work, work.baselines, workload, raw, timings, reranks)
             rows = list(read_raw(folder.path / RAW))
             depth = work.run.edition.retrieval.depth
-            work.note(arms=with_short_answer_remarks(work.run.arms, rows, depth, material.joined))
+            work.update(arms=with_short_answer_remarks(work.run.arms, rows, depth, workload.joined))
             for name in systems_without_answers(work.run.arms, rows):
                 progress.say(f"{name}: {EMPTY}")
             with work.watch.stage("score"):
@@ -127,7 +127,7 @@ def dry_run(
     takes, as far as that can be known. Raises what `run` would raise where it could not be made.
     """
     work = _begin(request, environ, progress, sql)
-    with open_system(str(request.tested), work.place(rehearsal=True)) as system:
+    with open_system(str(request.tested), work.system_context(rehearsal=True)) as system:
         _check(work, system)
     for name in request.systems:
         if lacking := missing_parts(spec_of(name)):
@@ -171,15 +171,15 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
     )
 
 
-def _load_reranker(work: RunState) -> None:
+def _load_reranker(state: RunState) -> None:
     """Load the model, or ask its service once; say which figures its depth cannot change."""
-    if work.reranker is None:
+    if state.reranker is None:
         return
-    with work.watch.stage("load"):
-        work.reranker.load(work.progress)
-    work.note(reranker=work.reranker.identity)
-    for words in unaffected_cutoffs(work.reranker.identity, work.run.cutoffs):
-        work.progress.say(f"warning: {words} (--rerank-depth)")
+    with state.watch.stage("load"):
+        state.reranker.load(state.progress)
+    state.update(reranker=state.reranker.identity)
+    for words in unaffected_cutoffs(state.reranker.identity, state.run.cutoffs):
+        state.progress.say(f"warning: {words} (--rerank-depth)")
 
 
 def _hash_seed(request: Request, environ: Mapping[str, str]) -> str:
@@ -193,29 +193,29 @@ def _hash_seed(request: Request, environ: Mapping[str, str]) -> str:
     return seed
 
 
-def _check(work: RunState, system: System) -> None:
+def _check(state: RunState, system: System) -> None:
     """Judge the gates before the run, with what the system under test says of itself."""
-    with work.watch.stage("check"), wrap_errors(work.request.system):
-        work.note(arms=(describe_system(work.request.system, work.request, work.sql, system),))
+    with state.watch.stage("check"), wrap_errors(state.request.system):
+        state.update(arms=(describe_system(state.request.system, state.request, state.sql, system),))
         if isinstance(system, Pgmnemo):
-            work.fingerprint = release_fingerprint(work.sql, work.request.number)
-            work.recognised = system.recognised
+            state.fingerprint = release_fingerprint(state.sql, state.request.number)
+            state.recognised = system.recognised
             if system.database.facts.origin == "embedded":  # a given server has files of its own
-                work.changed = changed(work.sql, work.request.number)
-            work.note(database=system.database.facts)
-        work.judged(check_before(work.facts()))
+                state.changed = changed(state.sql, state.request.number)
+            state.update(database=system.database.facts)
+        state.record_gates(check_before(state.facts()))
 
 
 @contextmanager
-def _folder(work: RunState) -> Iterator[RunFolder]:
+def _folder(state: RunState) -> Iterator[RunFolder]:
     """Yield the partial folder of this run, or of the run to resume.
 
     It stays when the run is interrupted or has retrieved something; the error then notes how to go on.
     """
-    resume = work.request.resume
-    with RunFolder.resume(resume) if resume else RunFolder.start(work.base, work.name) as folder:
-        started = pin_plan(folder.path, work.plan(), work.run.started.isoformat())
-        work.note(name=folder.name, started=datetime.fromisoformat(started))
+    resume = state.request.resume
+    with RunFolder.resume(resume) if resume else RunFolder.start(state.base, state.name) as folder:
+        started = pin_plan(folder.path, state.plan(), state.run.started.isoformat())
+        state.update(name=folder.name, started=datetime.fromisoformat(started))
         (folder.path / TIMINGS).unlink(missing_ok=True)
         try:
             yield folder
@@ -234,14 +234,14 @@ def _retrieved(folder: RunFolder) -> bool:
     return raw.exists() and raw.stat().st_size > 0
 
 
-def _embed(work: RunState) -> None:
-    if work.embedder is None:
+def _embed(state: RunState) -> None:
+    if state.embedder is None:
         return
-    with work.watch.stage("embed"), _another_named(work.request):
-        cache = work.request.cache or default_cache_dir(work.environ)
-        work.vectors = embed_corpus(
-            work.corpus, work.embedder, cache, work.progress,
-            passages=work.request.takes_passages, jobs=work.request.jobs,
+    with state.watch.stage("embed"), _another_named(state.request):
+        cache = state.request.cache or default_cache_dir(state.environ)
+        state.vectors = embed_corpus(
+            state.corpus, state.embedder, cache, state.progress,
+            passages=state.request.takes_passages, jobs=state.request.jobs,
         )  # fmt: skip
 
 
@@ -256,10 +256,10 @@ def _another_named(request: Request) -> Iterator[None]:
         raise
 
 
-def _check_again(work: RunState, counts: Mapping[tuple[str, str], int], folder: RunFolder) -> None:
+def _check_again(state: RunState, counts: Mapping[tuple[str, str], int], folder: RunFolder) -> None:
     """Check the gates after the run, with the retrieved counts and the files that the folder has or will
     have.
     """
     standing = {path.name: True for path in folder.path.iterdir()}
-    facts = work.facts(dict(counts), {**standing, **dict.fromkeys(WRITTEN, True)})
-    work.judged(check_after(work.run.gates, facts))
+    facts = state.facts(dict(counts), {**standing, **dict.fromkeys(WRITTEN, True)})
+    state.record_gates(check_after(state.run.gates, facts))

@@ -236,30 +236,30 @@ def _check_types(suite: str, types: Sequence[str], known: Sequence[str]) -> None
         raise UsageError(f"{suite} has no question type {unknown[0]!r}; choose from: {', '.join(known)}")
 
 
-def selected(choice: RunConfig, corpus: Corpus, edition: Edition) -> tuple[IndexedQuestion, ...]:
+def selected(config: RunConfig, corpus: Corpus, edition: Edition) -> tuple[IndexedQuestion, ...]:
     """Return the questions to ask, with their positions: with gold, of the types and the split, up to the
     limit.
 
     None where nothing that is cited is there, which the gate `coverage` says. UsageError where no question of
     the types cites anything, or the file has none of the split.
     """
-    if SUITES[choice.suite].own:
-        _check_types(corpus.path, choice.types, list(dict.fromkeys(one.type for one in corpus.questions)))
-    suite = SUITES[choice.suite]
-    inside = suite.split(choice.split) if choice.split and not suite.own else None
+    if SUITES[config.suite].own:
+        _check_types(corpus.path, config.types, list(dict.fromkeys(one.type for one in corpus.questions)))
+    suite = SUITES[config.suite]
+    inside = suite.split(config.split) if config.split and not suite.own else None
     scored = [
         IndexedQuestion(position, question)
         for position, question in enumerate(corpus.questions)
         if question.scored
-        and (not choice.types or question.type in choice.types)
+        and (not config.types or question.type in config.types)
         and (inside is None or inside(question.key))
     ]
     if inside and not any(inside(question.key) for question in corpus.questions):
         raise UsageError(
-            f"{corpus.path} has no question of the split {choice.split}, which needs the whole file; name "
-            f"{edition.suite(choice.suite).file} by --data, or leave --split out"
+            f"{corpus.path} has no question of the split {config.split}, which needs the whole file; name "
+            f"{edition.suite(config.suite).file} by --data, or leave --split out"
         )
     if not scored:
         raise UsageError(f"no question of {corpus.path} is left to ask")
     askable = [one for one in scored if one.question.gold]
-    return tuple(askable if choice.limit is None else evenly(askable, choice.limit))
+    return tuple(askable if config.limit is None else evenly(askable, config.limit))

@@ -34,7 +34,7 @@ class RankedSystem:
     kept: KeptFields = KeptFields.IDS
     limit: float = LIMIT
     jobs: int = WORKERS
-    noted: Callable[[IndexedQuestion, SearchScope, Query], None] | None = None
+    on_answer: Callable[[IndexedQuestion, SearchScope, Query], None] | None = None
 
 
 class RetrievalSink(Protocol):
@@ -51,7 +51,7 @@ class RetrievalSink(Protocol):
 
 def retrieve(
     writer: RetrievalSink,
-    material: Workload,
+    workload: Workload,
     ranker: RankedSystem,
     scopes: Iterable[SearchScope],
     depth: int,
@@ -62,30 +62,30 @@ def retrieve(
     A run that goes on after an interruption ends with the bytes of one that was not interrupted: the lines of
     a torn file are a beginning of that order.
     """
-    sizes = material.corpus.project_sizes()
+    sizes = workload.corpus.project_sizes()
     for scope in scopes:
         done = {question for question, arm, name in writer.done if (arm, name) == (ranker.name, scope.name)}
-        left = [one for one in material.asked if one.question.key not in done]
-        progress.pass_over(len(material.asked) - len(left))
+        left = [one for one in workload.asked if one.question.key not in done]
+        progress.pass_over(len(workload.asked) - len(left))
         if not left:
             continue
-        queries = material.queries(left, scope)
+        queries = workload.queries(left, scope)
         found = ask_all(
             ranker.system, ranker.name, queries, depth, ranker.judge,
             settings=ranker.settings, workers=ranker.jobs, limit=ranker.limit,
         )  # fmt: skip
         tracked = progress.track(found, f"{ranker.name}, {scope.name}", len(left), part=True)
         for one, query, answer in zip(left, queries, tracked, strict=True):
-            if ranker.noted is not None:
-                ranker.noted(one, scope, query)
-            size = len(material.lessons) if scope.pooled else sizes[one.question.project]
-            line = _retrieval(one, ranker, scope, size, material.hits(answer.matches))
+            if ranker.on_answer is not None:
+                ranker.on_answer(one, scope, query)
+            size = len(workload.lessons) if scope.pooled else sizes[one.question.project]
+            line = _retrieval(one, ranker, scope, size, workload.hits(answer.matches))
             writer.write(line, kept=ranker.kept)
 
 
 def time_recall(
     writer: RecordFile[Timing],
-    material: Workload,
+    workload: Workload,
     ranker: RankedSystem,
     scopes: Iterable[SearchScope],
     pins: RetrievalPins,
@@ -96,9 +96,9 @@ def time_recall(
 
     `most`: the number of questions to use instead.
     """
-    sample = spread(spread(material.asked, pins.timed), most or pins.timed)
+    sample = spread(spread(workload.asked, pins.timed), most or pins.timed)
     for scope in scopes:
-        queries = material.queries(sample, scope)
+        queries = workload.queries(sample, scope)
         found = time_answers(
             ranker.system, ranker.name, queries, pins.timed_k, ranker.judge, limit=ranker.limit
         )

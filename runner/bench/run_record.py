@@ -88,13 +88,13 @@ def describe_system(
 ) -> Arm:  # fmt: skip
     """Return a system of the run as its row: its kind and version, and its facts as far as it was opened."""
     kind, own = spec_of(name), SystemName.of(name)
-    facts, said = (dict(system.facts()), system.words()) if system else ({}, "")
+    facts, said = (dict(system.facts()), system.description()) if system else ({}, "")
     version = str(facts.pop("version", own.version or (request.number if kind.versions else "")))
     disk = sum(system.sizes().values()) if system and loaded is not None else 0
     memory = system.memory() if system and loaded is not None else None
     return Arm(
         name=name,
-        words="; ".join((words or said or kind.words, *(WRAPPERS[one].words for one in own.wrappers))),
+        words="; ".join((words or said or kind.description, *(WRAPPERS[one].words for one in own.wrappers))),
         role="system",
         title=kind.title,
         version=version,

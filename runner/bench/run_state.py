@@ -52,16 +52,16 @@ class RunState:
     vectors: CorpusVectors | None = None
     embedded: bool = False  # whether its systems use their own embedded databases, even if a server is given
 
-    def note(self, **facts: Any) -> None:
+    def update(self, **facts: Any) -> None:
         """Fill in what is known now."""
         self.run = replace(self.run, **facts)
 
-    def judged(self, gates: tuple[GateResult, ...]) -> None:
+    def record_gates(self, gates: tuple[GateResult, ...]) -> None:
         """Record the gates so far and their verdict."""
-        self.note(gates=gates, verdict=overall_verdict(gates), deviations=deviations(gates))
+        self.update(gates=gates, verdict=overall_verdict(gates), deviations=deviations(gates))
 
     @property
-    def beside(self) -> tuple[str, ...]:
+    def baselines(self) -> tuple[str, ...]:
         """The arms of the systems beside the one under test.
 
         One that can hold passages has two, where any lesson has more than one.
@@ -94,7 +94,7 @@ class RunState:
             self.corpus.sha256, self.corpus.granularity, self.run.choice.written, self.run.embedder
         )
 
-    def place(self, rehearsal: bool = False) -> SystemContext:
+    def system_context(self, rehearsal: bool = False) -> SystemContext:
         """Return where and how the systems of the run work."""
         request, run = self.request, self.run
         demanded = {name: str(value) for name, value in run.edition.settings.items()}
@@ -111,7 +111,7 @@ class RunState:
             allow_reset=request.allow_reset,
             embedded=self.embedded,
             jobs=request.jobs,
-            rehearsal=rehearsal,
+            dry_run=rehearsal,
             progress=self.progress,
         )
 

@@ -39,33 +39,35 @@ class Reranking:
 
     def measure(
         self,
-        work: RunState,
+        state: RunState,
         base: RankedSystem,
         arm: Arm,
-        material: Workload,
+        workload: Workload,
         raw: RetrievalSink,
         timings: RecordFile[Timing] | None,
     ) -> Arm:
         """Return the arm of a system that has just answered, reordered: every question, then some timed."""
-        name, scopes, pins = base.name + SUFFIX, work.run.scopes_beside, work.run.edition.retrieval
-        most = work.request.rerank_options.rerank_failures
+        name, scopes, pins = base.name + SUFFIX, state.run.scopes_beside, state.run.edition.retrieval
+        most = state.request.rerank_options.rerank_failures
         failed = ((one.question, one.scope) for one in self.writer.held if one.arm == name and one.failed)
         before = len(set(failed))  # in the run that goes on
-        judge, lessons = AnswerValidator(name, material.lessons, 0), material.lessons
+        judge, lessons = AnswerValidator(name, workload.lessons, 0), workload.lessons
         failures = Failures(f"the reranker {self.reranker.identity.name}", "--rerank-failures", most, before)
         wrapped = rerank_system(name, base.system, lessons, self.reranker, failures)
         ranker = replace(base, name=name, system=wrapped, judge=judge, limit=LIMIT)
-        noting = replace(ranker, noted=lambda one, scope, query: self._note(name, wrapped, one, scope, query))
-        with work.watch.stage("recall"):
-            retrieve(raw, material, noting, scopes, pins.depth, work.progress)
+        noting = replace(
+            ranker, on_answer=lambda one, scope, query: self._note(name, wrapped, one, scope, query)
+        )
+        with state.watch.stage("recall"):
+            retrieve(raw, workload, noting, scopes, pins.depth, state.progress)
         if timings is not None:
             fresh = rerank_system(name, base.system, lessons, self.reranker.without_cache(), failures)
-            with work.watch.stage("time"):
+            with state.watch.stage("time"):
                 timed = replace(ranker, system=fresh)
-                time_recall(timings, material, timed, scopes, pins, work.progress, pins.timed_reranked)
-        return self.row(work, arm)
+                time_recall(timings, workload, timed, scopes, pins, state.progress, pins.timed_reranked)
+        return self.row(state, arm)
 
-    def row(self, work: RunState, arm: Arm) -> Arm:
+    def row(self, state: RunState, arm: Arm) -> Arm:
         """Return the row of the reranked arm."""
         identity = self.reranker.identity
         return replace(
@@ -76,7 +78,7 @@ class Reranking:
             load_seconds={},
             disk_bytes=None,
             memory_bytes=None,
-            remarks=tuple(unaffected_cutoffs(identity, work.run.cutoffs)),
+            remarks=tuple(unaffected_cutoffs(identity, state.run.cutoffs)),
         )
 
     def _note(
@@ -88,13 +90,13 @@ class Reranking:
 
 
 @contextmanager
-def open_reranking(work: RunState, folder: Path) -> Iterator[Reranking | None]:
+def open_reranking(state: RunState, folder: Path) -> Iterator[Reranking | None]:
     """Yield the reranker of a run with its file in the run's folder; None without a reranker."""
-    if work.reranker is None:
+    if state.reranker is None:
         yield None
         return
-    with closing(work.reranker), RecordFile(folder / RERANKS, Rerank) as writer:
-        yield Reranking(work.reranker, writer)
+    with closing(state.reranker), RecordFile(folder / RERANKS, Rerank) as writer:
+        yield Reranking(state.reranker, writer)
 
 
 def describe_reranker(identity: RerankerIdentity) -> str:
@@ -117,27 +119,27 @@ class RewriteFailure:
     reason: str
 
 
-def rewrite(work: RunState, folder: Path) -> None:
+def rewrite(state: RunState, folder: Path) -> None:
     """Replace each question with the rewriter's words, and record them in the run's folder.
 
     A resumed run asks the same words as before; UsageError if the rewriter gives other words now. ModelError
     if it fails on too many questions.
     """
-    if work.rewriter is None:
+    if state.rewriter is None:
         return
-    texts = [one.question.text for one in work.asked]
+    texts = [one.question.text for one in state.asked]
     path = folder / REWRITES
     before = {line.question: line for line in read_lines(path, Rewrite)} if path.exists() else {}
-    with work.watch.stage("embed"), closing(work.rewriter):
-        kept = {one.question.text for one in work.asked if _failed_before(before, one)}
-        made = _rewrite_texts(work, work.rewriter, Counter(text for text in texts if text not in kept))
-    lines = list(_lines(work.asked, made))
+    with state.watch.stage("embed"), closing(state.rewriter):
+        kept = {one.question.text for one in state.asked if _failed_before(before, one)}
+        made = _rewrite_texts(state, state.rewriter, Counter(text for text in texts if text not in kept))
+    lines = list(_lines(state.asked, made))
     if before:
         _check_same_words(lines, before)
     else:
         write_file(path, lines_text(lines))
     words = {text: one.text for text, one in made.items() if isinstance(one, Rewritten)}
-    work.corpus, work.asked = with_rewritten_words(work.corpus, work.asked, words)
+    state.corpus, state.asked = with_rewritten_words(state.corpus, state.asked, words)
 
 
 def _failed_before(before: Mapping[str, Rewrite], one: IndexedQuestion) -> bool:
@@ -146,7 +148,7 @@ def _failed_before(before: Mapping[str, Rewrite], one: IndexedQuestion) -> bool:
 
 
 def _rewrite_texts(
-    work: RunState, rewriter: Rewriter, texts: Counter[str]
+    state: RunState, rewriter: Rewriter, texts: Counter[str]
 ) -> dict[str, Rewritten | RewriteFailure]:
     """Return what becomes of each text, which so many questions have; ModelError where more fail than may."""
 
@@ -156,12 +158,12 @@ def _rewrite_texts(
         except ModelError as error:
             return RewriteFailure(str(error))
 
-    name, most = rewriter.identity.name, work.request.rewrite_options.rewrite_failures
+    name, most = rewriter.identity.name, state.request.rewrite_options.rewrite_failures
     failures = Failures(f"the rewriter {name}", "--rewrite-failures", most)
-    rewriter.load(list(texts), work.progress)
+    rewriter.load(list(texts), state.progress)
     made: dict[str, Rewritten | RewriteFailure] = {}
-    answered = at_once(work.request.jobs, one, texts)
-    for text, found in work.progress.track(answered, f"rewriting with {name}", len(texts)):
+    answered = at_once(state.request.jobs, one, texts)
+    for text, found in state.progress.track(answered, f"rewriting with {name}", len(texts)):
         made[text] = found
         if isinstance(found, RewriteFailure):
             _count(failures, found.reason, texts[text])

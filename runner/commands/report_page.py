@@ -58,7 +58,7 @@ def render_report(
     `baseline` is the folder of a run to compare with, `despite` as of `compare`. `corpus` is the corpus file
     or its folder: the page then holds its text. A page with either is no artefact, and `output` must name a
     file outside any results folder, and with text outside any git checkout.
-    Raises UsageError for wrong use, RefusedError for a blocked run, OutputError for unreadable artefacts.
+    Raises UsageError for wrong use, UnusableRunError for a blocked run, OutputError for unreadable artefacts.
     """
     place = _place(Path(folder), output, beside=baseline is not None, text=corpus is not None)
     results = RunContext(Path(folder), None if corpus is None else Path(corpus))

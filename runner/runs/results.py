@@ -250,8 +250,8 @@ def read_results(
 ) -> R:
     """Return the finished run in `folder`, its documents read, and those `files` held against the manifest.
 
-    Raises UsageError when it is no results folder, RefusedError for a blocked run and for a file that is not
-    the one that the manifest lists, OutputError for a damaged file.
+    Raises UsageError when it is no results folder, UnusableRunError for a blocked run and for a file that is
+    not the one that the manifest lists, OutputError for a damaged file.
     """
     results = kind(Path(folder))
     if results.blocked:

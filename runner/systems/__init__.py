@@ -75,15 +75,15 @@ def spec_of(name: str) -> SystemSpec:
     for wrapper in parts.wrappers:
         if lacking := WRAPPERS[wrapper].refuses(kind):
             raise UsageError(f"the system {parts.system} {lacking}; leave +{wrapper} out of {name!r}")
-    if kind.beneath is not None:
-        spec_of(kind.beneath(dict(parts.settings)))
+    if kind.base is not None:
+        spec_of(kind.base(dict(parts.settings)))
     return kind
 
 
 def base_of(name: str) -> SystemName:
     """Return the system that does the searching: itself, or the base of a strategy."""
     kind, parts = spec_of(name), SystemName.of(name)
-    return parts.bare if kind.beneath is None else base_of(kind.beneath(dict(parts.settings)))
+    return parts.bare if kind.base is None else base_of(kind.base(dict(parts.settings)))
 
 
 def _check_settings(name: SystemName, known: Mapping[str, Setting]) -> None:
@@ -95,32 +95,32 @@ def _check_settings(name: SystemName, known: Mapping[str, Setting]) -> None:
             raise UsageError(f"the setting {setting} of {name.system} is {value!r}, but {wrong}")
 
 
-def missing_parts(kind: SystemSpec, environ: Mapping[str, str] = os.environ) -> str:
+def missing_parts(spec: SystemSpec, environ: Mapping[str, str] = os.environ) -> str:
     """Return the missing parts of the system and their remedy, in one sentence; empty if it is complete."""
-    lacking = [package for package in kind.packages if not _installed(package)]
+    lacking = [package for package in spec.packages if not _installed(package)]
     if not lacking:
-        return kind.missing(environ) if kind.missing else ""
-    remedy = f"; {kind.remedy}" if kind.remedy else ""
+        return spec.missing(environ) if spec.missing else ""
+    remedy = f"; {spec.remedy}" if spec.remedy else ""
     return f"not installed: {' and '.join(lacking)}{remedy}"
 
 
 @contextmanager
-def open_system(name: str, place: SystemContext) -> Iterator[System]:
+def open_system(name: str, context: SystemContext) -> Iterator[System]:
     """Open the system `name` at `place`, in a folder of its own, for the block.
 
     A version and settings in the name go before the place's. Raises SystemAbsent where a package of it is
     missing or broken, and what its `open` raises. The folder outlives no run, not even a killed one.
     """
     kind, parts = spec_of(name), SystemName.of(name)
-    settings = {**place.settings, **dict(parts.settings)}
-    if lacking := missing_parts(kind, place.environ):
+    settings = {**context.settings, **dict(parts.settings)}
+    if lacking := missing_parts(kind, context.environ):
         raise SystemAbsent(f"{name} is {lacking}")
-    with leased_folder(place.folder) as held, _whole(name, kind):
+    with leased_folder(context.folder) as held, _whole(name, kind):
         own = held / FILES
         own.mkdir()
         with wrap_errors(name):
             system = kind.open(
-                replace(place, folder=own, version=parts.version or place.version, settings=settings)
+                replace(context, folder=own, version=parts.version or context.version, settings=settings)
             )
         try:
             yield wrap_system(parts, system)
@@ -141,16 +141,16 @@ def wrap_system(name: SystemName, system: System) -> System:
 
 
 @contextmanager
-def _whole(name: str, kind: SystemSpec) -> Iterator[None]:
+def _whole(name: str, spec: SystemSpec) -> Iterator[None]:
     """Inside the block, an import that fails and a module that lacks something say how to mend it."""
     try:
         yield
     except Exception as error:
         cause = error.__cause__ if isinstance(error, SystemFault) else error
         lacks = isinstance(cause, AttributeError) and isinstance(cause.obj, ModuleType)
-        if not (kind.packages and (lacks or isinstance(cause, ImportError))):
+        if not (spec.packages and (lacks or isinstance(cause, ImportError))):
             raise
-        packages = " ".join(kind.packages)
+        packages = " ".join(spec.packages)
         reinstall = f"pip install -c constraints.txt --force-reinstall --no-deps {packages}"
         told = str(error) if cause is not error else f"{name} failed: {type(error).__name__}: {error}"
         raise SystemAbsent(f"{told}; reinstall what it needs: {reinstall}") from cause

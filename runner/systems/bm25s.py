@@ -50,8 +50,8 @@ class Bm25sClient:
 class Bm25s(InProcessSystem[Bm25sClient]):
     """An index in memory, saved in the place's folder."""
 
-    def __init__(self, place: SystemContext) -> None:
-        super().__init__(place)
+    def __init__(self, context: SystemContext) -> None:
+        super().__init__(context)
         self.index: Any = None
         self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._members: dict[str, list[int]] = {}  # places in the index, by project

@@ -64,9 +64,9 @@ class ChromaClient:
 class Chroma(InProcessSystem[ChromaClient]):
     """A persistent client in the place's folder."""
 
-    def __init__(self, place: SystemContext) -> None:
-        super().__init__(place)
-        self._client = _persistent(place.folder)
+    def __init__(self, context: SystemContext) -> None:
+        super().__init__(context)
+        self._client = _persistent(context.folder)
         self._collection: Any = None
         self._ef_search = str(HNSW[EF])
 

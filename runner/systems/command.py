@@ -37,12 +37,12 @@ def check_system_command(
         allow_reset: let the system http be emptied for all its users, before and after
     """
     settings = {setting: str(value) for setting, value in current().settings.items()}
-    place = SystemContext(
+    context = SystemContext(
         Path(gettempdir()), version_number(version), "check-system", settings,
         os.environ, dsn, SQL_FOLDER, system_url, allow_reset,
     )  # fmt: skip
     broken = 0
-    for found in check_system(name, place):
+    for found in check_system(name, context):
         broken += not found.holds
         print(f"{'holds' if found.holds else 'WRONG':<6} {found.name:<23} {found.sentence}", flush=True)
     faults = f": {broken} fault{'s' if broken > 1 else ''}" if broken else ""

@@ -129,10 +129,10 @@ class LoadedSystem:
             Query(at, text, _vector(text) if self.lessons.width else None, project, NOW)
             for at, text in enumerate(texts)
         ]
-        judge = AnswerValidator(self.name, self.lessons, components_of(self.system))
+        validator = AnswerValidator(self.name, self.lessons, components_of(self.system))
         found: list[list[Match]] = []
         try:
-            asked = ask_all(self.system, self.name, queries, k, judge, workers=workers, settings=settings)
+            asked = ask_all(self.system, self.name, queries, k, validator, workers=workers, settings=settings)
             found.extend(list(answer.matches) for answer in asked)
         except SystemAbsent:
             raise
@@ -141,7 +141,7 @@ class LoadedSystem:
         return found
 
 
-def check_system(name: str, place: SystemContext) -> Iterator[ContractCheck]:
+def check_system(name: str, context: SystemContext) -> Iterator[ContractCheck]:
     """Yield what each check finds, as soon as it is known.
 
     UsageError for an unknown system; SystemAbsent or DatabaseError where it cannot be tried here.
@@ -149,7 +149,7 @@ def check_system(name: str, place: SystemContext) -> Iterator[ContractCheck]:
     kind = spec_of(name)
     lessons, opened = SmallLessons(vectors=kind.vectors), False
     try:
-        with open_system(name, place) as system:
+        with open_system(name, context) as system:
             with wrap_errors(name):
                 version = system.facts().get("version", "")
             opened = True
@@ -157,7 +157,7 @@ def check_system(name: str, place: SystemContext) -> Iterator[ContractCheck]:
             with wrap_errors(name):
                 taken = round(100 * sum(system.load(lessons).values())) / 100
             yield ContractCheck("loads", True, f"{len(lessons)} lessons in {taken:.1f} s")
-            bench = LoadedSystem(name, kind, system, lessons, place)
+            bench = LoadedSystem(name, kind, system, lessons, context)
             yield from (_run_check(title, check, bench) for title, check in CHECKS.items())
         yield _run_check("a new opening is empty", _empties, bench)
     except (UsageError, SystemAbsent):
@@ -211,7 +211,7 @@ def _questions(bench: LoadedSystem) -> str:
 
 
 def _legs(bench: LoadedSystem) -> str:
-    legs = bench.system.legs if isinstance(bench.system, SupportsRetrievers) else {}
+    legs = bench.system.retrievers if isinstance(bench.system, SupportsRetrievers) else {}
     asked = {name: settings for name, (settings, _) in legs.items() if name in current().arms}
     for settings in asked.values():
         bench.ask(QUESTIONS, PROJECTS[0], MANY, settings=settings)

@@ -27,7 +27,7 @@ class ExactCosine(System):
         self._places: Places = {}
         self._vectors: Matrix = np.empty((0, 0), dtype=np.float32)
 
-    def words(self) -> str:
+    def description(self) -> str:
         return "exact cosine of the same vectors alone"
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
@@ -63,7 +63,7 @@ class RandomOrder(System):
         self._seed, self._drawn_by = seed, drawn_by
         self._places: Places = {}
 
-    def words(self) -> str:
+    def description(self) -> str:
         return "a random order, from the seed"
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:

@@ -49,13 +49,13 @@ DIGITS = re.compile("[0-9]{1,18}")  # an id of ours
 class Http(System):
     """The service at the place's address."""
 
-    def __init__(self, place: SystemContext) -> None:
-        self._url, self._reset = address(place.url), place.allow_reset
-        self._pool = urllib3.PoolManager(maxsize=2 * place.jobs, timeout=TIMEOUT, headers=_headers())
-        self._jobs = place.jobs
+    def __init__(self, context: SystemContext) -> None:
+        self._url, self._reset = address(context.url), context.allow_reset
+        self._pool = urllib3.PoolManager(maxsize=2 * context.jobs, timeout=TIMEOUT, headers=_headers())
+        self._jobs = context.jobs
         self._run = uuid4().hex[:12]
         self._answered = self._cut = False  # whether it ever answered; several memories for one lesson
-        if self._reset and not place.rehearsal:
+        if self._reset and not context.dry_run:
             self.reset()
 
     def reset(self) -> None:

@@ -77,8 +77,8 @@ class LangGraphClient:
 class LangGraph(PlainDatabaseSystem[LangGraphClient]):
     """The store's tables in a schema of this run only; on a given server it is dropped at the end."""
 
-    def __init__(self, place: SystemContext) -> None:
-        super().__init__(place)
+    def __init__(self, context: SystemContext) -> None:
+        super().__init__(context)
         self.schema = self.made
         self.projects: dict[str, str] = {}
         self._width = 1

@@ -99,9 +99,9 @@ def file_sizes(folder: Path) -> dict[str, int]:
 class InProcessSystem(ClientSystem[C]):
     """A library in this process, with its files in the place's folder."""
 
-    def __init__(self, place: SystemContext) -> None:
+    def __init__(self, context: SystemContext) -> None:
         super().__init__()
-        self.folder, self._memory = place.folder, LibraryMemory(place.folder)
+        self.folder, self._memory = context.folder, LibraryMemory(context.folder)
 
     def sizes(self) -> Mapping[str, int]:
         return file_sizes(self.folder)

@@ -101,13 +101,13 @@ def environment(name: str) -> Environment:
     return ENVIRONMENTS[name]
 
 
-def _mem0(place: SystemContext) -> WorkerSystem:
-    python = ENVIRONMENTS["mem0"].python(place.environ)
-    return WorkerSystem("mem0", place, python, WORKERS / "mem0_worker.py")
+def _mem0(context: SystemContext) -> WorkerSystem:
+    python = ENVIRONMENTS["mem0"].python(context.environ)
+    return WorkerSystem("mem0", context, python, WORKERS / "mem0_worker.py")
 
 
-def _mempalace(place: SystemContext) -> WorkerSystem:
-    return WorkerSystem("mempalace", place, Path(sys.executable), WORKERS / "mempalace_worker.py")
+def _mempalace(context: SystemContext) -> WorkerSystem:
+    return WorkerSystem("mempalace", context, Path(sys.executable), WORKERS / "mempalace_worker.py")
 
 
 MEM0 = SystemSpec(

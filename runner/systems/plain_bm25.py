@@ -63,7 +63,7 @@ class PlainBM25(System):
         self._numbers: dict[str, int] = {}  # of words
         self._indexes: dict[str | None, Index] = {}
 
-    def words(self) -> str:
+    def description(self) -> str:
         return "BM25 over plain words, the same for every version"
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:

@@ -21,7 +21,17 @@ from pgmnemo.postgres.server_process import durable_settings
 from pgmnemo.progress import QUIET, Progress
 from runner.systems.fusion import POOL, RANK_OFFSET
 from runner.systems.memory_usage import server_memory
-from runner.systems.system import LEG, C, ClientSystem, Legs, Lesson, Lessons, Match, Query, SystemContext
+from runner.systems.system import (
+    LEG,
+    C,
+    ClientSystem,
+    Lesson,
+    Lessons,
+    Match,
+    Query,
+    Retrievers,
+    SystemContext,
+)
 
 WRITERS = 2
 BATCH = 10_000
@@ -75,7 +85,7 @@ class PlainDatabaseSystem(DatabaseSystem[C]):
     database: PgvectorDatabase
 
     def __init__(
-        self, place: SystemContext, *, own: bool = False, bundle: Bundle = PIXELTABLE,
+        self, context: SystemContext, *, own: bool = False, bundle: Bundle = PIXELTABLE,
         extensions: Sequence[str] = VECTOR, settings: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         """Open the database. `own`: in an embedded server from `bundle` even if another server is given;
@@ -83,11 +93,11 @@ class PlainDatabaseSystem(DatabaseSystem[C]):
         """
         super().__init__()
         self.made = f"memory_{uuid4().hex[:12]}"
-        every = {**(durable_settings() if place.durable else {}), **(settings or {})}
+        every = {**(durable_settings() if context.durable else {}), **(settings or {})}
         self.database = self._stack.enter_context(
             open_pgvector_database(
-                place.dsn, place.environ, sql=place.sql or SQL_FOLDER, settings=every,
-                fresh=place.durable or place.embedded or own, bundle=bundle, extensions=extensions,
+                context.dsn, context.environ, sql=context.sql or SQL_FOLDER, settings=every,
+                fresh=context.durable or context.embedded or own, bundle=bundle, extensions=extensions,
             )
         )  # fmt: skip
 
@@ -150,8 +160,8 @@ class TableSystem(PlainDatabaseSystem[TableClient]):
     columns: ClassVar[Mapping[str, str]]
     steps: ClassVar[Mapping[str, str]]
 
-    def __init__(self, place: SystemContext, **server: Any) -> None:
-        super().__init__(place, **server)
+    def __init__(self, context: SystemContext, **server: Any) -> None:
+        super().__init__(context, **server)
         self.table = self.made
         self.projects: dict[str, int] = {}
 
@@ -231,7 +241,7 @@ class FusedTableSystem(TableSystem):
     words_title: ClassVar[str]
 
     @property
-    def legs(self) -> Legs:
+    def retrievers(self) -> Retrievers:
         return {
             "keyword": ({LEG: "keyword"}, f"{self.words_title} alone"),
             "vector": ({LEG: "vector"}, "HNSW alone"),

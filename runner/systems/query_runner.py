@@ -78,7 +78,7 @@ class AnswerValidator:
         self._name, self._components = name, components
         self._projects: dict[int, str] = {lesson.number: lesson.project for lesson in lessons}
 
-    def judged(self, query: Query, k: int, matches: Sequence[Match]) -> tuple[Match, ...]:
+    def validate(self, query: Query, k: int, matches: Sequence[Match]) -> tuple[Match, ...]:
         """Return the answer as it is; SystemFault says what is wrong with it."""
         if fault := self._fault(query, k, matches):
             raise SystemFault(f"{self._name} answered question {query.number + 1} {fault}")
@@ -162,7 +162,7 @@ def ask_all(
     name: str,
     queries: Sequence[Query],
     k: int,
-    judge: AnswerValidator,
+    validator: AnswerValidator,
     *,
     settings: Mapping[str, str] | None = None,
     workers: int = WORKERS,
@@ -193,7 +193,7 @@ def ask_all(
                 except TimeoutError:
                     patience = 0.0
                     raise
-                matches = judge.judged(query, k, answer.matches)
+                matches = validator.validate(query, k, answer.matches)
             yield TimedAnswer(matches, answer.seconds)
             for job in islice(waiting, 1):
                 jobs.put(job)
@@ -218,7 +218,7 @@ def time_answers(
     name: str,
     queries: Sequence[Query],
     k: int,
-    judge: AnswerValidator,
+    validator: AnswerValidator,
     *,
     limit: float = LIMIT,
 ) -> Iterator[TimedAnswer]:
@@ -227,7 +227,7 @@ def time_answers(
     Nothing else runs at the same time: a question is asked when the answer before it has been taken.
     """
     asked = [*queries[:WARM_UP], *queries]
-    everything = ask_all(system, name, asked, k, judge, workers=1, ahead=1, limit=limit)
+    everything = ask_all(system, name, asked, k, validator, workers=1, ahead=1, limit=limit)
     for place, answer in enumerate(everything):
         if place >= len(queries[:WARM_UP]):
             yield answer

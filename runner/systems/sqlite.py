@@ -28,11 +28,11 @@ from runner.systems.system import (
     LEG,
     PEERS,
     C,
-    Legs,
     Lesson,
     Lessons,
     Match,
     Query,
+    Retrievers,
     SystemContext,
     SystemSpec,
 )
@@ -105,9 +105,9 @@ class SqliteSystem(InProcessSystem[C]):
     schema: ClassVar[Sequence[str]]
     done: ClassVar[Sequence[str]] = ("INSERT INTO words (words) VALUES ('optimize')",)
 
-    def __init__(self, place: SystemContext) -> None:
-        super().__init__(place)
-        self.path = place.folder / "memories.sqlite"
+    def __init__(self, context: SystemContext) -> None:
+        super().__init__(context)
+        self.path = context.folder / "memories.sqlite"
         self.projects: dict[str, int] = {}
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
@@ -213,7 +213,7 @@ class SqliteHybrid(SqliteSystem[HybridClient]):
 
     schema = SCHEMA
     done = (*SqliteSystem.done, "PRAGMA optimize")
-    legs: ClassVar[Legs] = {
+    retrievers: ClassVar[Retrievers] = {
         "keyword": ({LEG: "keyword"}, "FTS5 alone"),
         "vector": ({LEG: "vector"}, "sqlite-vec alone, exact"),
     }

@@ -19,10 +19,10 @@ from runner.systems.fusion import CONVEX, PARTS, RRF, SETTINGS, Floats, Fusion, 
 from runner.systems.system import (
     LEG,
     ClientSystem,
-    Legs,
     Lessons,
     Match,
     Query,
+    Retrievers,
     Setting,
     SupportsAsk,
     SupportsRetrievers,
@@ -83,18 +83,18 @@ class Strategy(ClientSystem[_StrategyClient]):
 
     components = PARTS
 
-    def __init__(self, place: SystemContext, method: str) -> None:
+    def __init__(self, context: SystemContext, method: str) -> None:
         super().__init__(ExitStack())
         known = settings_of(method)
-        own = {name: place.settings.get(name, one.default) for name, one in known.items()}
-        rest = {name: value for name, value in place.settings.items() if name not in (*known, MODE)}
+        own = {name: context.settings.get(name, one.default) for name, one in known.items()}
+        rest = {name: value for name, value in context.settings.items() if name not in (*known, MODE)}
         self.fusion = Fusion.of(method, own)
         self._own, self._over = own, own[OVER]
-        self._environ, self._progress = place.environ, place.progress
+        self._environ, self._progress = context.environ, context.progress
         self._times: Floats = np.empty(0)
         self._anchors: Anchors | None = None
         try:
-            self._system = self._stack.enter_context(open_system(own[OVER], replace(place, settings=rest)))
+            self._system = self._stack.enter_context(open_system(own[OVER], replace(context, settings=rest)))
             self._exact = ExactCosine() if own["vector"] == COSINE else None
             self._legs = {"keyword": self._named("keyword", WORDS), "vector": self._named("vector", NEAR)}
         except BaseException:
@@ -106,7 +106,7 @@ class Strategy(ClientSystem[_StrategyClient]):
         wanted = self._own[what]
         if wanted == COSINE and what == "vector":
             return COSINE
-        legs = list(self._system.legs) if isinstance(self._system, SupportsRetrievers) else []
+        legs = list(self._system.retrievers) if isinstance(self._system, SupportsRetrievers) else []
         if not legs and not spec_of(self._over).vectors and what == "keyword":
             legs = [ITSELF]
         found = next(
@@ -118,7 +118,7 @@ class Strategy(ClientSystem[_StrategyClient]):
         return found
 
     @property
-    def legs(self) -> Legs:
+    def retrievers(self) -> Retrievers:
         return {
             what: ({LEG: what}, f"the leg {name} of {self._over} alone" if name != COSINE else
                    "exact cosine of the same vectors alone")
@@ -132,11 +132,11 @@ class Strategy(ClientSystem[_StrategyClient]):
             assert self._exact is not None, "made where it is named"
             return self._exact
         assert isinstance(self._system, SupportsThreads), "looked at when the leg was named"
-        settings = self._system.legs[name][0] if isinstance(self._system, SupportsRetrievers) else {}
+        settings = self._system.retrievers[name][0] if isinstance(self._system, SupportsRetrievers) else {}
         client: SystemClient = self._system.client(settings)
         return client
 
-    def words(self) -> str:
+    def description(self) -> str:
         fusion, legs = self.fusion, " and ".join(self._legs.values())
         how = (
             f"min-max convex fusion, {fusion.weight:g} of the vector leg" if fusion.method == CONVEX
@@ -233,7 +233,7 @@ def _kind(method: str, title: str, words: str) -> SystemSpec:
         needs_vectors=True,
         approximate=False,
         settings=settings_of(method),
-        beneath=lambda settings: settings.get(OVER, SHARED[OVER].default),
+        base=lambda settings: settings.get(OVER, SHARED[OVER].default),
     )
 
 

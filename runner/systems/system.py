@@ -1,4 +1,4 @@
-"""The contract of every system that ranks: opened at a place, loaded with lessons, asked, closed.
+"""The contract of every system that ranks: opened in a context, loaded with lessons, asked, closed.
 
 A system sees no id, no gold and no label of a corpus: a lesson has a number, and a hit gives it back. What
 only some systems can do is a protocol of its own (`SupportsThreads`, `SupportsAdd`, …).
@@ -127,13 +127,14 @@ class Lessons(Sequence[Lesson], ABC):
 
 @dataclass(frozen=True, slots=True)
 class SystemContext:
-    """The place and the conditions of a system's work. `folder` is its own, empty and deleted afterwards.
+    """Where and how a system works. `folder` is its own, empty and deleted afterwards.
 
     `version` follows the @ of its name, or is --version. `label` names the lessons that the rows in a
     database belong to, so that two runs of one kind do not meet there. `durable`: on its own server that
-    keeps its data as a service does; `embedded`: on its own server, even if another is given; `walled`: each
-    project is its own tenant, if there are tenants; `explained`: matches have their components; `jobs`:
-    maximum number of its calls at once; `rehearsal`: store nothing, and leave no trace.
+    keeps its data as a service does; `embedded`: on its own server, even if another is given;
+    `tenant_per_project`: each project is its own tenant, if there are tenants; `with_components`: matches
+    have their components; `jobs`: maximum number of its calls at once; `dry_run`: store nothing, and leave
+    no trace.
     """
 
     folder: Path
@@ -147,10 +148,10 @@ class SystemContext:
     allow_reset: bool = False
     durable: bool = False
     embedded: bool = False
-    walled: bool = False
-    explained: bool = True
+    tenant_per_project: bool = False
+    with_components: bool = True
     jobs: int = WORKERS
-    rehearsal: bool = False
+    dry_run: bool = False
     progress: Progress = QUIET
 
 
@@ -173,10 +174,8 @@ class System(ABC):
     def ask(self, query: Query, k: int) -> Sequence[Match]:
         """At most `k` lessons, best first, each once."""
 
-    def words(self) -> str:
-        """Return a description of its input if that depends on its version; empty: its kind's
-        words have it.
-        """
+    def description(self) -> str:
+        """Return a description of its input if that depends on its version; empty: its spec has it."""
         return ""
 
     def facts(self) -> Mapping[str, str]:
@@ -238,33 +237,33 @@ class ClientSystem(System, Generic[C]):
         self._stack.close()
 
 
-Legs = Mapping[str, tuple[Mapping[str, str], str]]
+Retrievers = Mapping[str, tuple[Mapping[str, str], str]]
 
 
 @runtime_checkable
 class SupportsThreads(Protocol):
-    """A part: clients for several threads at once, each with settings that differ from the system's own."""
+    """Optional: clients for several threads at once, each with settings that differ from the system's own."""
 
     def client(self, settings: Mapping[str, str] | None = None) -> SystemClient: ...
 
 
 @runtime_checkable
 class SupportsAdd(Protocol):
-    """A part of a client: one more lesson, durable and searchable when the call returns."""
+    """Optional for a client: add one lesson, durable and searchable when the call returns."""
 
     def add(self, lesson: Lesson) -> None: ...
 
 
 @runtime_checkable
 class SupportsNearest(Protocol):
-    """A part of a client: only the vector leg, as the system searches it."""
+    """Optional for a client: search by vectors only, as the system does."""
 
     def nearest(self, query: Query, k: int) -> Sequence[Match]: ...
 
 
 @runtime_checkable
 class SupportsExactSearch(Protocol):
-    """A part: settings under which a vector leg that is more than a cosine compares every vector."""
+    """Optional: settings under which a vector retriever that is more than a cosine compares every vector."""
 
     @property
     def exact(self) -> Mapping[str, str] | None: ...
@@ -272,14 +271,14 @@ class SupportsExactSearch(Protocol):
 
 @runtime_checkable
 class SupportsReset(Protocol):
-    """A part: emptied for everybody who uses it, which is done only where the place allows it."""
+    """Optional: empty the system for all its users, which is done only if the context allows it."""
 
     def reset(self) -> None: ...
 
 
 @runtime_checkable
 class SupportsComponents(Protocol):
-    """A part: names of the components that each match comes with."""
+    """Optional: names of the components that each match comes with."""
 
     @property
     def components(self) -> tuple[str, ...]: ...
@@ -287,15 +286,15 @@ class SupportsComponents(Protocol):
 
 @runtime_checkable
 class SupportsRetrievers(Protocol):
-    """A part: its legs by name, as settings of a client and what each is in words."""
+    """Optional: its retrievers by name, each as settings of a client and a description."""
 
     @property
-    def legs(self) -> Legs: ...
+    def retrievers(self) -> Retrievers: ...
 
 
 @runtime_checkable
 class SupportsPlans(Protocol):
-    """A part: how questions are carried out, as Markdown; empty where there is nothing to tell."""
+    """Optional: query plans as Markdown; empty where there are none."""
 
     def plans(self, queries: Sequence[Query], k: int) -> str: ...
 
@@ -331,20 +330,20 @@ class Setting:
 class SystemSpec:
     """A system that can be opened, and the facts that are known before.
 
-    `open` returns an open system, which its `close` closes. `words` describe its kind, its setup and its
-    input. `packages` must be installed; `remedy` says how; `missing` names other missing requirements (its
-    own environment, a database), in the words that follow "it is". `address` raises UsageError for a
-    --system-url that it cannot use. `vectors`: whether it takes ours (False: it has no vectors, or with
-    `own_embedder` makes its own), `needs_vectors` whether it can do nothing without; `hybrid` is False if
-    `ask` is a single leg, `approximate` if the vector leg is exact. `passages`: whether it can store passages
-    in place of lessons; `walls`: a question never sees another project's rows; `versions`: its name may have
-    a version, as `x@1.0`. `tuned_on`: the corpora that its defaults were chosen on, according to its makers.
-    `settings`: the settings after the : of its name; None if only an open system knows them. `beneath`
-    returns, by the settings, the name of the system that this kind is built on.
+    `open` returns an open system, which its `close` closes. `description` says what it is, how it is set up
+    and what it is given. `packages` must be installed; `remedy` says how; `missing` names other missing
+    requirements (its own environment, a database), in the words that follow "it is". `address` raises
+    UsageError for a --system-url that it cannot use. `vectors`: whether it takes ours (False: it has no
+    vectors, or with `own_embedder` makes its own), `needs_vectors` whether it can do nothing without;
+    `hybrid` is False if `ask` is a single leg, `approximate` if the vector leg is exact. `passages`: whether
+    it can store passages in place of lessons; `separates_projects`: a question never sees another project's
+    rows; `versions`: its name may have a version, as `x@1.0`. `tuned_on`: the corpora that its defaults were
+    chosen on, according to its makers. `settings`: the settings after the : of its name; None if only an open
+    system knows them. `base` returns, by the settings, the name of the system that this one is built on.
     """
 
     title: str
-    words: str
+    description: str
     open: Callable[[SystemContext], System]
     packages: tuple[str, ...] = ()
     remedy: str = ""
@@ -357,8 +356,8 @@ class SystemSpec:
     hybrid: bool = True
     approximate: bool = True
     passages: bool = False
-    walls: bool = False
+    separates_projects: bool = False
     versions: bool = False
     postgres: bool = False
     settings: Mapping[str, Setting] | None = field(default_factory=dict)
-    beneath: Callable[[Mapping[str, str]], str] | None = None
+    base: Callable[[Mapping[str, str]], str] | None = None

@@ -79,9 +79,9 @@ class UpstreamClient:
 class UpstreamPgmnemo(ClientSystem[UpstreamClient]):
     """The upstream extension in a user's database beside other data; its rows are deleted at the end."""
 
-    def __init__(self, place: SystemContext) -> None:
+    def __init__(self, context: SystemContext) -> None:
         super().__init__()
-        self._conninfo = read_dsn(place.environ.get(VARIABLE, ""), f"the DSN in {VARIABLE}")
+        self._conninfo = read_dsn(context.environ.get(VARIABLE, ""), f"the DSN in {VARIABLE}")
         self.role = f"{ROLE}{uuid4().hex[:12]}"
         self.projects: dict[str, int] = {}
         self.numbers: dict[int, int] = {}  # of lessons by their ids there

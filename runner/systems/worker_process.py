@@ -146,11 +146,11 @@ class WorkerProcess:
 class WorkerSystem(System):
     """The worker `script`, run by `python`. `name` is what a fault calls it."""
 
-    def __init__(self, name: str, place: SystemContext, python: Path, script: Path) -> None:
-        self._name, self._folder = name, place.folder / STORED
+    def __init__(self, name: str, context: SystemContext, python: Path, script: Path) -> None:
+        self._name, self._folder = name, context.folder / STORED
         self._folder.mkdir()
         self._projects: dict[str, int] = {}
-        self._worker = WorkerProcess(name, python, script, place.folder, place.environ)
+        self._worker = WorkerProcess(name, python, script, context.folder, context.environ)
         try:
             self._facts = {**self._worker.call("hello", limit=START)}
         except BaseException:

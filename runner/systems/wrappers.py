@@ -67,8 +67,8 @@ class Wrapped(System):
         assert isinstance(self.system, SupportsThreads), "only then is it a part"
         return _WrappedClient(self, self.system.client(settings))
 
-    def words(self) -> str:
-        return self.system.words()
+    def description(self) -> str:
+        return self.system.description()
 
     def facts(self) -> Mapping[str, str]:
         return self.system.facts()
@@ -154,7 +154,7 @@ class BestPassage(Wrapped):
         assert self._judge is not None, "nothing is asked before lessons are loaded"
         wanted = k * AT_FIRST
         while True:
-            found = self._judge.judged(query, wanted, tuple(asking.ask(query, wanted)))
+            found = self._judge.validate(query, wanted, tuple(asking.ask(query, wanted)))
             best: dict[int, Match] = {}
             for match in found:
                 owner = self._owners[match.number]
@@ -167,8 +167,8 @@ class BestPassage(Wrapped):
         return {**self.system.facts(), "rows": str(len(self._owners))}
 
 
-def _refuses(kind: SystemSpec) -> str:
-    return "" if kind.passages else "takes no passages in place of lessons"
+def _refuses(spec: SystemSpec) -> str:
+    return "" if spec.passages else "takes no passages in place of lessons"
 
 
 BEST_PASSAGE = Wrapper("given passages, of which the best stands for its lesson", BestPassage, _refuses)

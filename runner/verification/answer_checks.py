@@ -185,9 +185,9 @@ def figures_of(evidence: AnswerRunContext) -> str:
     return f"{len(wanted)} figures follow from the lines{left}"
 
 
-def _basis(evidence: AnswerRunContext, material: SourceRun | None) -> FigureInputs:
-    if material is not None:
-        return FigureInputs.of(material)
+def _basis(evidence: AnswerRunContext, source: SourceRun | None) -> FigureInputs:
+    if source is not None:
+        return FigureInputs.of(source)
     rules = {line.question: line.rule for line in evidence.judgements}
     projects = {name: row.project for name, row in evidence.retrieved.items()}
     clustered = evidence.source is not None and evidence.source.run.corpus.clustered

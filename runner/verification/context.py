@@ -54,7 +54,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Check(Generic[E]):
-    """A named check. `look` returns what holds, in words, or raises Wrong or NotAsked."""
+    """A named check. `look` returns what holds, in words, or raises CheckFailed or CheckSkipped."""
 
     name: str
     look: Callable[[E], str]
@@ -162,15 +162,15 @@ class RunContext(Results):
             return None
 
     @property
-    def given(self) -> Corpus:
-        """The corpus; NotAsked where none is at hand."""
+    def require_corpus(self) -> Corpus:
+        """The corpus; CheckSkipped where none is at hand."""
         if self.corpus is None:
             raise CheckSkipped(self.lacking)
         return self.corpus
 
     def measured(self) -> Corpus:
         """Return the corpus that was given for its texts; UsageError if the run measured another."""
-        own, recorded = self.given, self.run.corpus.sha256
+        own, recorded = self.require_corpus, self.run.corpus.sha256
         if own.sha256 != recorded:
             raise UsageError(
                 f"--corpus: {own.path} has sha256 {own.sha256[:12]}…, the corpus of the run "

@@ -123,34 +123,34 @@ class RowCollector:
 
 
 def rerun_questions(
-    evidence: RunContext, number: int, progress: Progress, environ: Mapping[str, str] = os.environ
+    context: RunContext, number: int, progress: Progress, environ: Mapping[str, str] = os.environ
 ) -> RerunRows:
     """Recall `number` questions of the run again in its scopes, by the code of a run.
 
     The whole corpus is embedded, through the cache, and ingested into a database of each system's own.
     PgmnemoError where the system under test cannot be asked here; another that cannot is left.
     """
-    run = evidence.run
-    left = dict(missing_systems(evidence, environ))
+    run = context.run
+    left = dict(missing_systems(context, environ))
     if why := left.get(run.system):
         raise SystemAbsent(f"{run.system} is {why}")
     request = original_request(run, left)
     reranker = reranker_of(run, left, progress)
-    work = RunState(
-        request, run, _corpus(evidence), embedder_of(request, run), (), evidence.folder, evidence.sql,
+    state = RunState(
+        request, run, _corpus(context), embedder_of(request, run), (), context.folder, context.sql,
         environ, progress, Stopwatch(), reranker=reranker, embedded=True,
     )  # fmt: skip
-    asked = selected(run.choice, work.corpus, run.edition)
-    work.asked = draw_questions(asked, evidence.digest(MANIFEST), number)
-    work.corpus, work.asked = with_rewritten_words(work.corpus, work.asked, _words(run, work.asked))
+    asked = selected(run.choice, state.corpus, run.edition)
+    state.asked = draw_questions(asked, context.digest(MANIFEST), number)
+    state.corpus, state.asked = with_rewritten_words(state.corpus, state.asked, _words(run, state.asked))
     names = {arm.name for arm in run.arms if not (arm.failed or {arm.name, _base(arm.name)} & set(left))}
-    progress.say(_estimate(run, names, len(work.asked), len(asked)))
-    _embed(work)
-    rows = _answers(work, names)
-    left |= {arm.name: arm.failed for arm in work.run.arms if arm.failed}
+    progress.say(_estimate(run, names, len(state.asked), len(asked)))
+    _embed(state)
+    rows = _answers(state, names)
+    left |= {arm.name: arm.failed for arm in state.run.arms if arm.failed}
     return RerunRows(
-        len(work.asked), tuple(rows), left, {arm.name: arm.version for arm in work.run.arms},
-        postgres_major(work.run), replace(work, run=run),
+        len(state.asked), tuple(rows), left, {arm.name: arm.version for arm in state.run.arms},
+        postgres_major(state.run), replace(state, run=run),
     )  # fmt: skip
 
 
@@ -159,22 +159,25 @@ def _base(arm: str) -> str:
     return arm.removesuffix(SUFFIX)
 
 
-def _answers(work: RunState, names: Collection[str], done: Collection[Key] = ()) -> list[Retrieval]:
+def _answers(state: RunState, names: Collection[str], done: Collection[Key] = ()) -> list[Retrieval]:
     """Return those of the arms that are named, and perhaps of others, but what is done; failures are in the
     run.
     """
-    lessons = CorpusLessons(work.corpus, work.vectors, work.label)
-    material, answers = Workload(work.corpus, work.vectors, work.asked, lessons), RowCollector(done=set(done))
-    wanted, others = {_base(name) for name in names}, [one.name for one in answering_baselines(work.run)]
+    lessons = CorpusLessons(state.corpus, state.vectors, state.label)
+    material, answers = (
+        Workload(state.corpus, state.vectors, state.asked, lessons),
+        RowCollector(done=set(done)),
+    )
+    wanted, others = {_base(name) for name in names}, [one.name for one in answering_baselines(state.run)]
     others = [name for name in others if name in wanted]
-    work.note(arms=(), database=None)
-    with TemporaryDirectory() as folder, open_reranking(work, Path(folder)) as reranks:
+    state.update(arms=(), database=None)
+    with TemporaryDirectory() as folder, open_reranking(state, Path(folder)) as reranks:
         if wanted - set(others):
-            with open_system(str(work.request.tested), work.place()) as system:
+            with open_system(str(state.request.tested), state.system_context()) as system:
                 if isinstance(system, Pgmnemo):
-                    work.note(database=system.database.facts)
-                measure_under_test(work, system, material, answers, None, reranks)
-        measure_baselines(work, others, material, answers, None, reranks)
+                    state.update(database=system.database.facts)
+                measure_under_test(state, system, material, answers, None, reranks)
+        measure_baselines(state, others, material, answers, None, reranks)
     return answers.rows
 
 
@@ -194,11 +197,11 @@ def _words(run: Run, asked: Sequence[IndexedQuestion]) -> dict[str, str]:
     return {one.question.text: rule.rewrite(one.question.text).text for one in asked} if rule else {}
 
 
-def _corpus(evidence: RunContext) -> Corpus:
+def _corpus(context: RunContext) -> Corpus:
     """Return the corpus of the run; CorpusError where it is not at hand."""
-    if evidence.corpus is None:
-        raise CorpusError(evidence.lacking)
-    return evidence.corpus
+    if context.corpus is None:
+        raise CorpusError(context.lacking)
+    return context.corpus
 
 
 def _estimate(run: Run, names: Collection[str], number: int, of: int) -> str:
@@ -225,12 +228,12 @@ def _estimate(run: Run, names: Collection[str], number: int, of: int) -> str:
     )
 
 
-def _embed(work: RunState) -> None:
-    if work.embedder is not None:
-        cache = default_cache_dir(work.environ)
-        passages, jobs = work.request.takes_passages, work.request.jobs
-        work.vectors = embed_corpus(
-            work.corpus, work.embedder, cache, work.progress, passages=passages, jobs=jobs
+def _embed(state: RunState) -> None:
+    if state.embedder is not None:
+        cache = default_cache_dir(state.environ)
+        passages, jobs = state.request.takes_passages, state.request.jobs
+        state.vectors = embed_corpus(
+            state.corpus, state.embedder, cache, state.progress, passages=passages, jobs=jobs
         )
 
 
@@ -239,23 +242,23 @@ def answering_baselines(run: Run) -> list[Arm]:
     return [one for one in run.systems[1:] if not (one.failed or one.name.endswith(SUFFIX))]
 
 
-def missing_systems(evidence: RunContext, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def missing_systems(context: RunContext, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the systems of the run that cannot be opened here, each with the reason."""
-    for arm in (evidence.run.arms[0], *answering_baselines(evidence.run)):
-        if why := _missing(arm.name, evidence, environ):
+    for arm in (context.run.arms[0], *answering_baselines(context.run)):
+        if why := _missing(arm.name, context, environ):
             yield arm.name, why
 
 
-def _missing(name: str, evidence: RunContext, environ: Mapping[str, str]) -> str:
+def _missing(name: str, context: RunContext, environ: Mapping[str, str]) -> str:
     try:
         kind, own = spec_of(name), base_of(name)
         if kind.address is not None:
             kind.address(None)
         if own.system != OURS:
             return missing_parts(kind, environ)
-        version = own.version or evidence.run.choice.version
-        check_release(evidence.sql, version)
-        return changed(evidence.sql, version) or ""
+        version = own.version or context.run.choice.version
+        check_release(context.sql, version)
+        return changed(context.sql, version) or ""
     except PgmnemoError as error:
         return str(error)
 

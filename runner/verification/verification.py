@@ -105,7 +105,7 @@ class Verification:
         return tuple(answer for answer in self.answers if answer.found is CheckStatus.WRONG)
 
     def demand_intact(self, folder: Path | str) -> None:
-        """RefusedError with the first fault."""
+        """UnusableRunError with the first fault."""
         for first in self.faults:
             raise UnusableRunError(
                 f"{folder} is not intact: {first.check}: {first.sentence}; `python -m runner verify` says all"
@@ -205,12 +205,12 @@ def verify(
     place = Path(folder).expanduser()
     if is_answer_run(place):
         return _of_answers(place, _path(run), _path(corpus), files=rerun == 0)
-    evidence = RunContext(place, _path(corpus), _path(history), sql, rerun, progress, signers)
-    _demand(evidence, folder)
+    context = RunContext(place, _path(corpus), _path(history), sql, rerun, progress, signers)
+    _demand(context, folder)
     with collector_paused():
-        answers = tuple(check(evidence) for check in CHECKS.values())
-    verdict = _verdict(lambda: evidence.run.verdict.value)
-    return Verification(evidence.folder, verdict, answers, rerun == 0, evidence.recalled)
+        answers = tuple(check(context) for check in CHECKS.values())
+    verdict = _verdict(lambda: context.run.verdict.value)
+    return Verification(context.folder, verdict, answers, rerun == 0, context.recalled)
 
 
 def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool) -> Verification:
@@ -222,16 +222,16 @@ def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool)
     return Verification(evidence.folder, verdict, answers, files)
 
 
-def _demand(evidence: RunContext, folder: Path | str) -> None:
+def _demand(context: RunContext, folder: Path | str) -> None:
     """Raise UsageError if the run, or the named corpus or history, is missing."""
-    if not evidence.folder.is_dir():
+    if not context.folder.is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
-    if not is_run(evidence.folder):
-        runs = sum(is_run(child) for child in evidence.folder.iterdir())
+    if not is_run(context.folder):
+        runs = sum(is_run(child) for child in context.folder.iterdir())
         instead = f"it holds {runs}: name them, as {folder}/*" if runs else "name one that a run has written"
         raise UsageError(f"{folder} is no results folder; {instead}")
-    evidence.demand_known_edition()
-    _demand_there({"--corpus": evidence.corpus_path, "--history": evidence.history_path})
+    context.demand_known_edition()
+    _demand_there({"--corpus": context.corpus_path, "--history": context.history_path})
 
 
 def _demand_there(named: Mapping[str, Path | None]) -> None:

@@ -116,10 +116,10 @@ def test_the_arms_of_a_version(version: str, mode: str, vectors: bool, named: st
 
 def test_bm25_alone_switches_off_whatever_else_a_question_s_words_move() -> None:
     off = {"recency_weight": "0", "importance_weight": "0", "graph_weight": "0"}
-    assert pgmnemo("0.2.1").legs["bm25"][0] == off | {"mode": "keyword"}
+    assert pgmnemo("0.2.1").retrievers["bm25"][0] == off | {"mode": "keyword"}
     more = {"passage_terms_weight": "0", "temporal_weight": "0", "context_weight": "0"}
     more |= {"neighbours_weight": "0", "assistant_weight": "1"}
-    assert pgmnemo("0.6.1").legs["bm25"][0] == off | more | {"mode": "keyword"}
+    assert pgmnemo("0.6.1").retrievers["bm25"][0] == off | more | {"mode": "keyword"}
 
 
 def test_an_engine_of_passages_is_given_texts_and_vectors_as_they_are() -> None:
@@ -138,7 +138,7 @@ def test_a_position_is_stored_where_the_version_has_one(version: str) -> None:
     row = given(version, lessons(version)[1])
     assert row["role"] == "Ana"
     assert row.get("position", "none") == (3 if version == "0.6.1" else "none")
-    assert ("speakers, positions, " in pgmnemo(version).words()) == (version == "0.6.1")
+    assert ("speakers, positions, " in pgmnemo(version).description()) == (version == "0.6.1")
 
 
 def test_without_vectors_a_passage_is_its_words() -> None:

@@ -113,7 +113,7 @@ def test_the_keyword_arm_is_bm25(
     lexemes: dict[str, Counter[str]],
 ) -> None:  # fmt: skip
     """Against BM25 written anew over the server's own words: OR of all terms, statistics over the tenant."""
-    settings, _ = pgmnemo.legs["bm25"]
+    settings, _ = pgmnemo.retrievers["bm25"]
     for one, found in zip(asked, rankings(pgmnemo, material, asked, scope, settings), strict=True):
         scores = bm25(lexemes[one.question.text], [lexemes[indexed(s)] for s in corpus.segments])
         inside = places(corpus, one, scope)

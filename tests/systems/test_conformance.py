@@ -48,7 +48,7 @@ class Honest(System):
 class Two(Honest):
     """It has a leg, which answers as `told`."""
 
-    legs = {"bm25": ({"leg": "bm25"}, "its words")}  # noqa: RUF012
+    retrievers = {"bm25": ({"leg": "bm25"}, "its words")}  # noqa: RUF012
 
     def client(self, settings: Mapping[str, str] | None = None) -> Any:
         leg = self.told["leg"] if settings else lambda found: found

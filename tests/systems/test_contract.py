@@ -150,19 +150,19 @@ def test_facts_and_sizes_are_told(one: Loaded) -> None:
     assert all(isinstance(size, int) for size in sizes.values())
     assert (memory := one.system.memory()) is None or memory >= 0
     assert one.kind.title
-    assert one.kind.words or one.system.words()
+    assert one.kind.description or one.system.description()
 
 
 def test_components_are_those_that_it_names(one: Loaded) -> None:
     [query, *_] = [query for query, _ in one.lessons.queries()]
     named = one.system.components if isinstance(one.system, SupportsComponents) else ()
-    assert bool(named) == (one.kind.walls and one.kind.versions)
+    assert bool(named) == (one.kind.separates_projects and one.kind.versions)
     assert {len(match.components) for match in one.ask([query], 10)[0]} == {len(named)}
 
 
 def test_its_legs_answer_alone_and_none_is_the_whole(one: Loaded) -> None:
     queries = [query for query, _ in one.lessons.queries()]
-    legs = one.system.legs if isinstance(one.system, SupportsRetrievers) else {}
+    legs = one.system.retrievers if isinstance(one.system, SupportsRetrievers) else {}
     assert bool(legs) == one.kind.hybrid
     whole = one.ask(queries, 10)
     for settings, words in legs.values():

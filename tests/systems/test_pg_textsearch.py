@@ -116,7 +116,7 @@ def test_it_is_its_legs_fused_by_rank(loaded: Any, lessons: Any) -> None:
     for project in ("quiet", None):
         asked = query(lessons, "bread on the sea", project, MANY + 3)
         legs = []
-        for settings, _ in loaded.legs.values():
+        for settings, _ in loaded.retrievers.values():
             with closing(loaded.client(settings)) as client:
                 legs.append(client.ask(asked, 50))
         whole, wanted = loaded.ask(asked, 50), reciprocal_rank_fusion(legs, 50)

@@ -48,7 +48,7 @@ def test_a_strategy_ranks_what_either_leg_finds_and_its_parts_add_up(tiny: Any, 
             assert [match.score for match in found] == pytest.approx([sum(m.components) for m in found])
         assert system.facts()["over"] == "sqlite-hybrid"
         assert system.facts()["keyword leg"] == "keyword"
-        assert system.words().startswith(
+        assert system.description().startswith(
             "min-max convex fusion, 0.5 of the vector leg, of keyword and vector"
         )
 

@@ -56,10 +56,10 @@ class Citation:
 def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
     """Return the citation of the run in `folder`, with the value of the run in `previous` when given.
 
-    Deviations that HISTORY.md added later are also labels of the citation. Raises RefusedError when either
-    run is blocked, unverified, withdrawn or otherwise not citable, when a quick check of `verify` finds a
-    fault and when the headline does not follow from the raw rankings; UsageError when one citation may not
-    name both.
+    Deviations that HISTORY.md added later are also labels of the citation. Raises UnusableRunError when
+    either run is blocked, unverified, withdrawn or otherwise not citable, when a quick check of `verify`
+    finds a fault and when the headline does not follow from the raw rankings; UsageError when one citation
+    may not name both.
     """
     after = check_citable(read_cited(folder))
     before = None if previous is None else _comparable(check_citable(read_cited(previous)), after)
@@ -79,11 +79,13 @@ def paragraph(after: ComparedRun, before: ComparedRun | None = None) -> str:
 
 
 def _text(after: ComparedRun, before: ComparedRun | None) -> str:
-    pair = None if before is None else (before.figures, before.told)
-    text = escape_markdown("\n".join([citation(after.figures, after.told, pair) or "", *_beside(after)]))
+    pair = None if before is None else (before.figures, before.as_reported)
+    text = escape_markdown(
+        "\n".join([citation(after.figures, after.as_reported, pair) or "", *_beside(after)])
+    )
     if before is None:
         return text
-    run = before.told
+    run = before.as_reported
     return escape_markdown(f"{text}\nPrevious: {version(run)}, {verdict_words(run)}. Artefacts: {run.path}")
 
 
@@ -92,7 +94,7 @@ def _beside(results: ComparedRun) -> list[str]:
 
     The system under test behind a reranker is not another arm.
     """
-    run, scope = results.told, results.run.scopes[0].name
+    run, scope = results.as_reported, results.run.scopes[0].name
     rows = {arm.name: (arm, row) for arm in run.arms if (row := results.figures.row(arm.name, scope, CITED))}
     chance = rows.pop(CHANCE, None)
     others = [one for name, one in rows.items() if name not in (run.system, f"{run.system}{SUFFIX}")]
@@ -146,17 +148,18 @@ def _unversioned(run: Run) -> str:
 def read_cited(folder: Path | str) -> ComparedRun:
     """Return the run in `folder`, both documents as its manifest has them; raises like `read_results`.
 
-    RefusedError for a run that HISTORY.md says was withdrawn: neither a citation nor a document may use it.
+    UnusableRunError for a run that HISTORY.md says was withdrawn: neither a citation nor a document may use
+    it.
     """
     results = read_results(folder, ComparedRun)
     _ = results.edition  # an unknown edition is an error before any look-up
-    if (why := withdrawal(results.later)) is not None:
+    if (why := withdrawal(results.later_deviations)) is not None:
         raise UnusableRunError(f"{folder} was withdrawn: HISTORY.md says: {why}; cite another run")
     return results
 
 
 def check_citable(results: ComparedRun) -> ComparedRun:
-    """`results` themselves; RefusedError with the usual sentence when nothing of the run may be cited."""
+    """`results` themselves; UnusableRunError with the usual sentence when nothing of the run may be cited."""
     reason = refusal(results.figures, results.run)
     if reason is None:
         check_kept(results)
@@ -169,7 +172,7 @@ def check_citable(results: ComparedRun) -> ComparedRun:
 
 
 def check_kept(results: ComparedRun) -> None:
-    """Raise RefusedError for a run in local/, which is on this machine only."""
+    """Raise UnusableRunError for a run in local/, which is on this machine only."""
     if is_local(results.folder):
         raise UnusableRunError(
             f"{results.folder} is not kept, so nobody could look it up: keep it with `python -m runner "
@@ -178,15 +181,15 @@ def check_kept(results: ComparedRun) -> None:
 
 
 def check_findings(cited: ComparedRun, *names: str) -> None:
-    """RefusedError with the first fault that these checks of `verify` find, in its words."""
-    evidence = RunContext(cited.folder)
-    for answer in (CHECKS[name](evidence) for name in names):
+    """UnusableRunError with the first fault that these checks of `verify` find, in its words."""
+    context = RunContext(cited.folder)
+    for answer in (CHECKS[name](context) for name in names):
         if answer.found is CheckStatus.WRONG:
             raise _unsound(cited, f"{answer.check}: {answer.sentence}")
 
 
 def check_sound(cited: ComparedRun) -> None:
-    """RefusedError with the first fault of a run, and for a headline that follows from no ranking."""
+    """UnusableRunError with the first fault of a run, and for a headline that follows from no ranking."""
     check_findings(cited, *QUICK)
     try:
         anew = _headline_anew(cited)
@@ -237,7 +240,7 @@ def badge(results: ComparedRun) -> str:
 
     Its description is the whole citation, so that the picture always carries it.
     """
-    run, figures = results.told, results.figures
+    run, figures = results.as_reported, results.figures
     row = figures.row(run.system, run.scopes[0].name, CITED)
     value = "" if row is None else f"{figure(CITED, row['value'])} %"
     of = "" if figures.view == ALL else f" of {questions_of(figures.view)}"

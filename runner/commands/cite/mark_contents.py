@@ -159,7 +159,7 @@ def _source(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
     """
     runs = tuple(shelf.run(word, beside) for word in words)
     parts = []
-    for run in (one.told for one in runs):
+    for run in (one.as_reported for one in runs):
         if run.verdict == Verdict.UNVERIFIED:
             why = ", ".join(label.split(":")[0] for label in run.deviations)
         else:
@@ -195,7 +195,7 @@ def _label(runs: Sequence[ComparedRun], *arms: str, first: Sequence[str] = ()) -
     """Return what a reader must know of a figure, in brackets: a verdict other than verified, and
     in-sample.
     """
-    verdicts = [str(one.told.verdict) for one in runs if one.told.verdict != "verified"]
+    verdicts = [str(one.as_reported.verdict) for one in runs if one.as_reported.verdict != "verified"]
     tuned = ["in-sample" for one in runs if any(tuned_on_it(one.run, arm) for arm in arms)]
     words = dict.fromkeys([*first, *verdicts, *tuned])
     return f" ({', '.join(words)})" if words else ""

@@ -37,7 +37,7 @@ class RunCache:
     def run(self, name: str, beside: Path) -> ComparedRun:
         """Return the run that `name` is of, or leads to from the root or from the folder `beside`.
 
-        Raises UsageError where it is of none or of several, RefusedError for a run that nothing may cite.
+        Raises UsageError where it is of none or of several, UnusableRunError for a run that nothing may cite.
         """
         places = [place for place in (self.root / name, beside / name) if is_run(place)]
         places = places[:1] or self._named.get(name.strip("/"), [])

@@ -61,7 +61,7 @@ class CorpusColumn:
     @property
     def head(self) -> str:
         """Corpus, granularity, n and what is not verified of it."""
-        verdicts = dict.fromkeys(str(one.told.verdict) for one in self.runs)
+        verdicts = dict.fromkeys(str(one.as_reported.verdict) for one in self.runs)
         told = ", ".join(verdict for verdict in verdicts if verdict != "verified")
         return f"{self.title}, {questions(self.n, self.runs[0].figures.view)}" + (
             f" ({told})" if told else ""

@@ -41,8 +41,8 @@ def compare(
 
     `despite` names conditions (see CONDITIONS) in which the runs may differ; the result is labelled.
     `max_drop` maps a metric to the fall of its value, in any scope, that counts as a regression whatever its
-    interval. Raises UsageError for runs that may not be compared, RefusedError for a blocked one, OutputError
-    for a damaged file.
+    interval. Raises UsageError for runs that may not be compared, UnusableRunError for a blocked one,
+    OutputError for a damaged file.
     """
     before, after = read_side(Path(baseline)), read_side(Path(candidate))
     waived = mismatches(before, after, despite)

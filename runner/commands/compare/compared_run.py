@@ -39,7 +39,7 @@ class ComparedRun(Results):
         return Figures(self.metrics, self.run.headline_view)
 
     @cached_property
-    def later(self) -> tuple[str, ...]:
+    def later_deviations(self) -> tuple[str, ...]:
         """Deviations that became known after the run, from every HISTORY.md above the folder."""
         run, digest = self.run, self.digest(MANIFEST)
         found = [one for path in histories(self.folder) for one in entries(path)]
@@ -48,12 +48,12 @@ class ComparedRun(Results):
         return tuple(dict.fromkeys(text for texts in named for text in texts if text not in known))
 
     @cached_property
-    def told(self) -> Run:
+    def as_reported(self) -> Run:
         """Return the run as it is reported: with the deviations that became known later."""
-        if not self.later:
+        if not self.later_deviations:
             return self.run
         verdict = Verdict.DEVIATION if self.run.verdict is Verdict.VERIFIED else self.run.verdict
-        return replace(self.run, verdict=verdict, deviations=(*self.run.deviations, *self.later))
+        return replace(self.run, verdict=verdict, deviations=(*self.run.deviations, *self.later_deviations))
 
     @property
     def name(self) -> str:

@@ -71,8 +71,8 @@ def gate(
     `legs` the candidate's hybrid must also be no worse than each of its legs, in the headline's metrics,
     scope and view.
 
-    Raises what `compare` raises, RefusedError for a blocked run, and UsageError if `legs` are asked for of a
-    run that has no legs.
+    Raises what `compare` raises, UnusableRunError for a blocked run, and UsageError if `legs` are asked for
+    of a run that has no legs.
     """
     tried = newest_run(Path(candidate))
     folders = {"baseline": newest_run(Path(baseline), tried), "candidate": tried}

@@ -46,7 +46,7 @@ def export(
 
     `form` is a name of FORMATS; `corpus` the corpus file or its folder, which beir needs for the texts.
     Raises UsageError for an unknown form, an `output` that is there or lies in a run, and a corpus that is
-    not the run's; RefusedError and OutputError as every reader of a run.
+    not the run's; UnusableRunError and OutputError as every reader of a run.
     """
     make, place = FORMATS[form], Path(output).expanduser().absolute()
     check_new("--output", place, "folder")

@@ -77,7 +77,7 @@ def keep_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None
 def log_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> tuple[Path, bool]:
     """Append the entry of the run in `folder`: the file, and whether anything had to be appended.
 
-    Raises RefusedError when the folder is logged under another manifest: it was changed since.
+    Raises UnusableRunError when the folder is logged under another manifest: it was changed since.
     """
     logged = _read(Path(folder), history)
     if _is_logged(logged):
@@ -96,7 +96,7 @@ def log_deviation(
     """Append a deviation of the run in `folder` that became known after it; return the HISTORY.md file.
 
     The entry has the date `day` (today, unless given); a verified run is a deviation from then on. Raises
-    UsageError when the run itself is not logged yet, RefusedError when it was changed since it was.
+    UsageError when the run itself is not logged yet, UnusableRunError when it was changed since it was.
     """
     logged = _read(Path(folder), history)
     if not deviation.strip():
@@ -137,7 +137,7 @@ def _read(folder: Path, history: str | PathLike[str] | None) -> LoggedRun:
 
 
 def _demand_whole(results: RunContext) -> None:
-    """RefusedError unless the folder holds what its manifest lists, to the byte, and nothing besides."""
+    """UnusableRunError unless the folder holds what its manifest lists, to the byte, and nothing besides."""
     for look in (complete, manifest):
         try:
             look(results)

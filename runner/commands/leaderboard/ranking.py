@@ -129,10 +129,10 @@ def _made(
         folder=entry.folder.as_posix(),
         version=entry.side.version,
         day=f"{entry.side.run.started:%Y-%m-%d}",
-        verdict=entry.side.told.verdict.value,
+        verdict=entry.side.as_reported.verdict.value,
         attested=entry.attested,
         tuned_on=entry.side.run.systems[0].tuned_on or NOT_RECORDED,
-        deviations=tuple(map(str, entry.side.told.deviations)),
+        deviations=tuple(map(str, entry.side.as_reported.deviations)),
         values=tuple({name: _row(entry, scope, metric)[name] for name in VALUE} for metric in shown),
         behind=None if entry is best else _behind(best, entry, scope, order),
     )

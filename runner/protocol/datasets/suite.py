@@ -51,9 +51,9 @@ class LessonConstruction:
     most: int | None = None
 
     @classmethod
-    def of(cls, choice: RunConfig) -> LessonConstruction:
+    def of(cls, config: RunConfig) -> LessonConstruction:
         """Return the construction that a run chose."""
-        return cls(choice.text, choice.passages, choice.max_chars)
+        return cls(config.text, config.passages, config.max_chars)
 
     def check(self) -> None:
         """UsageError for what is not offered."""
@@ -123,13 +123,13 @@ class Suite:
             return locate_folder(self.name, data, environ, self.folder_of)
         return locate(self.name, data, environ, self.file, self.other_files, self.committed)
 
-    def chosen(self, path: Path, choice: RunConfig, edition: Edition) -> Corpus:
+    def chosen(self, path: Path, config: RunConfig, edition: Edition) -> Corpus:
         """Read `path` as a run chose to have it cut, written and searched."""
-        split = choice.split if self.own else ""
+        split = config.split if self.own else ""
         corpus = self.load(
-            path, choice.level, edition=edition, construction=LessonConstruction.of(choice), split=split
+            path, config.level, edition=edition, construction=LessonConstruction.of(config), split=split
         )
-        return replace(corpus, scopes=self._scopes(corpus, choice.scopes)) if choice.scopes else corpus
+        return replace(corpus, scopes=self._scopes(corpus, config.scopes)) if config.scopes else corpus
 
     def load(
         self,

@@ -70,8 +70,8 @@ def answer(
 ) -> AnswerRun:
     """Answer the questions of the finished run in the folder `run`, and have the answers judged.
 
-    Raises RefusedError where that run was changed, UsageError, CorpusError, OutputError, and ModelError where
-    reader or judge cannot be reached or fail on more questions than allowed.
+    Raises UnusableRunError where that run was changed, UsageError, CorpusError, OutputError, and ModelError
+    where reader or judge cannot be reached or fail on more questions than allowed.
     """
     prompts = judge_prompts(options.judge_prompts)
     reader = chat_of(options.reader_url, options.reader_model, timeout=options.timeout)
@@ -81,15 +81,15 @@ def answer(
         timeout=options.timeout,
     )
     material = read_material(run, options.data, options.arm, options.scope, environ)
-    work = AnswerRunState(material, options, reader, judge, prompts, progress)
+    state = AnswerRunState(material, options, reader, judge, prompts, progress)
     names = spread(material, options.limit)
     wrong = read_errors(options.key_errors, material.keys) & set(names)
-    with _folder(work) as (folder, started):
+    with _folder(state) as (folder, started):
         with RecordFile(folder.path / ANSWERS, AnswerLine, line_of(AnswerLine)) as answers:
-            said = _answer(work, names, answers)
+            said = _answer(state, names, answers)
         with RecordFile(folder.path / JUDGEMENTS, Judgement, line_of(Judgement)) as told:
-            verdicts = _judge(work, said, told)
-            again = list(_judge(work, _judged_twice(work, said), told, again=True).values())
+            verdicts = _judge(state, said, told)
+            again = list(_judge(state, _judged_twice(state, said), told, again=True).values())
         material.unchanged()
         models = (reader, judge)
         made = answers_document(
@@ -100,9 +100,9 @@ def answer(
         return AnswerRun(folder.finish(current().schemas), made)
 
 
-def spread(material: SourceRun, limit: int | None) -> list[str]:
+def spread(source: SourceRun, limit: int | None) -> list[str]:
     """Return the questions of the run that have a rule, in its order; `limit` of them, spread."""
-    return _evenly([name for name in material.retrieved if material.keys[name].rule], limit)
+    return _evenly([name for name in source.retrieved if source.keys[name].rule], limit)
 
 
 def _evenly(names: list[str], most: int | None) -> list[str]:
@@ -110,36 +110,40 @@ def _evenly(names: list[str], most: int | None) -> list[str]:
 
 
 def _answer(
-    work: AnswerRunState, names: Sequence[str], lines: RecordFile[AnswerLine]
+    state: AnswerRunState, names: Sequence[str], lines: RecordFile[AnswerLine]
 ) -> dict[str, AnswerLine]:
     """Return the reader's reply to each question; answered questions are not asked again."""
 
     def one(name: str) -> AnswerLine:
-        question = work.material.questions[name]
-        prompt, ids = work.material.prompt(name, work.options.k, work.options.context_chars)
+        question = state.material.questions[name]
+        prompt, ids = state.material.prompt(name, state.options.k, state.options.context_chars)
         try:
-            reply = work.reader.ask(prompt, work.options.max_tokens)
+            reply = state.reader.ask(prompt, state.options.max_tokens)
         except ModelError as error:
             return AnswerLine(name, question.type, "", ids, failed=str(error))
         refused = reply.refused or ("" if reply.text else "it answered nothing")
         tokens = (reply.prompt_tokens, reply.completion_tokens)
         return AnswerLine(name, question.type, reply.text, ids, refused, "", *tokens)
 
-    return _made(one, names, lines, lines.held, work, f"the reader {work.reader.model}", "answers")
+    return _made(one, names, lines, lines.held, state, f"the reader {state.reader.model}", "answers")
 
 
 def _judge(
-    work: AnswerRunState, said: Mapping[str, AnswerLine], lines: RecordFile[Judgement], *, again: bool = False
+    state: AnswerRunState,
+    said: Mapping[str, AnswerLine],
+    lines: RecordFile[Judgement],
+    *,
+    again: bool = False,
 ) -> dict[str, Judgement]:
     """Return the verdict on each answer; those that stand already are not asked for again."""
 
     def one(name: str) -> Judgement:
-        question, key = work.material.questions[name].text, work.material.keys[name]
-        return judge_answer(work.judge, work.prompts, question, key, said[name], again)
+        question, key = state.material.questions[name].text, state.material.keys[name]
+        return judge_answer(state.judge, state.prompts, question, key, said[name], again)
 
     held = [line for line in lines.held if line.again is again and _stands(line, said)]
     label = "verdicts again" if again else "verdicts"
-    return _made(one, list(said), lines, held, work, f"the judge {work.judge.model}", label)
+    return _made(one, list(said), lines, held, state, f"the judge {state.judge.model}", label)
 
 
 def _stands(line: Judgement, said: Mapping[str, AnswerLine]) -> bool:
@@ -150,10 +154,10 @@ def _stands(line: Judgement, said: Mapping[str, AnswerLine]) -> bool:
     return answer is not None and (bool(line.reply) or not needs_judge(line.rule, answer))
 
 
-def _judged_twice(work: AnswerRunState, said: Mapping[str, AnswerLine]) -> dict[str, AnswerLine]:
+def _judged_twice(state: AnswerRunState, said: Mapping[str, AnswerLine]) -> dict[str, AnswerLine]:
     """Return some of the judged answers, spread evenly."""
-    names = [name for name in said if needs_judge(work.material.keys[name].rule, said[name])]
-    most = work.options.judge_again
+    names = [name for name in said if needs_judge(state.material.keys[name].rule, said[name])]
+    most = state.options.judge_again
     return {name: said[name] for name in _evenly(names, most)} if most else {}
 
 
@@ -162,7 +166,7 @@ def _made(
     names: Sequence[str],
     lines: RecordFile[T],
     held: Sequence[T],
-    work: AnswerRunState,
+    state: AnswerRunState,
     who: str,
     label: str,
 ) -> dict[str, T]:
@@ -172,9 +176,9 @@ def _made(
     """
     found = {line.question: line for line in held if not line.failed}
     left = [name for name in names if name not in found]
-    failures = Failures(who, "--max-failures", work.options.max_failures)
-    made = at_once(work.options.workers, one, left)
-    for name, line in work.progress.track(made, label, len(left)):
+    failures = Failures(who, "--max-failures", state.options.max_failures)
+    made = at_once(state.options.workers, one, left)
+    for name, line in state.progress.track(made, label, len(left)):
         lines.write(line)
         found[name] = line
         if line.failed:
@@ -183,9 +187,9 @@ def _made(
 
 
 @contextmanager
-def _folder(work: AnswerRunState) -> Iterator[tuple[RunFolder, datetime]]:
+def _folder(state: AnswerRunState) -> Iterator[tuple[RunFolder, datetime]]:
     """Yield a partial folder, or the folder to resume; an error notes how to resume."""
-    material, options, reader, judge = work.material, work.options, work.reader, work.judge
+    material, options, reader, judge = state.material, state.options, state.reader, state.judge
     run = material.results.run
     base = results_base(run.choice.suite, options.output, ROOT).with_name(FOLDER)
     base = options.output.expanduser().absolute() if options.output else base
@@ -194,7 +198,7 @@ def _folder(work: AnswerRunState) -> Iterator[tuple[RunFolder, datetime]]:
         "run": run.name, "manifest": material.manifest, "arm": material.arm, "scope": material.scope,
         "k": options.k, "context_chars": options.context_chars, "limit": options.limit,
         "max_tokens": options.max_tokens, "reader": [reader.model, reader.service.where],
-        "judge": [judge.model, judge.service.where], "judge_prompts": prompts_digest(work.prompts),
+        "judge": [judge.model, judge.service.where], "judge_prompts": prompts_digest(state.prompts),
     }  # fmt: skip
     with RunFolder.resume(options.resume) if options.resume else RunFolder.start(base, name) as folder:
         started = pin_plan(folder.path, plan, datetime.now(UTC).isoformat())

@@ -26,7 +26,7 @@ NO_RECALL = (
 
 
 def answers_document(
-    material: SourceRun,
+    source: SourceRun,
     options: AnswerOptions,
     models: tuple[ChatModel, ChatModel],
     prompts: str,
@@ -41,8 +41,8 @@ def answers_document(
     return {
         "schema": SCHEMA,
         "run": {
-            **describe_run(material.results.run), "manifest_sha256": material.manifest,
-            "arm": material.arm, "scope": material.scope, "k": options.k,
+            **describe_run(source.results.run), "manifest_sha256": source.manifest,
+            "arm": source.arm, "scope": source.scope, "k": options.k,
             "context_chars": options.context_chars,
         },
         "reader": {
@@ -55,7 +55,7 @@ def answers_document(
         },
         **answer_counts(said, verdicts, again),
         "known_key_errors": [name for name in said if name in wrong],
-        "figures": figures(FigureInputs.of(material), said, verdicts, wrong),
+        "figures": figures(FigureInputs.of(source), said, verdicts, wrong),
         "usage": {
             "reader": token_usage(list(said.values()), reader.model, options.prices),
             "judge": token_usage([*verdicts.values(), *again], judge.model, options.prices),

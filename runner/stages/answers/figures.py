@@ -32,14 +32,14 @@ class FigureInputs:
     keys: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, material: SourceRun) -> FigureInputs:
+    def of(cls, source: SourceRun) -> FigureInputs:
         """Return the basis for a run and its corpus."""
         return cls(
-            material.results.run.choice.suite,
-            material.corpus.clustered,
-            {name: key.rule for name, key in material.keys.items()},
-            {name: question.project for name, question in material.questions.items()},
-            {name: key.answer for name, key in material.keys.items()},
+            source.results.run.choice.suite,
+            source.corpus.clustered,
+            {name: key.rule for name, key in source.keys.items()},
+            {name: question.project for name, question in source.questions.items()},
+            {name: key.answer for name, key in source.keys.items()},
         )
 
 

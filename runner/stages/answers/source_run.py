@@ -153,7 +153,7 @@ class SourceRun:
         return self._texts.get((project, segment)) or self._texts["", segment]
 
     def unchanged(self) -> None:
-        """RefusedError where the run's manifest is another than at the start."""
+        """UnusableRunError where the run's manifest is another than at the start."""
         if Results(self.results.folder).digest(MANIFEST) != self.manifest:
             raise UnusableRunError(
                 f"{self.results.folder} was changed while answers were made: its {MANIFEST} is another; "
@@ -170,8 +170,8 @@ def read_material(
 ) -> SourceRun:
     """Return the run in `folder` and its corpus.
 
-    Raise RefusedError if a file of the run differs from its manifest, UsageError for an unknown arm or scope,
-    or a suite without answers.
+    Raise UnusableRunError if a file of the run differs from its manifest, UsageError for an unknown arm or
+    scope, or a suite without answers.
     """
     results: Results = read_results(folder, files=(RUN, RAW, "metrics.json"))
     run, choice = results.run, results.run.choice

@@ -44,7 +44,7 @@ class _Reordering:
     def ask(self, query: Query, k: int) -> list[Match]:
         own, depth = self._wrapped, self._wrapped.reranker.identity.depth
         wanted = max(k, depth)
-        found = own.judge.judged(query, wanted, tuple(self._asking.ask(query, wanted)))
+        found = own.judge.validate(query, wanted, tuple(self._asking.ask(query, wanted)))
         head, tail = found[:depth], found[depth:]
         new, told = own.reorder(query, head)
         own.told[query.number] = told

@@ -81,11 +81,12 @@ MODE = "mode"  # the only setting of a client that is an argument of the call
 
 
 class TenantNames:
-    """The tenants and projects of a run's lessons in the database: one tenant, or where it is `walled` one
-    for each project."""
+    """The tenants and projects of a run's lessons in the database: one tenant, or with `tenant_per_project`
+    one for each project.
+    """
 
-    def __init__(self, label: str, walled: bool) -> None:
-        self.walled = walled
+    def __init__(self, label: str, tenant_per_project: bool) -> None:
+        self.tenant_per_project = tenant_per_project
         self.basis = uuid5(NAMESPACE, label)
         self._lessons: Lessons | None = None
         self._projects: dict[UUID, str] = {}
@@ -98,11 +99,11 @@ class TenantNames:
     @property
     def work(self) -> Sequence[str]:
         """A project of each tenant."""
-        return list(self._projects.values()) if self.walled else [""]
+        return list(self._projects.values()) if self.tenant_per_project else [""]
 
     def tenant(self, project: str) -> UUID:
         """Return the tenant in which the lessons of a project lie."""
-        return uuid5(self.basis, f"tenant {project}") if self.walled else self.basis
+        return uuid5(self.basis, f"tenant {project}") if self.tenant_per_project else self.basis
 
     def project_id(self, project: str) -> UUID:
         """Return the project's uuid: its name, where that is one, else made of it."""
@@ -141,7 +142,7 @@ class PgmnemoClient:
         for name, value in settings.items():
             if name != MODE:
                 self.call(calls.set_setting(name, value))
-        if not names.walled:
+        if not names.tenant_per_project:
             self._become(names.tenant(""))
 
     def ask(self, query: Query, k: int) -> list[Match]:
@@ -155,9 +156,9 @@ class PgmnemoClient:
         vector = None if query.vector is None or mode == "keyword" else self._form.vector(query.vector)
         text = None if mode == "vector" else query.text
         project = query.project
-        if names.walled and project is not None:
+        if names.tenant_per_project and project is not None:
             self.work_for(project)
-        inside = None if names.walled or project is None else names.project_id(project)
+        inside = None if names.tenant_per_project or project is None else names.project_id(project)
         call = calls.recall(
             None, embedding=vector, k=k, query_text=text, project_id=inside, as_of=query.as_of, mode=mode,
             columns=self._columns,
@@ -191,7 +192,7 @@ class PgmnemoClient:
 
     def work_for(self, project: str) -> None:
         """Make the project's tenant the session's, unless it is already, or all projects share one."""
-        if self._names.walled and project != self._project:
+        if self._names.tenant_per_project and project != self._project:
             self._become(self._names.tenant(project))
             self._project = project
 

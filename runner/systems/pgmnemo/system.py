@@ -61,21 +61,21 @@ ORDER BY 1
 
 
 class Pgmnemo(DatabaseSystem[PgmnemoClient]):
-    """All lessons in one tenant, or where the place is `walled` each project in one of its own."""
+    """All lessons in one tenant, or with `tenant_per_project` each project in one of its own."""
 
-    def __init__(self, database: Database, place: SystemContext, stack: ExitStack) -> None:
+    def __init__(self, database: Database, context: SystemContext, stack: ExitStack) -> None:
         super().__init__(stack)
         self.database: Database = database
-        self.place = place
+        self.place = context
         edition = current()
         self.engine, self.width = edition.engine(database.facts.pgmnemo), edition.embedding.width
-        self.settings = dict(place.settings)
-        self.names = TenantNames(place.label, place.walled)
+        self.settings = dict(context.settings)
+        self.names = TenantNames(context.label, context.tenant_per_project)
         self._lessons: Lessons | None = None
 
     # Identity
 
-    def words(self) -> str:
+    def description(self) -> str:
         passages = "passages with their vectors, " if self.engine.passages else ""
         order = "speakers, positions, " if self.engine.passages else ""
         return (
@@ -86,10 +86,10 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
     @property
     def components(self) -> tuple[str, ...]:
         """Return the components of the score, in the order in which recall_lessons returns them."""
-        return self.engine.components if self.place.explained else ()
+        return self.engine.components if self.place.with_components else ()
 
     @property
-    def legs(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
+    def retrievers(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
         """Return its modes and its BM25 as legs, without its current mode."""
         components = self.engine.components
         idle = {f"{name}_weight": "0" for name in components if name not in ("bm25", *SILENT)}
@@ -307,17 +307,18 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
             super().close()
 
 
-def open_pgmnemo(place: SystemContext) -> Pgmnemo:
+def open_pgmnemo(context: SystemContext) -> Pgmnemo:
     """Return the extension at the place's version, in the database that the place leads to."""
     stack = ExitStack()
     database = stack.enter_context(
         open_database(
-            place.version, dsn=place.dsn, environ=place.environ, progress=place.progress,
-            sql=place.sql or SQL_FOLDER, check_only=place.rehearsal,
-            settings=durable_settings() if place.durable else None, fresh=place.durable or place.embedded,
+            context.version, dsn=context.dsn, environ=context.environ, progress=context.progress,
+            sql=context.sql or SQL_FOLDER, check_only=context.dry_run,
+            settings=durable_settings() if context.durable else None,
+            fresh=context.durable or context.embedded,
         )
     )  # fmt: skip
-    system = Pgmnemo(database, place, stack)
+    system = Pgmnemo(database, context, stack)
     try:
         if database.exists:
             system.check_settings()
@@ -331,7 +332,7 @@ PGMNEMO = SystemSpec(
     "pgmnemo",
     "our extension in a PostgreSQL with pgvector, one call of recall_lessons a question, policies active",
     open_pgmnemo,
-    walls=True,
+    separates_projects=True,
     versions=True,
     postgres=True,
     settings=None,

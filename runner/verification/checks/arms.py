@@ -29,46 +29,46 @@ LEG_WORDS = {
 }  # as every edition has them
 
 
-def expected_arms(evidence: RunContext, corpus: Corpus | None) -> tuple[Arm, ...]:
+def expected_arms(context: RunContext, corpus: Corpus | None) -> tuple[Arm, ...]:
     """Return the arms that the run must have, in order; keep what a system says of itself."""
-    run, choice = evidence.run, evidence.run.choice
+    run, choice = context.run, context.run.choice
     found = {arm.name: arm for arm in run.arms}
-    tested = _system(evidence, found, choice.system)
+    tested = _system(context, found, choice.system)
     if choice.ours:
         words = f"pgmnemo.recall_lessons, mode {choice.mode}"
         tested = replace(tested, words=words, version=choice.version)
-        legs = list(_legs(evidence))
+        legs = list(_legs(context))
     else:  # the legs of another system are its own
         legs = [replace(arm, failed="") for arm in run.arms if arm.role == "leg"]
-    beside = [_system(evidence, found, name) for name in _beside(evidence, corpus, [*found])]
+    beside = [_system(context, found, name) for name in _beside(context, corpus, [*found])]
     return (
         tested,
         *legs,
-        *_controls(evidence),
-        *_reranked(evidence, found, tested),
-        *(one for arm in beside for one in (arm, *_reranked(evidence, found, arm))),
+        *_controls(context),
+        *_reranked(context, found, tested),
+        *(one for arm in beside for one in (arm, *_reranked(context, found, arm))),
     )
 
 
-def _legs(evidence: RunContext) -> Iterator[Arm]:
+def _legs(context: RunContext) -> Iterator[Arm]:
     """Yield the legs of pgmnemo: words only, and for engines of passages each mode other than the run's."""
-    run = evidence.run
-    engine, vectors = evidence.edition.engine(run.choice.version), run.embedder is not None
+    run = context.run
+    engine, vectors = context.edition.engine(run.choice.version), run.embedder is not None
     modes = {"keyword", *(["vector"] if vectors else [])} - {run.choice.mode} if engine.passages else set()
-    for name in evidence.edition.arms:
+    for name in context.edition.arms:
         if name == WORDS_ALONE or name in modes:
             parts = () if name == WORDS_ALONE else engine.components
             yield Arm(name, LEG_WORDS[name], "leg", components=parts)
 
 
-def _controls(evidence: RunContext) -> Iterator[Arm]:
-    for name in controls_among(evidence.edition.arms, vectors=evidence.run.embedder is not None):
+def _controls(context: RunContext) -> Iterator[Arm]:
+    for name in controls_among(context.edition.arms, vectors=context.run.embedder is not None):
         yield Arm(name, LEG_WORDS[name])
 
 
-def _beside(evidence: RunContext, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
+def _beside(context: RunContext, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
     """Yield the chosen systems, with `+passages` where lessons have several."""
-    choice, several = evidence.run.choice, _several_passages(evidence, corpus)
+    choice, several = context.run.choice, _several_passages(context, corpus)
     if several is None:  # then of all systems or of none
         several = any(name.removesuffix(SUFFIX).endswith(PARTED) for name in {*found} - {*choice.named})
     for name in choice.systems:
@@ -77,40 +77,40 @@ def _beside(evidence: RunContext, corpus: Corpus | None, found: Sequence[str]) -
             yield f"{name}{PARTED}"
 
 
-def _several_passages(evidence: RunContext, corpus: Corpus | None) -> bool | None:
+def _several_passages(context: RunContext, corpus: Corpus | None) -> bool | None:
     """Return whether any lesson has more than one passage; None if neither corpus nor counts can say."""
     if corpus is not None:
         return any(len(segment.passages) > 1 for segment in corpus.segments)
-    counts = evidence.run.passages
-    return True if counts is not None and counts.count > evidence.run.corpus.segments else None
+    counts = context.run.passages
+    return True if counts is not None and counts.count > context.run.corpus.segments else None
 
 
-def _takes_passages(choice: RunConfig, name: str, found: Sequence[str]) -> bool:
+def _takes_passages(config: RunConfig, name: str, found: Sequence[str]) -> bool:
     """Return whether a run asks a system again with passages; an unknown system is judged by the
     found arms.
     """
     parts = SystemName.of(name)
-    if f"{name}{PARTED}" in choice.named:
+    if f"{name}{PARTED}" in config.named:
         return False
     if parts.system not in SYSTEMS:
         return f"{name}{PARTED}" in found
     return spec_of(name).passages and PASSAGES not in parts.wrappers
 
 
-def _system(evidence: RunContext, found: Mapping[str, Arm], name: str) -> Arm:
+def _system(context: RunContext, found: Mapping[str, Arm], name: str) -> Arm:
     """Return a system under its title; a system over pgmnemo has that release's functions and components."""
     arm = replace(found.get(name, Arm(name, "")), role="system")
     if SystemName.of(name).system not in SYSTEMS:
         return arm
-    return _released(evidence, replace(arm, title=spec_of(name).title), name)
+    return _released(context, replace(arm, title=spec_of(name).title), name)
 
 
-def _released(evidence: RunContext, arm: Arm, name: str) -> Arm:
+def _released(context: RunContext, arm: Arm, name: str) -> Arm:
     """Return the arm with version, fingerprint and components of the pgmnemo in it, if any."""
     own = base_of(name)
     if own.system != OURS or arm.failed:
         return arm
-    version, known = own.version or evidence.run.choice.version, release_fingerprints(evidence.sql)
+    version, known = own.version or context.run.choice.version, release_fingerprints(context.sql)
     printed = arm.facts.get(FINGERPRINT, "")
     if version in known:
         facts = {**arm.facts, FINGERPRINT: known[version]}
@@ -118,15 +118,15 @@ def _released(evidence: RunContext, arm: Arm, name: str) -> Arm:
         facts = {**arm.facts, FINGERPRINT: "" if printed in known.values() else printed}
     arm = replace(arm, version=version, facts=facts)
     plain = SystemName.of(name).system == OURS and not SystemName.of(name).wrappers and name == arm.name
-    return replace(arm, components=evidence.edition.engine(version).components) if plain else arm
+    return replace(arm, components=context.edition.engine(version).components) if plain else arm
 
 
-def _reranked(evidence: RunContext, found: Mapping[str, Arm], base: Arm) -> Iterator[Arm]:
+def _reranked(context: RunContext, found: Mapping[str, Arm], base: Arm) -> Iterator[Arm]:
     """Yield the reranked arm, if the run chose a reranker and the base answered."""
-    if not evidence.run.choice.rerank or base.failed:
+    if not context.run.choice.rerank or base.failed:
         return
     name, words = f"{base.name}{SUFFIX}", f"{base.words}; the first "
     arm = replace(found.get(name, Arm(name, "")), role="system", title=base.title)
     told = arm.words if arm.failed or arm.words.startswith(words) else words
     known = SystemName.of(base.name).system in SYSTEMS
-    yield _released(evidence, replace(arm, words=told), base.name) if known else replace(arm, words=told)
+    yield _released(context, replace(arm, words=told), base.name) if known else replace(arm, words=told)

@@ -18,18 +18,18 @@ from runner.runs.timings import RERANKS, REWRITES, TIMINGS
 from runner.verification.context import CheckFailed, CheckSkipped, RunContext, differing_line
 
 
-def complete(evidence: RunContext) -> str:
+def complete(context: RunContext) -> str:
     """Check for the files of §7; another file must be listed, derived or a signature."""
-    if twice := plain_and_packed(evidence.folder):
+    if twice := plain_and_packed(context.folder):
         raise CheckFailed(f"{', '.join(twice)} lies there packed and unpacked: take one away")
-    present = evidence.names
+    present = context.names
     if BLOCKED in present:
         raise CheckFailed(f"{BLOCKED} is there: a blocked run has no number that could be verified")
     missing = [name for name in (*COMPLETE, MANIFEST) if name not in present]
     if missing:
-        how = f"; {restore_hint(evidence.folder)}" if any(name.endswith(LINES) for name in missing) else ""
+        how = f"; {restore_hint(context.folder)}" if any(name.endswith(LINES) for name in missing) else ""
         raise CheckFailed(f"there is no {', no '.join(missing)}{how}")
-    strange = [name for name in present if is_pinned(name) and name not in evidence.schemas]
+    strange = [name for name in present if is_pinned(name) and name not in context.schemas]
     if strange:
         raise CheckFailed(f"{', '.join(strange)} stands in the folder and not in {MANIFEST}")
     return f"{1 + sum(map(is_pinned, present))} files, none missing and none besides"
@@ -50,27 +50,27 @@ def manifest(evidence: Results) -> str:
     return f"{len(names)} files have the size and the sha256 that {MANIFEST} lists"
 
 
-def schema(evidence: RunContext) -> str:
+def schema(context: RunContext) -> str:
     """Check that every file has its edition's schema and the text that the runner writes."""
-    _named(evidence)
+    _named(context)
     written = {
-        MANIFEST: pretty(evidence.manifest),
-        RUN: pretty(evidence.document),
-        METRICS: metrics_text(evidence.metrics),
-        RAW: "".join(f"{compact(line)}\n" for line in evidence.raw),
-        TIMINGS: lines_text(evidence.timings),
+        MANIFEST: pretty(context.manifest),
+        RUN: pretty(context.document),
+        METRICS: metrics_text(context.metrics),
+        RAW: "".join(f"{compact(line)}\n" for line in context.raw),
+        TIMINGS: lines_text(context.timings),
     }
-    if RERANKS in evidence.schemas:
-        written[RERANKS] = lines_text(evidence.reranks)
-    if REWRITES in evidence.schemas:
-        written[REWRITES] = lines_text(evidence.rewrites)
-    demand_written(evidence, written)
-    lines = len(evidence.raw) + len(evidence.timings)
-    return f"every file is of the schema that protocol {evidence.edition.version} gives it ({lines:,} lines)"
+    if RERANKS in context.schemas:
+        written[RERANKS] = lines_text(context.reranks)
+    if REWRITES in context.schemas:
+        written[REWRITES] = lines_text(context.rewrites)
+    demand_written(context, written)
+    lines = len(context.raw) + len(context.timings)
+    return f"every file is of the schema that protocol {context.edition.version} gives it ({lines:,} lines)"
 
 
 def demand_written(evidence: Results, written: Mapping[str, str]) -> None:
-    """Raise Wrong if a file's text differs from the written text."""
+    """Raise CheckFailed if a file's text differs from the written text."""
     for name, text in written.items():
         if (found := evidence.text(name)) != text:
             raise CheckFailed(
@@ -78,31 +78,31 @@ def demand_written(evidence: Results, written: Mapping[str, str]) -> None:
             )
 
 
-def _named(evidence: RunContext) -> None:
+def _named(context: RunContext) -> None:
     """Each file is of the schema of the run's edition, as the manifest and it itself say; none besides."""
-    pins = evidence.edition.schemas
+    pins = context.edition.schemas
     wanted = {RAW: pins.raw, TIMINGS: pins.timings, RUN: pins.run, METRICS: pins.metrics, REPORT: pins.report,
               MANIFEST: pins.manifest}  # fmt: skip
-    if pins.reranks and evidence.run.reranker is not None:
+    if pins.reranks and context.run.reranker is not None:
         wanted[RERANKS] = pins.reranks
-    if pins.rewrites and evidence.run.rewriter is not None:
+    if pins.rewrites and context.run.rewriter is not None:
         wanted[REWRITES] = pins.rewrites
-    documents = {RUN: evidence.document, METRICS: evidence.metrics, MANIFEST: evidence.manifest}
+    documents = {RUN: context.document, METRICS: context.metrics, MANIFEST: context.manifest}
     own = ((name, document["schema"]) for name, document in documents.items())
-    for name, found in (*evidence.schemas.items(), *own):
+    for name, found in (*context.schemas.items(), *own):
         if name not in wanted:
             raise CheckFailed(f"{name} is no artefact that is known here")
         if found != wanted[name]:
             raise CheckFailed(
-                f"{name} names the schema {found}; that of protocol {evidence.edition.version} is "
+                f"{name} names the schema {found}; that of protocol {context.edition.version} is "
                 f"{wanted[name]}"
             )
 
 
-def report(evidence: RunContext) -> str:
+def report(context: RunContext) -> str:
     """report.md comes out of metrics.json and run.json again, by the template of its edition."""
-    template = evidence.edition.schemas.report
-    found, wanted = evidence.text(REPORT), render(evidence.metrics, evidence.run)
+    template = context.edition.schemas.report
+    found, wanted = context.text(REPORT), render(context.metrics, context.run)
     if found != wanted:
         raise CheckFailed(
             f"{REPORT}, line {differing_line(found, wanted)}, is not what {template} makes of the run"
@@ -110,21 +110,21 @@ def report(evidence: RunContext) -> str:
     return f"{REPORT} comes out of metrics.json and run.json again, to the byte ({template})"
 
 
-def page(evidence: RunContext) -> str:
+def page(context: RunContext) -> str:
     """Check report.html, if there is one, against a new rendering.
 
     The page is derived and not in the manifest: it can be rendered again from the artefacts, also in a newer
     form. So it is compared with them and not with a hash, and every byte of it follows from them.
     """
-    if not (evidence.folder / PAGE).exists():
+    if not (context.folder / PAGE).exists():
         raise CheckSkipped(f"there is no {PAGE}; `python -m runner report` renders one")
-    found = evidence.text(PAGE)
+    found = context.text(PAGE)
     if (template := page_template(found)) not in ("", TEMPLATE):
         raise CheckSkipped(
             f"{PAGE} is of {template}, and {TEMPLATE} is in use: `python -m runner report` renders it anew"
         )
-    timings = ((one.arm, one.scope, one.seconds) for one in evidence.timings)
-    wanted = render_page(evidence.metrics, evidence.run, evidence.detailed(), timings)
+    timings = ((one.arm, one.scope, one.seconds) for one in context.timings)
+    wanted = render_page(context.metrics, context.run, context.detailed(), timings)
     if found != wanted:
         raise CheckFailed(
             f"{PAGE}, line {differing_line(found, wanted)}, is not what {TEMPLATE} makes of the run: "

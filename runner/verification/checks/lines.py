@@ -18,10 +18,10 @@ ALL_AT_ONCE = ("llm-list", "llm-promote")  # one call for all candidates, or its
 ROUNDING = 0.01  # seconds, of time_seconds
 
 
-def timings(evidence: RunContext) -> str:
+def timings(context: RunContext) -> str:
     """Each system was timed in each scope by the questions that the edition spreads over all."""
-    times, run, pins = evidence.timings, evidence.run, evidence.edition.retrieval
-    asked = list(dict.fromkeys(line["question"] for line in evidence.raw))
+    times, run, pins = context.timings, context.run, context.edition.retrieval
+    asked = list(dict.fromkeys(line["question"] for line in context.raw))
     every = spread(asked, pins.timed)
     again = spread(every, pins.timed_reranked)
     wanted = [
@@ -37,7 +37,7 @@ def timings(evidence: RunContext) -> str:
         one, other = (sum(_pair(key) == (arm, scope) for key in some) for some in (found, wanted))
         raise CheckFailed(
             f"{TIMINGS} has {one:,} questions of {arm} in {scope}, and not the {other:,} that protocol "
-            f"{evidence.edition.version} spreads over all"
+            f"{context.edition.version} spreads over all"
         )
     total = sum(timing.seconds for timing in times if timing.arm == run.system)
     stage = run.resources.time_seconds if run.resources else 0.0
@@ -50,21 +50,21 @@ def _pair(timed: tuple[str, str, str]) -> tuple[str, str]:
     return timed[:2]
 
 
-def reranks(evidence: RunContext) -> str:
+def reranks(context: RunContext) -> str:
     """Every reranked answer has its line and the ids of its base, as many of them judged as can be."""
-    reranker = evidence.run.reranker
+    reranker = context.run.reranker
     if reranker is None:
         raise CheckSkipped("the run had no reranker")
-    rows = {(row.question, row.arm, row.scope): [hit.id for hit in row.ranking] for row in evidence.rows}
-    lines = {(one.question, one.arm, one.scope): one for one in evidence.reranks}
+    rows = {(row.question, row.arm, row.scope): [hit.id for hit in row.ranking] for row in context.rows}
+    lines = {(one.question, one.arm, one.scope): one for one in context.reranks}
     if odd := {key for key in rows if key[1].endswith(SUFFIX)} ^ {*lines}:
         question, arm, scope = min(odd)
         raise CheckFailed(f"{RERANKS} and the raw rankings do not both have {question} by {arm} in {scope}")
-    if reranker.depth > evidence.edition.retrieval.depth:
+    if reranker.depth > context.edition.retrieval.depth:
         return (
             f"{len(lines):,} reranked answers have their lines; their bases were asked for more than is kept"
         )
-    joined = {scope.name for scope in SUITES[evidence.run.choice.suite].more_scopes}
+    joined = {scope.name for scope in SUITES[context.run.choice.suite].more_scopes}
     for key, one in lines.items():
         question, arm, scope = key
         base = arm.removesuffix(SUFFIX)
@@ -111,25 +111,25 @@ def _miscounted(one: Rerank, reranker: str, candidates: int) -> str:
     return "" if right else f"{said} cannot be of {candidates} candidates"
 
 
-def rewrites(evidence: RunContext) -> str:
+def rewrites(context: RunContext) -> str:
     """Every question that was asked has its line; with the corpus, a rule gives the words that were asked."""
-    identity, lines = evidence.run.rewriter, evidence.rewrites
+    identity, lines = context.run.rewriter, context.rewrites
     if identity is None:
         raise CheckSkipped("the run had no rewriter")
-    asked = list(dict.fromkeys(line["question"] for line in evidence.raw))
+    asked = list(dict.fromkeys(line["question"] for line in context.raw))
     if [one.question for one in lines] != asked:
         raise CheckFailed(
             f"{REWRITES} is not of the questions of the raw rankings, each once and in their order"
         )
     said = f"{len(asked):,} questions have their line"
-    if evidence.corpus is None:
+    if context.corpus is None:
         return said
     rule = rule_rewriter(identity)
     if rule is not None and rule.identity != identity:
         raise CheckFailed(
             f"the rewriter {identity.name} of run.json is {identity.revision}, here {rule.identity.revision}"
         )
-    texts = {question.key: question.text for question in evidence.corpus.questions}
+    texts = {question.key: question.text for question in context.corpus.questions}
     for one in lines:
         text = texts[one.question]
         if one.changed == (one.asked_sha256 == asked_sha256(text)) or (one.changed and one.failed):

@@ -24,27 +24,27 @@ AGAIN = controls_among(CONTROLS, vectors=False)
 Blocks = Mapping[tuple[str, str], Sequence[Json]]  # lines by arm and scope
 
 
-def raw(evidence: RunContext) -> str:
+def raw(context: RunContext) -> str:
     """Each arm answered the questions of the first in every scope, once and in its order, as it can."""
-    blocks = _blocks(evidence)
-    for fault in _faults(evidence, blocks):
+    blocks = _blocks(context)
+    for fault in _faults(context, blocks):
         raise CheckFailed(fault)
-    lines = len(evidence.raw)
+    lines = len(context.raw)
     return (
         f"{lines:,} lines: {lines // len(blocks):,} questions in each of {len(blocks)} pairs of arm and scope"
     )
 
 
-def _blocks(evidence: RunContext) -> Blocks:
+def _blocks(context: RunContext) -> Blocks:
     pair = lambda line: (line["arm"], line["scope"])  # noqa: E731  a key, in one place
-    return {key: list(lines) for key, lines in groupby(evidence.raw, key=pair)}
+    return {key: list(lines) for key, lines in groupby(context.raw, key=pair)}
 
 
-def _faults(evidence: RunContext, blocks: Blocks) -> Iterator[str]:
-    run = evidence.run
+def _faults(context: RunContext, blocks: Blocks) -> Iterator[str]:
+    run = context.run
     arms = [arm for arm in run.arms if not arm.failed]
     wanted = [(arm.name, scope.name) for arm in arms for scope in run.scopes_of(arm)]
-    if list(blocks) != wanted or sum(map(len, blocks.values())) != len(evidence.raw):
+    if list(blocks) != wanted or sum(map(len, blocks.values())) != len(context.raw):
         names, scopes = (", ".join(one.name for one in some) for some in (arms, run.scopes))
         yield f"the arms and scopes are not {names} in {scopes}, in this order"
         return
@@ -56,11 +56,11 @@ def _faults(evidence: RunContext, blocks: Blocks) -> Iterator[str]:
         full = arm.role == "control" or (run.choice.ours and (arm.role == "leg" or arm is arms[0]))
         for scope in run.scopes_of(arm):
             for line in blocks[arm.name, scope.name]:
-                if fault := _ranking(line, evidence, full and scope.name not in joined, len(arm.components)):
+                if fault := _ranking(line, context, full and scope.name not in joined, len(arm.components)):
                     yield f"{arm.name}, {scope.name}, {line['question']}: {fault}"
     for scope in run.scopes:
         yield from _sizes(first[scope.name], run.corpus.segments, scope.name, scope.pooled)
-    yield from _counts(first[run.scopes[0].name], evidence)
+    yield from _counts(first[run.scopes[0].name], context)
 
 
 def _unlike(blocks: Blocks, wanted: Mapping[str, Sequence[Json]], whose: str) -> Iterator[str]:
@@ -86,9 +86,9 @@ def _words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _ranking(line: Json, evidence: RunContext, full: bool, parts: int) -> str:
+def _ranking(line: Json, context: RunContext, full: bool, parts: int) -> str:
     """Return the fault of a ranking: each id once, as many as scope and depth allow, best first."""
-    ranked, most = ids(line), min(evidence.edition.retrieval.depth, line["size"])
+    ranked, most = ids(line), min(context.edition.retrieval.depth, line["size"])
     if len({*ranked}) < len(ranked) or len(ranked) > most or (full and len(ranked) < most):
         return f"{len({*ranked})} ids in {len(ranked)} ranks, not {most}"
     if line["gold"] != sorted({*line["gold"]}):
@@ -113,9 +113,9 @@ def _sizes(block: Sequence[Json], segments: int, scope: str, pooled: bool) -> It
         yield f"{scope}: the projects have {sum(sizes.values()):,} segments, more than the corpus"
 
 
-def _counts(block: Sequence[Json], evidence: RunContext) -> Iterator[str]:
+def _counts(block: Sequence[Json], context: RunContext) -> Iterator[str]:
     """No more questions of a type than the corpus has, and all of them unless fewer were asked for."""
-    shape, choice = evidence.run.corpus.shape, evidence.run.choice
+    shape, choice = context.run.corpus.shape, context.run.choice
     for kind, number in Counter(line["type"] for line in block).items():
         if number > shape.get(kind, 0):
             yield f"{number:,} questions of the type {kind} are more than the corpus has"
@@ -128,10 +128,10 @@ def _counts(block: Sequence[Json], evidence: RunContext) -> Iterator[str]:
         yield f"{len(block):,} questions were asked, and not {asked:,}"
 
 
-def questions(evidence: RunContext) -> str:
+def questions(context: RunContext) -> str:
     """Check with the corpus that every line is of a planned question, with its type, project and gold."""
-    own, run = evidence.given, evidence.run
-    asked = [one.question for one in selected(run.choice, own, evidence.edition)]
+    own, run = context.require_corpus, context.run
+    asked = [one.question for one in selected(run.choice, own, context.edition)]
     sizes, whole = own.project_sizes(), len(own.segments)
     wanted = {
         scope.name: [
@@ -146,21 +146,21 @@ def questions(evidence: RunContext) -> str:
         ]
         for scope in own.scopes
     }
-    for fault in _unlike(_blocks(evidence), wanted, "in the corpus"):
+    for fault in _unlike(_blocks(context), wanted, "in the corpus"):
         raise CheckFailed(fault)
     return f"{len(asked):,} questions in each scope and arm, none missing, each with the corpus's own gold"
 
 
-def ranked(evidence: RunContext) -> str:
+def ranked(context: RunContext) -> str:
     """Check with the corpus that every ranked id exists in the searched scope."""
-    own = evidence.given
+    own = context.require_corpus
     projects: dict[str, set[str]] = {}
     for segment in own.heads:
         projects.setdefault(segment.project, set()).add(segment.id)
     everything = {segment.id for segment in own.heads}
     pooled = {scope.name: scope.pooled for scope in own.scopes}
     number = 0
-    for line in evidence.raw:
+    for line in context.raw:
         members = everything if pooled.get(line["scope"]) else projects.get(line["project"], set())
         if strange := [one for one in ids(line) if one not in members]:
             place = f"{line['arm']}, {line['scope']}, {line['question']}"
@@ -169,42 +169,40 @@ def ranked(evidence: RunContext) -> str:
     return f"{number:,} ranked ids exist in their scopes"
 
 
-def controls(evidence: RunContext) -> str:
+def controls(context: RunContext) -> str:
     """Check the random arm and plain-bm25 by the corpus: rank again, without system or vectors."""
-    there = [name for name in AGAIN if name in evidence.by_arm]
+    there = [name for name in AGAIN if name in context.by_arm]
     if not there:
         raise CheckSkipped("the run has none of the arms " + ", ".join(AGAIN))
-    own = evidence.given
+    own = context.require_corpus
     asked = {question.key: IndexedQuestion(place, question) for place, question in enumerate(own.questions)}
-    material = Workload(own, None, tuple(asked.values()), CorpusLessons(own, None))
+    workload = Workload(own, None, tuple(asked.values()), CorpusLessons(own, None))
     for name in there:
-        _demand_same(evidence, name, material, asked)
-    return (
-        f"{sum(len(evidence.by_arm[name]) for name in there):,} rankings are made again: {', '.join(there)}"
-    )
+        _demand_same(context, name, workload, asked)
+    return f"{sum(len(context.by_arm[name]) for name in there):,} rankings are made again: {', '.join(there)}"
 
 
 def _demand_same(
-    evidence: RunContext, name: str, material: Workload, asked: Mapping[str, IndexedQuestion]
+    context: RunContext, name: str, workload: Workload, asked: Mapping[str, IndexedQuestion]
 ) -> None:
-    """Raise Wrong if the control `name` ranks otherwise than it does now."""
-    arm = new_control(name, evidence.run.seed, material.drawn_by)
-    arm.load(material.lessons)
-    scopes = {scope.name: scope for scope in material.corpus.scopes}
-    for scope, group in groupby(evidence.by_arm[name], key=lambda line: str(line["scope"])):
+    """Raise CheckFailed if the control `name` ranks otherwise than it does now."""
+    arm = new_control(name, context.run.seed, workload.drawn_by)
+    arm.load(workload.lessons)
+    scopes = {scope.name: scope for scope in workload.corpus.scopes}
+    for scope, group in groupby(context.by_arm[name], key=lambda line: str(line["scope"])):
         lines = list(group)
-        queries = material.queries([asked[line["question"]] for line in lines], scopes[scope])
+        queries = workload.queries([asked[line["question"]] for line in lines], scopes[scope])
         for line, query in zip(lines, queries, strict=True):
-            again = material.hits(arm.ask(query, evidence.edition.retrieval.depth))
+            again = workload.hits(arm.ask(query, context.edition.retrieval.depth))
             if ids(line) != [hit.id for hit in again]:
                 raise CheckFailed(f"{name}, {scope}, {line['question']}: made again, its order is another")
 
 
-def metrics(evidence: RunContext) -> str:
+def metrics(context: RunContext) -> str:
     """metrics.json is made again from the raw rankings and run.json, to the byte. (§4)"""
-    wanted = metrics_of(evidence.run, list(evidence.detailed()))
-    if evidence.text(METRICS) != metrics_text(wanted):
-        fault = first_difference(evidence.metrics, wanted)
+    wanted = metrics_of(context.run, list(context.detailed()))
+    if context.text(METRICS) != metrics_text(wanted):
+        fault = first_difference(context.metrics, wanted)
         raise CheckFailed(f"{METRICS}: {fault or 'what was computed stands there in another form'}")
     figures = len(wanted["results"]) + len(wanted["differences"])
     return f"{figures:,} figures and their intervals are made again by metric code {wanted['metric_code']}"

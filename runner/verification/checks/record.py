@@ -58,63 +58,63 @@ PREFIX = "pgmnemo."
 Identity = TypeVar("Identity", EmbedderIdentity, RerankerIdentity, RewriterIdentity)
 
 
-def record(evidence: RunContext) -> str:
+def record(context: RunContext) -> str:
     """run.json is what choice, edition, release and lines make of it, and no time in it is impossible."""
-    _check_expected_record(evidence, None)
-    run, folder = evidence.run, evidence.folder.name
-    for fault in _impossible(evidence):
+    _check_expected_record(context, None)
+    run, folder = context.run, context.folder.name
+    for fault in _impossible(context):
         raise CheckFailed(fault)
     called = "" if folder == run.name else f"; its folder is called {folder}, and is of no run of that name"
     return f"{RUN} is made again under protocol {run.protocol.version}, as the run {run.name}{called}"
 
 
-def corpus(evidence: RunContext) -> str:
+def corpus(context: RunContext) -> str:
     """Check run.json with the corpus: hash, counts, passages, scopes, and the gates that read its text."""
-    own, recorded = evidence.given, evidence.run.corpus.sha256
+    own, recorded = context.require_corpus, context.run.corpus.sha256
     if own.sha256 != recorded:
         raise CheckFailed(f"{own.path} has sha256 {own.sha256[:12]}…, the corpus of the run {recorded[:12]}…")
-    _check_expected_record(evidence, own)
+    _check_expected_record(context, own)
     return f"sha256 {own.sha256[:12]}…; {RUN} is made again with its counts, passages and all gates"
 
 
-def _check_expected_record(evidence: RunContext, corpus: Corpus | None) -> None:
-    wanted = expected_record(evidence, corpus).document()
+def _check_expected_record(context: RunContext, corpus: Corpus | None) -> None:
+    wanted = expected_record(context, corpus).document()
     ordered = {name: wanted[name] for name in (*(one for one in wanted if one not in FOLLOW), *FOLLOW)}
-    if fault := first_difference(evidence.document, ordered):
+    if fault := first_difference(context.document, ordered):
         raise CheckFailed(f"{RUN}: {fault}")
 
 
-def expected_record(evidence: RunContext, corpus: Corpus | None = None) -> Run:
+def expected_record(context: RunContext, corpus: Corpus | None = None) -> Run:
     """Return the record as it must be; take what nothing decides from the file."""
-    run, edition, choice = evidence.run, evidence.edition, evidence.run.choice
-    state, defaults = _settings(evidence)
-    types = {line["question"]: line["type"] for line in evidence.raw}
+    run, edition, choice = context.run, context.edition, context.run.choice
+    state, defaults = _settings(context)
+    types = {line["question"]: line["type"] for line in context.raw}
     wanted = replace(
         run,
         name=_name(run),
         protocol=ProtocolPins(edition.version, edition.sha256, edition.pins_sha256),
         seed=edition.seed,
-        corpus=_corpus(evidence, corpus),
-        embedder=_embedder(evidence),
+        corpus=_corpus(context, corpus),
+        embedder=_embedder(context),
         reranker=_named(run.reranker, choice.rerank),
         rewriter=_named(run.rewriter, choice.rewrite),
-        arms=expected_arms(evidence, corpus),
-        scopes=_scopes(evidence, corpus),
+        arms=expected_arms(context, corpus),
+        scopes=_scopes(context, corpus),
         views=SUITES[choice.suite].views(edition),
         headline=edition.metrics.headline,
-        components=_components(evidence, corpus),
+        components=_components(context, corpus),
         guc_state=state,
         guc_defaults=defaults,
         disclosures=edition.disclosures(run.embedder_name, choice.suite),
-        latency=latencies(evidence.timings, edition.retrieval.timed_k),
-        reranks=rerank_counts(evidence.reranks, evidence.rows, evidence.timings),
-        rewrites=rewrite_counts(evidence.rewrites, types),
+        latency=latencies(context.timings, edition.retrieval.timed_k),
+        reranks=rerank_counts(context.reranks, context.rows, context.timings),
+        rewrites=rewrite_counts(context.rewrites, types),
     )
     if choice.ours:
         takes = edition.engine(choice.version).passages
         counts = passage_counts(corpus) if corpus else run.passages
         wanted = replace(wanted, passages=counts if takes else None)
-    gates = tuple(_gates(evidence, wanted, corpus))
+    gates = tuple(_gates(context, wanted, corpus))
     return replace(wanted, gates=gates, verdict=overall_verdict(gates), deviations=deviations(gates))
 
 
@@ -125,7 +125,7 @@ def _name(run: Run) -> str:
 
 
 def _named(recorded: Identity | None, name: str) -> Identity | None:
-    """Return the chosen identity; Wrong if it is not described."""
+    """Return the chosen identity; CheckFailed if it is not described."""
     if not name:
         return None
     if recorded is None:
@@ -133,15 +133,15 @@ def _named(recorded: Identity | None, name: str) -> Identity | None:
     return replace(recorded, name=name)
 
 
-def _corpus(evidence: RunContext, corpus: Corpus | None) -> CorpusPins:
-    suite, recorded = SUITES[evidence.run.choice.suite], evidence.run.corpus
+def _corpus(context: RunContext, corpus: Corpus | None) -> CorpusPins:
+    suite, recorded = SUITES[context.run.choice.suite], context.run.corpus
     shape = recorded.shape
     made = replace(
         recorded,
         segments=shape.get("segments", recorded.segments),
         questions=shape.get("questions", recorded.questions),
     )
-    if pins := evidence.edition.suites.get(suite.name):
+    if pins := context.edition.suites.get(suite.name):
         made = replace(made, title=suite.title, citable=pins.citable, clustered=pins.clustered)
     if corpus is None:
         return made
@@ -156,11 +156,11 @@ def _corpus(evidence: RunContext, corpus: Corpus | None) -> CorpusPins:
     )
 
 
-def _embedder(evidence: RunContext) -> EmbedderIdentity | None:
+def _embedder(context: RunContext) -> EmbedderIdentity | None:
     """As the edition pins it; of the suite's own a gate says whether it is the pinned revision."""
-    run, choice = evidence.run, evidence.run.choice
+    run, choice = context.run, context.run.choice
     made = _named(run.embedder, "" if choice.embedder == NO_EMBEDDER else choice.embedder)
-    pins, suite = evidence.edition.embedders.get(choice.embedder), evidence.edition.suites.get(choice.suite)
+    pins, suite = context.edition.embedders.get(choice.embedder), context.edition.suites.get(choice.suite)
     if made is None or pins is None:
         return made
     own = suite is not None and choice.embedder == suite.embedder
@@ -168,22 +168,22 @@ def _embedder(evidence: RunContext) -> EmbedderIdentity | None:
     return replace(made, model=pins.model, revision=revision, dimensions=pins.dimensions)
 
 
-def _scopes(evidence: RunContext, corpus: Corpus | None) -> tuple[SearchScope, ...]:
+def _scopes(context: RunContext, corpus: Corpus | None) -> tuple[SearchScope, ...]:
     """Return the scopes of the corpus, or of the edition; a user's own corpus names its scopes."""
-    run = evidence.run
+    run = context.run
     if corpus is not None:
         return corpus.scopes
-    if (pins := evidence.edition.suites.get(run.choice.suite)) is None:
+    if (pins := context.edition.suites.get(run.choice.suite)) is None:
         return run.scopes
     known = (*pins.scopes, *(scope.name for scope in SUITES[run.choice.suite].more_scopes))
     names = [name for name in known if name in run.choice.scopes] or pins.scopes
     return tuple(SearchScope(name, name == "pool") for name in names)
 
 
-def _settings(evidence: RunContext) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def _settings(context: RunContext) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Every setting in force, and its default: of the release, but for what edition and choice say."""
-    run, edition = evidence.run, evidence.edition
-    known = setting_defaults(evidence.sql, run.choice.version) if run.choice.ours else {}
+    run, edition = context.run, context.edition
+    known = setting_defaults(context.sql, run.choice.version) if run.choice.ours else {}
     if not known:
         return run.guc_state, run.guc_defaults
     corpus, choice = run.corpus, run.choice
@@ -199,15 +199,15 @@ def _as_recorded(wanted: Mapping[str, str], recorded: Mapping[str, str]) -> dict
     return {name: recorded[name] if equal(recorded.get(name, ""), value) else value for name, value in found}
 
 
-def _components(evidence: RunContext, corpus: Corpus | None) -> dict[str, str]:
+def _components(context: RunContext, corpus: Corpus | None) -> dict[str, str]:
     """Return the state of each component; without the corpus only what mode, edges and values show."""
-    run, choice = evidence.run, evidence.run.choice
+    run, choice = context.run, context.run.choice
     if not choice.ours:
         return {}
-    names = evidence.edition.engine(choice.version).components
+    names = context.edition.engine(choice.version).components
     if corpus is not None:
         return component_states(names, choice.mode, corpus)
-    made, values = {}, shown_values(evidence)
+    made, values = {}, shown_values(context)
     for name in names:
         said = run.components.get(name, "")
         idle = said.removeprefix(INACTIVE) in REASONS and (name in ITSELF or len(values[name]) < 2)
@@ -221,11 +221,11 @@ def _components(evidence: RunContext, corpus: Corpus | None) -> dict[str, str]:
     return made
 
 
-def _gates(evidence: RunContext, run: Run, corpus: Corpus | None) -> Iterator[GateResult]:
+def _gates(context: RunContext, run: Run, corpus: Corpus | None) -> Iterator[GateResult]:
     """Each gate judges again; one that reads the corpus's text stays as recorded without it."""
-    recorded = {gate.gate: gate for gate in evidence.run.gates}
+    recorded = {gate.gate: gate for gate in context.run.gates}
     kept = {gate.name for gate in gates_of(run.edition, run.choice.ours) if gate.needs_text and not corpus}
-    for result in check_all(gate_facts(evidence, run, corpus)):
+    for result in check_all(gate_facts(context, run, corpus)):
         known = recorded.get(result.gate)
         same = known is not None and (result.gate in kept or _public(known) == _public(result))
         yield known if same and known else result
@@ -237,15 +237,15 @@ def _public(result: GateResult) -> list[str]:
     return [result.status, *(without_private_path(text).removeprefix("…/") for text in texts)]
 
 
-def gate_facts(evidence: RunContext, run: Run, corpus: Corpus | None = None) -> RunFacts:
+def gate_facts(context: RunContext, run: Run, corpus: Corpus | None = None) -> RunFacts:
     """Return the input of the gates; without a corpus a stand-in has the counts of run.json, and no text."""
     return RunFacts(
         run=run,
         corpus=corpus or _stand_in(run),
-        fingerprint=release_fingerprint(evidence.sql, run.choice.version),
-        asked=len({line["question"] for line in evidence.raw}),
-        retrievals=evidence.counts,
-        artefacts=dict.fromkeys(evidence.names, True),
+        fingerprint=release_fingerprint(context.sql, run.choice.version),
+        asked=len({line["question"] for line in context.raw}),
+        retrievals=context.counts,
+        artefacts=dict.fromkeys(context.names, True),
         history_ready=True,  # another check looks for the entry
     )
 
@@ -279,14 +279,14 @@ def _questions(shape: Mapping[str, int]) -> Iterator[Question]:
         yield Question("", "", "", kind, (Cited("", ""),) if number < shape["scored"] else ())
 
 
-def _impossible(evidence: RunContext) -> Iterator[str]:
+def _impossible(context: RunContext) -> Iterator[str]:
     """Yield impossible claims of a run: on its times, and on an edition older than its release."""
-    run, edition = evidence.run, evidence.edition
+    run, edition = context.run, context.edition
     if run.resources is None or run.finished is None:
         yield "run.json does not say what the run cost and when it ended"
     else:
         yield from _times(run.resources, (run.finished - run.started).total_seconds())
-    frozen = release_of(evidence.sql, run.choice.version) if run.choice.ours else None
+    frozen = release_of(context.sql, run.choice.version) if run.choice.ours else None
     if frozen and frozen.edition and release_numbers(frozen.edition) > release_numbers(edition.version):
         yield f"pgmnemo {run.choice.version} is newer than {edition.version}: it came with {frozen.edition}"
 

@@ -28,14 +28,14 @@ WHOLE_LOG = (
 DAY = 86_400  # maximum error of a run's clock, in seconds
 
 
-def history(evidence: RunContext) -> str:
+def history(context: RunContext) -> str:
     """HISTORY.md holds the run's own entry, then any deviation that became known later."""
-    run, digest = evidence.run, evidence.digest(MANIFEST)
-    path, *others = [evidence.history_path] if evidence.history_path else _histories(evidence.folder)
+    run, digest = context.run, context.digest(MANIFEST)
+    path, *others = [context.history_path] if context.history_path else _histories(context.folder)
     named = entries_of_run(entries(path), run.choice.suite, run.name, digest)
     exact = [one for one in named if (one.suite, one.name) == (run.choice.suite, run.name)]
     if not exact:
-        _ask_kept(evidence)
+        _ask_kept(context)
         raise CheckFailed(f"{path.name} has no entry of the run {run.name} of {run.choice.suite}")
     own, found = exact[0], [exact[0], *(one for one in named if one is not exact[0])]
     elsewhere = [
@@ -55,32 +55,32 @@ def history(evidence: RunContext) -> str:
         if logged != wanted:
             raise CheckFailed(f"{what}: {path.name} says {_short(logged)}, the artefacts {_short(wanted)}")
     told = {text for one in found for text in one.values("deviation")}
-    if gone := [text for text in _ever(evidence, path, digest) if text not in told]:
+    if gone := [text for text in _ever(context, path, digest) if text not in told]:
         raise CheckFailed(
             f"{path.name} once gave the run the deviation {_short(gone)}, and entries stay for good"
         )
     return f"{path.name} has the entry, with this manifest's sha256 {digest[:12]}…{_later(later, path)}"
 
 
-def _ever(evidence: RunContext, path: Path, digest: str) -> list[str]:
+def _ever(context: RunContext, path: Path, digest: str) -> list[str]:
     """Every deviation of the run in any version of a HISTORY.md that git knows; none without git."""
     try:
         blobs = _versions(path.parent, path.name)
         text = git(path.parent, "show", *blobs).stdout.decode(errors="replace") if blobs else ""
     except OSError:
         return []
-    run = evidence.run
+    run = context.run
     found = entries_of_run(parse_entries(text), run.choice.suite, run.name, digest)
     return list(dict.fromkeys(text for one in found for text in one.values("deviation")))
 
 
-def _ask_kept(evidence: RunContext) -> None:
-    if is_local(evidence.folder):
+def _ask_kept(context: RunContext) -> None:
+    if is_local(context.folder):
         raise CheckSkipped("not kept: `history add` with the folder moves it to results/ and logs it")
 
 
 def _later(found: list[HistoryEntry], path: Path) -> str:
-    """Return the deviations that became known after the run; Wrong for an entry that adds nothing."""
+    """Return the deviations that became known after the run; CheckFailed for an entry that adds nothing."""
     if not all(entry.values("deviation") for entry in found):
         raise CheckFailed(f"{path.name} has the entry of the run twice")
     added = [deviation for entry in found for deviation in entry.values("deviation")]
@@ -106,16 +106,16 @@ def _short(values: list[str]) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def commit(evidence: RunContext) -> str:
+def commit(context: RunContext) -> str:
     """Check that the manifest, which pins every other file, was committed once and never changed since.
 
     Every reachable commit is read, a merge against each of its parents, with any git configuration; a merge
     that was forged by hand shows as one blob more.
     """
-    top = _repository(evidence)
-    blobs = _versions(evidence.folder, MANIFEST)
+    top = _repository(context)
+    blobs = _versions(context.folder, MANIFEST)
     if not blobs:
-        _ask_kept(evidence)
+        _ask_kept(context)
         raise CheckSkipped(f"the folder is not committed to the git repository {top}")
     if len(blobs) > 1:
         raise CheckFailed(
@@ -123,31 +123,31 @@ def commit(evidence: RunContext) -> str:
             f"the last of commit {next(iter(blobs.values()))[:12]}"
         )
     [(blob, first)] = blobs.items()
-    done = git(evidence.folder, "cat-file", "blob", blob)
+    done = git(context.folder, "cat-file", "blob", blob)
     if done.returncode:
         raise CheckFailed(f"{MANIFEST} cannot be read from commit {first[:12]} of {top}")
-    if sha256(done.stdout).hexdigest() != evidence.digest(MANIFEST):
+    if sha256(done.stdout).hexdigest() != context.digest(MANIFEST):
         raise CheckFailed(f"{MANIFEST} is not the one of commit {first[:12]} of {top}")
-    committed = int(git(evidence.folder, "show", "-s", "--format=%ct", first).stdout)
-    if committed < evidence.run.started.timestamp() - DAY:
+    committed = int(git(context.folder, "show", "-s", "--format=%ct", first).stdout)
+    if committed < context.run.started.timestamp() - DAY:
         raise CheckFailed(f"commit {first[:12]} of {top} brought the run before it is said to have begun")
     return f"{MANIFEST} is that of commit {first[:12]}, the only one in the history of {top}"
 
 
-def _repository(evidence: RunContext) -> str:
-    """Return the top folder of the repository that keeps the run; NotAsked without a repository."""
-    top = _asked(evidence.folder, "rev-parse", "--show-toplevel").decode(errors="replace").strip()
+def _repository(context: RunContext) -> str:
+    """Return the top folder of the repository that keeps the run; CheckSkipped without a repository."""
+    top = _asked(context.folder, "rev-parse", "--show-toplevel").decode(errors="replace").strip()
     if not top:
-        _ask_kept(evidence)
+        _ask_kept(context)
         raise CheckSkipped("the folder is not in a git repository")
-    checkout, place = _checkout(evidence.folder), evidence.folder
+    checkout, place = _checkout(context.folder), context.folder
     while checkout is not None and place != checkout:
         if (place / ".git").exists():
             raise CheckFailed(
                 f"a git repository of its own stands in {place}: that of {checkout} alone counts"
             )
         place = place.parent
-    if _is_shallow(evidence.folder):
+    if _is_shallow(context.folder):
         raise CheckSkipped(
             f"{top} is a shallow clone, which lacks its history: `git fetch --unshallow`, then verify again"
         )
@@ -173,7 +173,7 @@ def _is_shallow(folder: Path) -> bool:
 
 
 def _asked(folder: Path, *arguments: str) -> bytes:
-    """Return git's answer, empty if git knows no such thing; NotAsked if git cannot be asked."""
+    """Return git's answer, empty if git knows no such thing; CheckSkipped if git cannot be asked."""
     try:
         done = git(folder, *arguments)
     except OSError:
@@ -186,13 +186,13 @@ def _asked(folder: Path, *arguments: str) -> bytes:
     return b"" if done.returncode else done.stdout
 
 
-def code(evidence: RunContext) -> str:
+def code(context: RunContext) -> str:
     """Check that the commit of the run is in this repository, older than the run, and had its edition in
     force.
 
     The uncommitted changes of a `dirty` run are not known: its gate says so.
     """
-    run = evidence.run
+    run = context.run
     commit = run.code.commit
     if commit is None:
         raise CheckSkipped("run.json names no commit: the gate tree says so")
@@ -209,14 +209,14 @@ def code(evidence: RunContext) -> str:
         raise CheckFailed(f"the code is said to be commit {commit[:12]}, which this repository does not have")
     if int(made) > run.started.timestamp() + DAY:
         raise CheckFailed(f"commit {commit[:12]} is younger than the run that it is said to have made")
-    return f"commit {commit[:12]} stands in the history of this repository{_in_force(evidence, commit)}"
+    return f"commit {commit[:12]} stands in the history of this repository{_in_force(context, commit)}"
 
 
-def _in_force(evidence: RunContext, commit: str) -> str:
-    """Return a sentence that the protocol's text at the commit is that of the run's edition; Wrong if it is
-    not.
+def _in_force(context: RunContext, commit: str) -> str:
+    """Return a sentence that the protocol's text at the commit is that of the run's edition; CheckFailed if
+    it is not.
     """
-    run = evidence.run
+    run = context.run
     if run.code.dirty is not False:
         return ""
     text = git(ROOT, "cat-file", "blob", f"{commit}:{DOCUMENT.name}").stdout

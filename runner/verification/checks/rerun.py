@@ -46,10 +46,10 @@ class RerunFinding:
     ties: int
 
 
-def rerun(evidence: RunContext) -> str:
+def rerun(context: RunContext) -> str:
     """Check that the drawn questions get the raw file's ids and scores again, in every arm."""
-    run = evidence.run
-    if not evidence.rerun:
+    run = context.run
+    if not context.rerun:
         raise CheckSkipped(f"give --rerun, or --rerun N for other than {USUAL} questions")
     if run.choice.embedder in SERVICES:
         raise CheckSkipped(
@@ -61,12 +61,12 @@ def rerun(evidence: RunContext) -> str:
             f"the questions were asked in the words of {run.choice.rewrite}, which no run records"
         )
     try:
-        made = compare_rerun(evidence, evidence.rerun)
+        made = compare_rerun(context, context.rerun)
     except PgmnemoError as error:
         raise CheckSkipped(f"could not be recalled again here: {error}") from None
     if run.system in made.left:
         raise CheckSkipped(f"{run.system} is not held: {made.left[run.system]}")
-    evidence.recalled = made.arms
+    context.recalled = made.arms
     scopes = ", ".join(scope.name for scope in run.scopes)
     others = ", ".join(f"{name} ({why})" for name, why in made.left.items())
     return "; ".join((
@@ -77,38 +77,40 @@ def rerun(evidence: RunContext) -> str:
     ))  # fmt: skip
 
 
-def compare_rerun(evidence: RunContext, number: int) -> RerunFinding:
-    """So many questions recalled again and compared. Wrong for a fault; PgmnemoError where that cannot be."""
+def compare_rerun(context: RunContext, number: int) -> RerunFinding:
+    """So many questions recalled again and compared. CheckFailed for a fault; PgmnemoError where that cannot
+    be.
+    """
     # Imported here, because the checks of files do without these modules:
     from runner.verification.rerun import rerun_questions
 
-    again = rerun_questions(evidence, number, evidence.progress)
-    recorded = _recorded(evidence, {row.question for row in again.rows})
-    rows = {key(row): row for row in again.rows if row.arm in evidence.by_arm}
+    again = rerun_questions(context, number, context.progress)
+    recorded = _recorded(context, {row.question for row in again.rows})
+    rows = {key(row): row for row in again.rows if row.arm in context.by_arm}
     for row in rows.values():
         if key(row) not in recorded:
             raise CheckFailed(f"{row.arm}, {row.scope}, {row.question}: the raw file has no answer")
-    odd = _odd(evidence, recorded, {name: [row.ranking] for name, row in rows.items()})
-    explained = _near(evidence, again, odd, rows)
+    odd = _odd(context, recorded, {name: [row.ranking] for name, row in rows.items()})
+    explained = _near(context, again, odd, rows)
     still = {name: why for name, why in odd.items() if name not in explained}
-    still |= _odd(evidence, recorded, {name: [rows[name].ranking, *some] for name, some in explained.items()})
-    left = _left(evidence.run, again, rows, still)
+    still |= _odd(context, recorded, {name: [rows[name].ranking, *some] for name, some in explained.items()})
+    left = _left(context.run, again, rows, still)
     arms = tuple(dict.fromkeys(arm for _, arm, _ in rows if arm not in left))
     return RerunFinding(again.questions, arms, left, len(rows), len(odd) - len(still))
 
 
-def _recorded(evidence: RunContext, questions: Collection[str]) -> dict[Key, Retrieval]:
+def _recorded(context: RunContext, questions: Collection[str]) -> dict[Key, Retrieval]:
     """Return the recorded answers to the questions, with the raw file's scores."""
-    lines = (line for line in evidence.raw if line["question"] in questions)
+    lines = (line for line in context.raw if line["question"] in questions)
     rows = (decode(compact(line).encode(), RAW) for line in lines)
     return {key(row): row for row in rows}
 
 
 def _odd(
-    evidence: RunContext, recorded: Mapping[Key, Retrieval], answers: Mapping[Key, Sequence[Ranking]]
+    context: RunContext, recorded: Mapping[Key, Retrieval], answers: Mapping[Key, Sequence[Ranking]]
 ) -> dict[Key, str]:
     """Return the first fault of each recorded answer that matches none of the given answers."""
-    depth = evidence.edition.retrieval.depth
+    depth = context.edition.retrieval.depth
     found = {}
     for name, some in answers.items():
         row = recorded[name]
@@ -118,13 +120,13 @@ def _odd(
 
 
 def _near(
-    evidence: RunContext, again: RerunRows, odd: Collection[Key], rows: Collection[Key]
+    context: RunContext, again: RerunRows, odd: Collection[Key], rows: Collection[Key]
 ) -> dict[Key, list[Ranking]]:
     """Return alternative answers to the odd questions, for the arms with few odd answers."""
     number, of = (Counter(arm for _, arm, _ in some) for some in (odd, rows))
     few = [name for name in odd if number[name[1]] <= max(FEW, of[name[1]] // MANY)]
     if few:
-        evidence.progress.say(f"{len(few):,} answers differ by more than the tolerance, and are asked again")
+        context.progress.say(f"{len(few):,} answers differ by more than the tolerance, and are asked again")
     moved = again.moved(few) if few else {}
     return {name: [row.ranking for row in some] for name, some in moved.items()}
 
@@ -132,7 +134,9 @@ def _near(
 def _left(
     run: Run, again: RerunRows, rows: Mapping[Key, Retrieval], odd: Mapping[Key, str]
 ) -> dict[str, str]:
-    """Return the arms that were not compared, with the reason; Wrong for a differing answer without one."""
+    """Return the arms that were not compared, with the reason; CheckFailed for a differing answer without
+    one.
+    """
     made, left = {arm for _, arm, _ in rows}, {}
     arms = {arm.name: arm for arm in run.arms if not arm.failed}
     for name in arms.keys() - made:

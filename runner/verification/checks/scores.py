@@ -50,7 +50,7 @@ class ScoreWeights:
     linear: bool
 
     def demand(self, line: Json, one: str, score: float, parts: Sequence[float | None]) -> None:
-        """Wrong where its components do not give the score, to what rounding leaves."""
+        """CheckFailed where its components do not give the score, to what rounding leaves."""
         relevance = rest = 0.0
         for (name, weight), value in zip(self.weights.items(), parts, strict=True):
             worth = weight * (self._cosine(value or 0.0) if name in COSINES else value or 0.0)
@@ -106,21 +106,21 @@ class ComponentTable:
             self.own[key] = {one: parts for one, _, parts in _detailed(line)}
 
 
-def scores(evidence: RunContext) -> str:
+def scores(context: RunContext) -> str:
     """Check that scores are sums of components, which agree in all arms and scopes; controls rank by them."""
-    run, table = evidence.run, ComponentTable(evidence)
+    run, table = context.run, ComponentTable(context)
     for arm in run.arms:
-        lines, weighing = evidence.by_arm.get(arm.name, []), _weighing(evidence, arm)
+        lines, weighing = context.by_arm.get(arm.name, []), _weighing(context, arm)
         for line in lines:
             _demand_whole(arm, line)
             if weighing is not None:
                 table.enter(arm, line, weighing)
-    _demand_nested(evidence)
+    _demand_nested(context)
     if not table.held:
         raise CheckSkipped("no arm has the components of an engine that is known here")
     if run.choice.ours:
         for name in CONTROLS:
-            if name in run.arms[0].components and name in evidence.by_arm:
+            if name in run.arms[0].components and name in context.by_arm:
                 _demand_falling(table, name)
         _demand_rarer(table)
     if _is_linear(run.choice.version):
@@ -130,13 +130,13 @@ def scores(evidence: RunContext) -> str:
     return f"{table.held:,} values agree in all arms and scopes, {given}"
 
 
-def shown_values(evidence: RunContext) -> dict[str, set[float]]:
+def shown_values(context: RunContext) -> dict[str, set[float]]:
     """Return the values that each component under test has in the first ten ranks, without None
     (not asked).
     """
-    arm = evidence.run.arms[0]
+    arm = context.run.arms[0]
     found: dict[str, set[float]] = {name: set() for name in arm.components}
-    for line in evidence.by_arm.get(arm.name, []):
+    for line in context.by_arm.get(arm.name, []):
         for _, _, parts in _detailed(line):
             for name, value in zip(arm.components, parts, strict=True):
                 if value is not None:
@@ -161,7 +161,7 @@ def _place(line: Json) -> str:
 
 
 def _demand_whole(arm: Arm, line: Json) -> None:
-    """Raise Wrong unless the first ten have the arm's score and components, or its score."""
+    """Raise CheckFailed unless the first ten have the arm's score and components, or its score."""
     wanted = 3 if arm.components else 2 if arm.role == "leg" or arm.name == "cosine" else 0
     first = line["ranking"][:DETAILED_RANKS]
     if wanted and not all(isinstance(rank, list) and len(rank) == wanted for rank in first):
@@ -169,19 +169,19 @@ def _demand_whole(arm: Arm, line: Json) -> None:
         raise CheckFailed(f"{_place(line)}: not each of the first ten has {lacking}")
 
 
-def _weighing(evidence: RunContext, arm: Arm) -> ScoreWeights | None:
+def _weighing(context: RunContext, arm: Arm) -> ScoreWeights | None:
     """Return the weights of a pgmnemo arm without wrappers, or of its leg; None for others."""
-    run, name = evidence.run, SystemName.of(arm.name)
+    run, name = context.run, SystemName.of(arm.name)
     own = run.choice.ours and (arm.role == "leg" or arm.name == run.system)
     if not arm.components or not (own or (name.system == OURS and not name.wrappers)):
         return None
     version = run.choice.version if own else name.version or arm.version
     settings = {one.removeprefix("pgmnemo."): value for one, value in run.guc_state.items()}
     if not own:
-        defaults = setting_defaults(evidence.sql, version)
-        changed = {**evidence.edition.settings, **dict(name.settings)}
+        defaults = setting_defaults(context.sql, version)
+        changed = {**context.edition.settings, **dict(name.settings)}
         settings = {**defaults, **{one: str(value) for one, value in changed.items()}} if defaults else {}
-    if not settings or evidence.edition.engine(version).components != arm.components:
+    if not settings or context.edition.engine(version).components != arm.components:
         return None
     weights = {part: float(settings[f"{part}_weight"]) for part in arm.components}
     return ScoreWeights(weights, float(settings.get("assistant_weight", 1)), _is_linear(version))
@@ -251,10 +251,10 @@ def _demand_rarer(table: ComponentTable) -> None:
         )
 
 
-def _demand_nested(evidence: RunContext) -> None:
+def _demand_nested(context: RunContext) -> None:
     """Check that cosines ignore the scope: a project's lessons keep their order in the pool."""
-    pooled = {scope.name: scope.pooled for scope in evidence.run.scopes}
-    lines = evidence.by_arm.get("cosine", [])
+    pooled = {scope.name: scope.pooled for scope in context.run.scopes}
+    lines = context.by_arm.get("cosine", [])
     inner = {line["question"]: ids(line) for line in lines if not pooled[line["scope"]]}
     for line in lines:
         known = inner.get(line["question"], []) if pooled[line["scope"]] else []

@@ -8,12 +8,12 @@ from runner.verification.context import CheckFailed, CheckSkipped, RunContext
 from runner.verification.sign.keygen import ForgedSignature, signed_by
 
 
-def signature(evidence: RunContext) -> str:
+def signature(context: RunContext) -> str:
     """Check the signature beside the manifest against the list of signers; a run may be unsigned."""
-    if not (evidence.folder / SIGNATURE).is_symlink() and not (evidence.folder / SIGNATURE).exists():
+    if not (context.folder / SIGNATURE).is_symlink() and not (context.folder / SIGNATURE).exists():
         raise CheckSkipped(f"unsigned: there is no {SIGNATURE}")
     try:
-        found = signed_by(evidence.content(MANIFEST), evidence.content(SIGNATURE), evidence.allowed_signers)
+        found = signed_by(context.content(MANIFEST), context.content(SIGNATURE), context.allowed_signers)
     except ForgedSignature as end:
         raise CheckFailed(f"{SIGNATURE} does not hold: {end}") from None
     except SigningError as end:

@@ -33,7 +33,7 @@ def sign(folder: Path | str, key: Path | str) -> Path:
     """Write the signature by the private `key` over the manifest of the run in `folder`, and return its path.
 
     With a public key the agent signs. Every file is first held against the manifest. Raises UsageError for no
-    run, no key and where a signature is there already, RefusedError for a blocked or changed run,
+    run, no key and where a signature is there already, UnusableRunError for a blocked or changed run,
     SigningError where there is no ssh-keygen or the key is locked.
     """
     results = read_whole_run(folder)
@@ -52,7 +52,7 @@ def sign(folder: Path | str, key: Path | str) -> Path:
 
 
 def read_whole_run(folder: Path | str) -> Results:
-    """Return the run, each of its files the one that the manifest lists; UsageError or RefusedError for
+    """Return the run, each of its files the one that the manifest lists; UsageError or UnusableRunError for
     another.
     """
     results: Results = read_results(folder)
