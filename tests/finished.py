@@ -22,7 +22,7 @@ from runner.protocol.editions import current
 from runner.runs.environment import Code, git
 from runner.systems import SYSTEMS, Lesson, Lessons, Match, Query, SystemContext, SystemSpec
 from runner.systems.pgmnemo import Pgmnemo
-from runner.verification.checks.arms import LEG_WORDS
+from runner.verification.checks.arms import RETRIEVER_WORDS
 
 VERSION = "v0.2.1"  # whose five components are those of CommonWords
 FINGERPRINT = "f" * 64
@@ -55,9 +55,9 @@ class CommonWords(Pgmnemo):
         self.modes = {"bm25": 4, **modes}
 
     @property
-    def legs(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
+    def retrievers(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
         return {
-            name: ({"minimum": str(least), "leg": name}, LEG_WORDS[name])
+            name: ({"minimum": str(least), "leg": name}, RETRIEVER_WORDS[name])
             for name, least in self.modes.items()
         }
 

@@ -1,4 +1,4 @@
-"""The arms of a run: the system under test, its legs, the controls, and the other systems."""
+"""The arms of a run: the system under test, its retrievers, the controls, and the other systems."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.query_runner import AnswerValidator, components_of, wrap_errors
 from runner.systems.system import SupportsRetrievers, System
 
-WORDS_ALONE = "bm25"  # the leg of one component: its score says all of it
+WORDS_ALONE = "bm25"  # the retriever of one component: its score says all of it
 
 
 def measure_under_test(
@@ -36,7 +36,7 @@ def measure_under_test(
     timings: RecordFile[Timing] | None,
     reranks: Reranking | None = None,
 ) -> None:
-    """Load the system under test; it, its legs and the controls answer; then it is timed.
+    """Load the system under test; it, its retrievers and the controls answer; then it is timed.
 
     With a reranker it answers once more, reordered. `timings` None: nothing is timed, as where a finished run
     is recalled again.
@@ -78,10 +78,14 @@ def count_answers(state: RunState, system: System) -> int:
 
 
 def _retrievers(state: RunState, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
-    """Return those of the edition's arms that are legs of the system under test: settings, and words."""
-    legs = system.retrievers if isinstance(system, SupportsRetrievers) else {}
+    """Return the edition's arms that are retrievers of the system under test: settings, and words."""
+    retrievers = system.retrievers if isinstance(system, SupportsRetrievers) else {}
     lacking = {"vector"} if state.vectors is None else set()
-    return {name: legs[name] for name in state.run.edition.arms if name in legs and name not in lacking}
+    return {
+        name: retrievers[name]
+        for name in state.run.edition.arms
+        if name in retrievers and name not in lacking
+    }
 
 
 def _controls(state: RunState) -> list[str]:
@@ -92,8 +96,8 @@ def _controls(state: RunState) -> list[str]:
 def _ranked_systems(
     state: RunState, system: System, validator: AnswerValidator, workload: Workload
 ) -> Iterator[tuple[RankedSystem, Arm]]:
-    """Yield the legs, then the controls. A leg of pgmnemo has its parts; one of a strategy is of another
-    system.
+    """Yield the retrievers, then the controls. A retriever of pgmnemo has its parts; one of a strategy is of
+    another system.
     """
     for name, (settings, words) in _retrievers(state, system).items():
         parts = system.components if isinstance(system, Pgmnemo) and name != WORDS_ALONE else ()

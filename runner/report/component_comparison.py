@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from runner.report.formats import MISSING, Figures, Row, change, change_interval, figure
-from runner.runs.comparability import LEGS, baseline_strategies, retrievers_of
+from runner.runs.comparability import RETRIEVERS, baseline_strategies, retrievers_of
 from runner.runs.run import Arm, Run
 
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """A metric in which a leg is ahead: both values, and the row of hybrid minus leg, paired by question."""
+    """A metric in which a retriever is ahead: both values, and the row of hybrid minus retriever, paired by
+    question.
+    """
 
-    leg: str
+    retriever: str
     metric: str
     hybrid: float
     alone: float
@@ -35,10 +37,11 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True)
 class ComponentComparison:
-    """The comparison of hybrid, or of the strategy `name`, with its legs, in the headline's scope and view.
+    """The comparison of hybrid, or of the strategy `name`, with its retrievers, in the headline's scope and
+    view.
 
-    `metrics` are those compared, `falls` those in which hybrid is below a leg by any amount. `lacking` says
-    why there is no comparison; empty if there is.
+    `metrics` are those compared, `falls` those in which hybrid is below a retriever by any amount. `lacking`
+    says why there is no comparison; empty if there is.
     """
 
     metrics: tuple[str, ...] = ()
@@ -50,17 +53,17 @@ class ComponentComparison:
         if self.lacking:
             return f"{MISSING} ({self.lacking})"
         if not self.falls:
-            return f"{self.name} is not below {' or '.join(LEGS)} in {', '.join(self.metrics)}"
+            return f"{self.name} is not below {' or '.join(RETRIEVERS)} in {', '.join(self.metrics)}"
         return f"{self.name} is {'; '.join(self._below())}"
 
     def _below(self) -> Iterator[str]:
-        for leg in LEGS:
-            if falls := [str(fall) for fall in self.falls if fall.leg == leg]:
-                yield f"below {leg} in {', '.join(falls)}"
+        for retriever in RETRIEVERS:
+            if falls := [str(fall) for fall in self.falls if fall.retriever == retriever]:
+                yield f"below {retriever} in {', '.join(falls)}"
 
 
 def compare_with_components(metrics: Mapping[str, Any], run: Run) -> ComponentComparison:
-    """Return the system under test against each of its legs in the headline metrics.
+    """Return the system under test against each of its retrievers in the headline metrics.
 
     Only metrics.json and run.json are read, as for the strategies in the same run.
     """
@@ -71,13 +74,13 @@ def compare_with_components(metrics: Mapping[str, Any], run: Run) -> ComponentCo
 
 
 def compare_baseline_strategies(metrics: Mapping[str, Any], run: Run) -> dict[str, ComponentComparison]:
-    """Return each strategy beside the system under test against its own legs, by its name."""
+    """Return each strategy beside the system under test against its own retrievers, by its name."""
     return {arm.name: _of_strategy(metrics, run, arm) for arm in baseline_strategies(run)}
 
 
 def _of_strategy(metrics: Mapping[str, Any], run: Run, arm: Arm) -> ComponentComparison:
-    legs = retrievers_of(run, arm)
-    if missing := [leg for leg in LEGS if leg not in legs]:
+    retrievers = retrievers_of(run, arm)
+    if missing := [retriever for retriever in RETRIEVERS if retriever not in retrievers]:
         why = f"its {' and its '.join(missing)} leg {'was' if len(missing) == 1 else 'were'} not asked alone"
         return ComponentComparison(lacking=f"{why}: put it under test with --system", name=arm.name)
     return _against(metrics, run, arm, arm.name)
@@ -88,18 +91,26 @@ def _against(metrics: Mapping[str, Any], run: Run, arm: Arm, name: str) -> Compo
     rows = {(row["baseline"], row["metric"]): row for row in metrics["differences"]
             if (row["arm"], row["scope"], row["view"]) == (arm.name, scope, figures.view)}  # fmt: skip
     arms = retrievers_of(run, arm)
-    compared = tuple(one for one in run.headline if all((arms[leg], one) in rows for leg in LEGS))
+    compared = tuple(
+        one for one in run.headline if all((arms[retriever], one) in rows for retriever in RETRIEVERS)
+    )
     if not compared:
         return ComponentComparison(lacking="no headline metric was scored", name=name)
-    falls = (_fall(figures, leg, rows[arms[leg], one]) for leg in LEGS for one in compared)
+    falls = (
+        _fall(figures, retriever, rows[arms[retriever], one]) for retriever in RETRIEVERS for one in compared
+    )
     return ComponentComparison(compared, tuple(fall for fall in falls if fall is not None), name=name)
 
 
 def _lacking(run: Run) -> str:
     """Return why the arms for the comparison are missing; empty if they are there."""
-    if run.choice.mode in LEGS:
+    if run.choice.mode in RETRIEVERS:
         return f"mode {run.choice.mode} is itself a leg"
-    missing = [leg for leg in LEGS if leg not in retrievers_of(run, run.arms[0])] if run.arms else LEGS
+    missing = (
+        [retriever for retriever in RETRIEVERS if retriever not in retrievers_of(run, run.arms[0])]
+        if run.arms
+        else RETRIEVERS
+    )
     if not missing:
         return ""
     if not run.choice.ours:
@@ -107,10 +118,10 @@ def _lacking(run: Run) -> str:
     return f"{run.title} was not asked in mode {' and '.join(missing)}"
 
 
-def _fall(figures: Figures, leg: str, difference: Row) -> Shortfall | None:
+def _fall(figures: Figures, retriever: str, difference: Row) -> Shortfall | None:
     """Return the fall that a difference is; None where the whole is not below."""
     scope, metric = difference["scope"], difference["metric"]
     ours, theirs = (figures.row(difference[one], scope, metric) for one in ("arm", "baseline"))
     if ours is None or theirs is None or difference["value"] >= 0:
         return None
-    return Shortfall(leg, metric, ours["value"], theirs["value"], difference)
+    return Shortfall(retriever, metric, ours["value"], theirs["value"], difference)

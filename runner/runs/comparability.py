@@ -1,7 +1,8 @@
-"""The conditions that runs must share before their figures may be compared, and the legs among their arms.
+"""The conditions that runs must share before their figures may be compared, and the retrievers among their
+arms.
 
-There is one list of conditions for all commands. A leg belongs to the system under test, or to a strategy
-that was also measured.
+There is one list of conditions for all commands. A retriever belongs to the system under test, or to a
+strategy that was also measured.
 """
 
 from __future__ import annotations
@@ -101,18 +102,22 @@ def _asked(limit: int | None, types: Collection[str], split: str) -> str:
     return f"{first} of {', '.join(of)}" if of else first
 
 
-LEGS = ("keyword", "vector")
+RETRIEVERS = ("keyword", "vector")
 OVER = "over"  # the fact of a strategy that names its base system
-COSINE, ITSELF = "cosine", "itself"  # the control as a leg, or the whole system as a leg
+COSINE, ITSELF = "cosine", "itself"  # the control as a retriever, or the whole system as a retriever
 
 
 def retrievers_of(run: Run, arm: Arm) -> dict[str, str]:
-    """Return the arm of each of LEGS; a leg that the run did not ask is left out."""
+    """Return the arm of each of RETRIEVERS; a retriever that the run did not ask is left out."""
     answered = {one.name: one for one in run.arms if not one.failed}
     if arm.name == run.system:
-        return {leg: leg for leg in LEGS if leg in answered and answered[leg].role == "leg"}
-    named = {leg: _arm(run, arm, arm.facts.get(f"{leg} leg", "")) for leg in LEGS}
-    return {leg: name for leg, name in named.items() if name in answered}
+        return {
+            retriever: retriever
+            for retriever in RETRIEVERS
+            if retriever in answered and answered[retriever].role == "leg"
+        }
+    named = {retriever: _arm(run, arm, arm.facts.get(f"{retriever} leg", "")) for retriever in RETRIEVERS}
+    return {retriever: name for retriever, name in named.items() if name in answered}
 
 
 def baseline_strategies(run: Run) -> list[Arm]:
@@ -123,15 +128,15 @@ def baseline_strategies(run: Run) -> list[Arm]:
 def strategy_pairs(run: Run) -> Iterator[tuple[str, str]]:
     """Yield each strategy beside with each of its legs: differences besides those of the first arm."""
     for arm in baseline_strategies(run):
-        for leg in retrievers_of(run, arm).values():
-            yield arm.name, leg
+        for retriever in retrievers_of(run, arm).values():
+            yield arm.name, retriever
 
 
-def _arm(run: Run, arm: Arm, leg: str) -> str:
+def _arm(run: Run, arm: Arm, retriever: str) -> str:
     over = arm.facts.get(OVER, "")
-    if leg == COSINE:
+    if retriever == COSINE:
         return COSINE
-    if leg == ITSELF:
+    if retriever == ITSELF:
         return over
     same = run.choice.system == over and arm.version == run.version and not run.choice.settings
-    return leg if same else ""
+    return retriever if same else ""

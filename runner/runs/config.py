@@ -25,7 +25,7 @@ class RunConfig:
 
     `level` is what a lesson is, `text` how it is written, `system` the one under test and `systems` those
     beside it, each as runner/naming.py reads it; `version` is pgmnemo's, without its v, and `mode` its
-    legs. `settings` are those of the system under test that --set changes, and `beside` says in which
+    retrievers. `settings` are those of the system under test that --set changes, and `beside` says in which
     scopes the systems beside it answer: `all`, or the `headline`'s. `passages` says how a lesson is cut:
     by `turns`, or `SIZE/OVERLAP` in characters; `max_chars` how many characters a lesson keeps,
     `max_tokens` how many tokens of a text the embedder reads. Empty: `k` the edition's cutoffs, `types`

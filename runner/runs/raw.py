@@ -2,9 +2,9 @@
 
 A line holds, in this order, question, type, arm, scope, project, size, gold, ranking. A rank is `[id, score,
 [component, …]]` for the first ten of a system, `[id, score]` after them (without components: `[id, score]`
-for the first ten, the bare id after them). For a leg or a control the first ten ranks have a score, with
-components for a leg in a mode of its own, and the ranks after them are bare ids. run.json names the
-components of an arm, in the same order. The file has no timing: two exact runs give the same bytes.
+for the first ten, the bare id after them). For a retriever or a control the first ten ranks have a score,
+with components for a retriever in a mode of its own, and the ranks after them are bare ids. run.json names
+the components of an arm, in the same order. The file has no timing: two exact runs give the same bytes.
 """
 
 from __future__ import annotations

@@ -210,9 +210,9 @@ def _questions(bench: LoadedSystem) -> str:
     return f"{len(QUESTIONS)} questions of other words were answered in each project, and over all"
 
 
-def _legs(bench: LoadedSystem) -> str:
-    legs = bench.system.retrievers if isinstance(bench.system, SupportsRetrievers) else {}
-    asked = {name: settings for name, (settings, _) in legs.items() if name in current().arms}
+def _retrievers(bench: LoadedSystem) -> str:
+    retrievers = bench.system.retrievers if isinstance(bench.system, SupportsRetrievers) else {}
+    asked = {name: settings for name, (settings, _) in retrievers.items() if name in current().arms}
     for settings in asked.values():
         bench.ask(QUESTIONS, PROJECTS[0], MANY, settings=settings)
     return f"{' and '.join(asked)} answer by themselves" if asked else "it has no legs that a run asks"
@@ -272,7 +272,7 @@ CHECKS: dict[str, Callable[[LoadedSystem], str]] = {
     "k is honoured": _k,
     "scopes are apart": _scopes,
     "questions are answered": _questions,
-    "legs are answered": _legs,
+    "legs are answered": _retrievers,
     "answers repeat": _repeats,
     "clients agree": _threads,
     "costs are numbers": _costs,

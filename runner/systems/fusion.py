@@ -1,9 +1,9 @@
-"""Fusion of a vector leg and a keyword leg: of rankings by rank, or of scores on arrays.
+"""Fusion of a vector retriever and a keyword retriever: of rankings by rank, or of scores on arrays.
 
 On arrays it is the same for one question and for a whole sweep.
 
 An array has a row a question and a column a lesson, in the order of ties: of two equal scores the earlier
-column wins. -inf stands for a lesson that a leg did not find.
+column wins. -inf stands for a lesson that a retriever did not find.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from runner.systems.system import Match, Setting
 
 Floats = NDArray[np.float64]
-POOL = 50  # candidates of each leg of a search that is fused by rank, or as many as are asked for
+POOL = 50  # candidates of each retriever of a search that is fused by rank, or as many as are asked for
 RANK_OFFSET = 60
 CONVEX, RRF = "convex", "rrf"
 UNION, VECTOR = "union", "vector"
@@ -39,12 +39,13 @@ SETTINGS: Mapping[str, Setting] = {
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """How two legs become one score.
+    """How two retrievers become one score.
 
-    `convex`: each leg's scores from 0 (the last of its pool) to 1 (the first), 0 for a lesson outside of it;
-    `weight` of the vector leg's plus 1 - `weight` of the other's. `rrf` (Cormack et al. 2009): the sum of
-    1 / (`k` + rank), as a share of the most that it can be. So what only the keyword leg found has no
-    distance, and its vector part is 0. `recency` and `temporal` come on top, for candidates alone.
+    `convex`: each retriever's scores from 0 (the last of its pool) to 1 (the first), 0 for a lesson outside
+    of it; `weight` of the vector retriever's plus 1 - `weight` of the other's. `rrf` (Cormack et al. 2009):
+    the sum of 1 / (`k` + rank), as a share of the most that it can be. So what only the keyword retriever
+    found has no distance, and its vector part is 0. `recency` and `temporal` come on top, for candidates
+    alone.
     """
 
     method: str = CONVEX
@@ -66,7 +67,7 @@ class Fusion:
         )  # fmt: skip
 
     def pool(self, k: int) -> int:
-        """Candidates of each leg where `k` ranks are asked for."""
+        """Candidates of each retriever where `k` ranks are asked for."""
         return max(self.factor * k, self.floor)
 
     def parts(
@@ -77,7 +78,7 @@ class Fusion:
         `vector` and `keyword` are the pools' scores; `recency` and `fit` run from 0 to 1.
         """
         made = np.zeros((len(PARTS), *vector.shape))
-        made[0], made[1] = self._leg(vector, self.weight), self._leg(keyword, 1 - self.weight)
+        made[0], made[1] = self._retriever(vector, self.weight), self._retriever(keyword, 1 - self.weight)
         for place, weight, share in ((2, self.recency, recency), (3, self.temporal, fit)):
             if weight and share is not None:
                 made[place] = weight * share
@@ -87,7 +88,7 @@ class Fusion:
         made[:, ~found] = -np.inf
         return made
 
-    def _leg(self, scores: Floats, weight: float) -> Floats:
+    def _retriever(self, scores: Floats, weight: float) -> Floats:
         if self.method == CONVEX:
             return weight * min_max(scores)
         return np.where(np.isfinite(scores), (self.k + 1) / 2 / (self.k + ranks(scores)), 0.0)

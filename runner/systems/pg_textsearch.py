@@ -21,7 +21,7 @@ from typing import ClassVar
 from pgmnemo.postgres.server_files import EXTENDED
 from runner.systems.fusion import POOL
 from runner.systems.postgres import HNSW, PROJECT, FusedClient, FusedTableSystem, KeywordClient, hnsw_session
-from runner.systems.system import LEG, PEERS, Retrievers, SystemContext, SystemSpec
+from runner.systems.system import PEERS, RETRIEVER, Retrievers, SystemContext, SystemSpec
 
 PRELOADED = {"shared_preload_libraries": "pg_textsearch"}
 EXTENSIONS = ("vector", "pg_textsearch")
@@ -74,9 +74,11 @@ class PgTextsearch(FusedTableSystem):
         super().__init__(context, own=True, bundle=EXTENDED, extensions=EXTENSIONS, settings=PRELOADED)
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
-        """Return one more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
+        """Return one more connection; `leg` among the settings is its only retriever, `ef_search` that of
+        HNSW.
+        """
         given = settings or {}
-        return FusedClient(self, session(given), given.get(LEG, ""))
+        return FusedClient(self, session(given), given.get(RETRIEVER, ""))
 
     def facts(self) -> Mapping[str, str]:
         return {

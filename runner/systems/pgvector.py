@@ -23,7 +23,7 @@ from runner.systems.postgres import (
     TableSystem,
     hnsw_session,
 )
-from runner.systems.system import LEG, Match, Query, SystemSpec
+from runner.systems.system import RETRIEVER, Match, Query, SystemSpec
 
 VECTORS = """
 CREATE TABLE {table} (id bigint PRIMARY KEY, project integer NOT NULL, embedding vector({width}))
@@ -110,9 +110,11 @@ class GinHnsw(FusedTableSystem):
     steps: ClassVar[Mapping[str, str]] = {"project": PROJECT, "gin": GIN, "hnsw": HNSW}
 
     def client(self, settings: Mapping[str, str] | None = None) -> FusedClient:
-        """Return one more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
+        """Return one more connection; `leg` among the settings is its only retriever, `ef_search` that of
+        HNSW.
+        """
         given = settings or {}
-        return FusedClient(self, hnsw_session(given), given.get(LEG, ""))
+        return FusedClient(self, hnsw_session(given), given.get(RETRIEVER, ""))
 
     def facts(self) -> Mapping[str, str]:
         return {

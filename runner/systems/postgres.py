@@ -22,7 +22,7 @@ from pgmnemo.progress import QUIET, Progress
 from runner.systems.fusion import POOL, RANK_OFFSET
 from runner.systems.memory_usage import server_memory
 from runner.systems.system import (
-    LEG,
+    RETRIEVER,
     C,
     ClientSystem,
     Lesson,
@@ -206,18 +206,18 @@ class TableSystem(PlainDatabaseSystem[TableClient]):
 
 
 class KeywordClient(TableClient):
-    """A connection as the ordinary role; asks one leg of two, or both."""
+    """A connection as the ordinary role; asks one retriever of two, or both."""
 
-    def __init__(self, system: FusedTableSystem, session: Mapping[str, str], leg: str) -> None:
+    def __init__(self, system: FusedTableSystem, session: Mapping[str, str], retriever: str) -> None:
         super().__init__(system, session)
-        self._fused, self._leg = system, leg
+        self._fused, self._retriever = system, retriever
 
     def ask(self, query: Query, k: int) -> list[Match]:
-        return self._ask("keyword" if query.vector is None else self._leg, query, k)
+        return self._ask("keyword" if query.vector is None else self._retriever, query, k)
 
-    def _ask(self, leg: str, query: Query, k: int) -> list[Match]:
-        pool = int(k if leg else max(POOL, k))
-        statement = self._fused.statement(leg, query.project is not None, pool)
+    def _ask(self, retriever: str, query: Query, k: int) -> list[Match]:
+        pool = int(k if retriever else max(POOL, k))
+        statement = self._fused.statement(retriever, query.project is not None, pool)
         return self.rows(statement, query, pool=pool, k=k)
 
 
@@ -229,11 +229,11 @@ class FusedClient(KeywordClient):
 
 
 class FusedTableSystem(TableSystem):
-    """A table with keyword and vector legs that are fused by rank in one statement.
+    """A table with keyword and vector retrievers that are fused by rank in one statement.
 
-    `keyword` and `semantic` are its legs, common table expressions of these names with id, score and place;
-    they contain {table}, {pool}, {offset}, and the condition on the project: {filter}, or {unindexed}, which
-    no index on the project serves.
+    `keyword` and `semantic` are its retrievers, common table expressions of these names with id, score and
+    place; they contain {table}, {pool}, {offset}, and the condition on the project: {filter}, or {unindexed},
+    which no index on the project serves.
     """
 
     keyword: ClassVar[str]
@@ -243,16 +243,18 @@ class FusedTableSystem(TableSystem):
     @property
     def retrievers(self) -> Retrievers:
         return {
-            "keyword": ({LEG: "keyword"}, f"{self.words_title} alone"),
-            "vector": ({LEG: "vector"}, "HNSW alone"),
+            "keyword": ({RETRIEVER: "keyword"}, f"{self.words_title} alone"),
+            "vector": ({RETRIEVER: "vector"}, "HNSW alone"),
         }
 
-    def statement(self, leg: str, filtered: bool, pool: int) -> str:
+    def statement(self, retriever: str, filtered: bool, pool: int) -> str:
         """Everything is asked without a filter, a project with one."""
         parts = {"": (self.semantic, self.keyword), "keyword": (self.keyword,), "vector": (self.semantic,)}[
-            leg
+            retriever
         ]
-        asked = FUSED if not leg else ALONE.format(name="semantic" if leg == "vector" else "keyword")
+        asked = (
+            FUSED if not retriever else ALONE.format(name="semantic" if retriever == "vector" else "keyword")
+        )
         return f"WITH {', '.join(parts)} {asked}".format(
             table=self.table, pool=pool, offset=RANK_OFFSET,
             filter="project = %(project)s" if filtered else "true",

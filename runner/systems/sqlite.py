@@ -25,8 +25,8 @@ from pgmnemo.progress import QUIET, Progress
 from runner.systems.fusion import POOL, reciprocal_rank_fusion
 from runner.systems.memory_usage import InProcessSystem
 from runner.systems.system import (
-    LEG,
     PEERS,
+    RETRIEVER,
     C,
     Lesson,
     Lessons,
@@ -161,20 +161,20 @@ class SqliteFts5(SqliteSystem[KeywordSqliteClient]):
 
 
 class HybridClient(SqliteClient):
-    """A connection of apsw with sqlite-vec, which asks one leg, or both."""
+    """A connection of apsw with sqlite-vec, which asks one retriever, or both."""
 
-    def __init__(self, path: Path, projects: Mapping[str, int], leg: str) -> None:
+    def __init__(self, path: Path, projects: Mapping[str, int], retriever: str) -> None:
         connection = import_module("apsw").Connection(str(path))
         connection.enable_load_extension(True)
         connection.load_extension(import_module("sqlite_vec").loadable_path())
         connection.enable_load_extension(False)
         super().__init__(connection)
-        self._projects, self._leg = projects, leg
+        self._projects, self._retriever = projects, retriever
 
     def ask(self, query: Query, k: int) -> list[Match]:
-        if self._leg == "keyword" or query.vector is None:
+        if self._retriever == "keyword" or query.vector is None:
             return self._keyword(query, k)
-        if self._leg == "vector":
+        if self._retriever == "vector":
             return self.nearest(query, k)
         pool = max(POOL, k)
         return reciprocal_rank_fusion([self.nearest(query, pool), self._keyword(query, pool)], k)
@@ -214,13 +214,13 @@ class SqliteHybrid(SqliteSystem[HybridClient]):
     schema = SCHEMA
     done = (*SqliteSystem.done, "PRAGMA optimize")
     retrievers: ClassVar[Retrievers] = {
-        "keyword": ({LEG: "keyword"}, "FTS5 alone"),
-        "vector": ({LEG: "vector"}, "sqlite-vec alone, exact"),
+        "keyword": ({RETRIEVER: "keyword"}, "FTS5 alone"),
+        "vector": ({RETRIEVER: "vector"}, "sqlite-vec alone, exact"),
     }
 
     def client(self, settings: Mapping[str, str] | None = None) -> HybridClient:
-        """Return a new connection; `leg` in the settings restricts it to one leg."""
-        return HybridClient(self.path, self.projects, (settings or {}).get(LEG, ""))
+        """Return a new connection; `leg` in the settings restricts it to one retriever."""
+        return HybridClient(self.path, self.projects, (settings or {}).get(RETRIEVER, ""))
 
     def facts(self) -> Mapping[str, str]:
         version = import_module("apsw").sqlite_lib_version()

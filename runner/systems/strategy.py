@@ -1,4 +1,6 @@
-"""Strategies: two legs of another system, fused as a name says (`convex:weight=0.3,over=sqlite-hybrid`)."""
+"""Strategies: two retrievers of another system, fused as a name says (`convex:weight=0.3,over=sqlite-
+hybrid`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from runner.systems.anchors import ANCHORS, NONE, Anchors, ModelAnchors, Span, a
 from runner.systems.controls import ExactCosine
 from runner.systems.fusion import CONVEX, PARTS, RRF, SETTINGS, Floats, Fusion, recency_of_ages
 from runner.systems.system import (
-    LEG,
+    RETRIEVER,
     ClientSystem,
     Lessons,
     Match,
@@ -33,9 +35,9 @@ from runner.systems.system import (
     SystemSpec,
 )
 
-MODE = "mode"  # of a run; each leg has its own, and in one mode a system has not both
+MODE = "mode"  # of a run; each retriever has its own, and in one mode a system has not both
 OVER, USUAL = "over", "auto"
-WORDS, NEAR = ("bm25", "keyword"), ("vector",)  # the legs that are taken unless others are named
+WORDS, NEAR = ("bm25", "keyword"), ("vector",)  # the retrievers that are taken unless others are named
 ITSELF, COSINE = "itself", "cosine"
 DAY = 86_400.0
 SHARED: Mapping[str, Setting] = {
@@ -54,17 +56,17 @@ def settings_of(method: str) -> dict[str, Setting]:
 
 
 class _StrategyClient:
-    """A connection to each leg; only to `leg` if it is named."""
+    """A connection to each retriever; only to `leg` if it is named."""
 
-    def __init__(self, strategy: Strategy, leg: str) -> None:
-        self._strategy, self._leg = strategy, leg
-        self._near: SupportsAsk = strategy.leg("vector")
-        self._words: SupportsAsk = strategy.leg("keyword")
+    def __init__(self, strategy: Strategy, retriever: str) -> None:
+        self._strategy, self._retriever = strategy, retriever
+        self._near: SupportsAsk = strategy.retriever("vector")
+        self._words: SupportsAsk = strategy.retriever("keyword")
 
     def ask(self, query: Query, k: int) -> Sequence[Match]:
-        if self._leg == "vector":
+        if self._retriever == "vector":
             return without_components(self._near.ask(query, k))
-        if self._leg == "keyword":
+        if self._retriever == "keyword":
             return without_components(with_question_words(self._words.ask(query, k)))
         pool = self._strategy.fusion.pool(k)
         return self._strategy.fused(
@@ -79,7 +81,7 @@ class _StrategyClient:
 
 
 class Strategy(ClientSystem[_StrategyClient]):
-    """A base system that is asked in two legs."""
+    """A base system that is asked in two retrievers."""
 
     components = PARTS
 
@@ -96,38 +98,43 @@ class Strategy(ClientSystem[_StrategyClient]):
         try:
             self._system = self._stack.enter_context(open_system(own[OVER], replace(context, settings=rest)))
             self._exact = ExactCosine() if own["vector"] == COSINE else None
-            self._legs = {"keyword": self._named("keyword", WORDS), "vector": self._named("vector", NEAR)}
+            self._retrievers = {
+                "keyword": self._named("keyword", WORDS),
+                "vector": self._named("vector", NEAR),
+            }
         except BaseException:
             self._stack.close()
             raise
 
     def _named(self, what: str, usual: Sequence[str]) -> str:
-        """Return the leg that a setting names; UsageError where the system has none such."""
+        """Return the retriever that a setting names; UsageError where the system has none such."""
         wanted = self._own[what]
         if wanted == COSINE and what == "vector":
             return COSINE
-        legs = list(self._system.retrievers) if isinstance(self._system, SupportsRetrievers) else []
-        if not legs and not spec_of(self._over).vectors and what == "keyword":
-            legs = [ITSELF]
+        retrievers = list(self._system.retrievers) if isinstance(self._system, SupportsRetrievers) else []
+        if not retrievers and not spec_of(self._over).vectors and what == "keyword":
+            retrievers = [ITSELF]
         found = next(
-            (one for one in ((*usual, ITSELF) if wanted == USUAL else (wanted,)) if one in legs), None
+            (one for one in ((*usual, ITSELF) if wanted == USUAL else (wanted,)) if one in retrievers), None
         )
         if found is None or not isinstance(self._system, SupportsThreads):
-            there = f"choose one of: {', '.join(legs)}" if legs else "name another system with over="
+            there = (
+                f"choose one of: {', '.join(retrievers)}" if retrievers else "name another system with over="
+            )
             raise UsageError(f"{self._over} has no leg for {what}={wanted}; {there}")
         return found
 
     @property
     def retrievers(self) -> Retrievers:
         return {
-            what: ({LEG: what}, f"the leg {name} of {self._over} alone" if name != COSINE else
+            what: ({RETRIEVER: what}, f"the leg {name} of {self._over} alone" if name != COSINE else
                    "exact cosine of the same vectors alone")
-            for what, name in self._legs.items()
+            for what, name in self._retrievers.items()
         }  # fmt: skip
 
-    def leg(self, what: str) -> SupportsAsk:
-        """Return a client of one leg."""
-        name = self._legs[what]
+    def retriever(self, what: str) -> SupportsAsk:
+        """Return a client of one retriever."""
+        name = self._retrievers[what]
         if name == COSINE:
             assert self._exact is not None, "made where it is named"
             return self._exact
@@ -137,7 +144,7 @@ class Strategy(ClientSystem[_StrategyClient]):
         return client
 
     def description(self) -> str:
-        fusion, legs = self.fusion, " and ".join(self._legs.values())
+        fusion, retrievers = self.fusion, " and ".join(self._retrievers.values())
         how = (
             f"min-max convex fusion, {fusion.weight:g} of the vector leg" if fusion.method == CONVEX
             else f"reciprocal rank fusion, k {fusion.k}"
@@ -147,7 +154,7 @@ class Strategy(ClientSystem[_StrategyClient]):
             [f"anchor {self._own['anchor']} at {fusion.temporal:g}"] if self._own["anchor"] != NONE else []
         )
         return "; ".join((
-            f"{how}, of {legs} of {self._over}, max({fusion.factor}k, {fusion.floor}) of each leg, "
+            f"{how}, of {retrievers} of {self._over}, max({fusion.factor}k, {fusion.floor}) of each leg, "
             f"candidates {fusion.candidates}", *more,
         ))  # fmt: skip
 
@@ -163,8 +170,8 @@ class Strategy(ClientSystem[_StrategyClient]):
         return seconds
 
     def client(self, settings: Mapping[str, str] | None = None) -> _StrategyClient:
-        """Return a new connection to each leg; `leg` in the settings restricts it to one leg."""
-        return _StrategyClient(self, (settings or {}).get(LEG, ""))
+        """Return a new connection to each retriever; `leg` in the settings restricts it to one retriever."""
+        return _StrategyClient(self, (settings or {}).get(RETRIEVER, ""))
 
     def fused(self, query: Query, k: int, near: Sequence[Match], words: Sequence[Match]) -> list[Match]:
         """Return the `k` best of both pools, with what each part adds."""
@@ -200,8 +207,8 @@ class Strategy(ClientSystem[_StrategyClient]):
     def facts(self) -> Mapping[str, str]:
         inner = dict(self._system.facts())
         version = {"version": inner.pop("version")} if "version" in inner else {}
-        legs = {f"{what} leg": name for what, name in self._legs.items()}
-        return {**version, **inner, OVER: self._over, **legs}
+        retrievers = {f"{what} leg": name for what, name in self._retrievers.items()}
+        return {**version, **inner, OVER: self._over, **retrievers}
 
     def sizes(self) -> Mapping[str, int]:
         return self._system.sizes()
@@ -216,12 +223,14 @@ class Strategy(ClientSystem[_StrategyClient]):
 
 
 def with_question_words(found: Sequence[Match]) -> list[Match]:
-    """Return those that have any of the question's words: a leg may fill up its ranks with others, at 0."""
+    """Return those that have any of the question's words: a retriever may fill up its ranks with others, at
+    0.
+    """
     return [match for match in found if match.score is None or match.score > 0]
 
 
 def without_components(found: Sequence[Match]) -> list[Match]:
-    """Return the matches of a leg without the base system's components: they are not the strategy's."""
+    """Return the matches of a retriever without the base system's components: they are not the strategy's."""
     return [replace(match, components=()) for match in found]
 
 

@@ -20,7 +20,7 @@ from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 
 NOT_KNOWN = "not known"
-LEG = "leg"  # a setting of a client: the only leg to ask
+RETRIEVER = "leg"  # a setting of a client: the only retriever to ask
 PEERS = "pip install -c constraints.txt -e 'runner[peers]'"  # installs what built-in systems need
 WORKERS = max(1, min(4, os.cpu_count() or 1))  # default number of calls at once
 WHOLE, NUMBER = re.compile(r"[0-9]{1,9}"), re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -335,11 +335,12 @@ class SystemSpec:
     requirements (its own environment, a database), in the words that follow "it is". `address` raises
     UsageError for a --system-url that it cannot use. `vectors`: whether it takes ours (False: it has no
     vectors, or with `own_embedder` makes its own), `needs_vectors` whether it can do nothing without;
-    `hybrid` is False if `ask` is a single leg, `approximate` if the vector leg is exact. `passages`: whether
-    it can store passages in place of lessons; `separates_projects`: a question never sees another project's
-    rows; `versions`: its name may have a version, as `x@1.0`. `tuned_on`: the corpora that its defaults were
-    chosen on, according to its makers. `settings`: the settings after the : of its name; None if only an open
-    system knows them. `base` returns, by the settings, the name of the system that this one is built on.
+    `hybrid` is False if `ask` is a single retriever, `approximate` if the vector retriever is exact.
+    `passages`: whether it can store passages in place of lessons; `separates_projects`: a question never sees
+    another project's rows; `versions`: its name may have a version, as `x@1.0`. `tuned_on`: the corpora that
+    its defaults were chosen on, according to its makers. `settings`: the settings after the : of its name;
+    None if only an open system knows them. `base` returns, by the settings, the name of the system that this
+    one is built on.
     """
 
     title: str

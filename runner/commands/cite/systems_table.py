@@ -100,7 +100,7 @@ def questions(n: int, view: str) -> str:
 
 
 def tuned_on_it(run: Run, name: str) -> bool:
-    """Return whether an arm's defaults were chosen on the run's corpus; a leg is as its system."""
+    """Return whether an arm's defaults were chosen on the run's corpus; a retriever is as its system."""
     arm = next((one for one in run.arms if one.name == name), None)
     told = run.systems[0] if arm and arm.role == "leg" else arm
     return told is not None and told.tuned_on not in NOT_TUNED

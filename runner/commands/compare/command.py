@@ -101,7 +101,7 @@ def gate_command(
     Args:
         candidate: results folder, or a folder of them: the newest
         baseline: likewise, to compare with: the newest like the candidate
-        legs: fail, too, where the candidate's hybrid is below its keyword or vector leg
+        legs: fail, too, where the candidate's hybrid is below its keyword or vector retriever
     """
     gated = gate(
         baseline, candidate, despite=despite, max_drop=parse_limits(max_drop), strict=strict, legs=legs

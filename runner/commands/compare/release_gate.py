@@ -12,7 +12,7 @@ from runner.commands.compare.comparison import Comparison
 from runner.errors import UnusableRunError
 from runner.protocol.statistics.bootstrap import RESAMPLES
 from runner.report.component_comparison import ComponentComparison, compare_with_components
-from runner.runs.comparability import LEGS, differences
+from runner.runs.comparability import RETRIEVERS, differences
 from runner.runs.manifest import MANIFEST
 from runner.runs.results import Results
 from runner.runs.run import RUN, Run
@@ -33,7 +33,7 @@ class CheckedRun:
 class GateOutcome:
     """The result of the gate. `comparison` is None when a run could not be verified, for then none is made.
 
-    `legs` compares the candidate's hybrid with its legs, if that was asked for.
+    `legs` compares the candidate's hybrid with its retrievers, if that was asked for.
     """
 
     checked: tuple[CheckedRun, ...]
@@ -43,7 +43,9 @@ class GateOutcome:
 
     @property
     def exit_code(self) -> int:
-        """0 when both runs verify, the comparison lets the candidate through and no leg is ahead, else 1."""
+        """0 when both runs verify, the comparison lets the candidate through and no retriever is ahead, else
+        1.
+        """
         if self.comparison is None or (self.legs and self.legs.falls):
             return 1
         return self.comparison.exit_code(strict=self.strict)
@@ -68,11 +70,11 @@ def gate(
     """Verify both runs and compare them; each folder may also hold runs, and the newest is taken.
 
     For the baseline this is the newest run under the candidate's conditions, if there is such a run. With
-    `legs` the candidate's hybrid must also be no worse than each of its legs, in the headline's metrics,
-    scope and view.
+    `legs` the candidate's hybrid must also be no worse than each of its retrievers, in the headline's
+    metrics, scope and view.
 
     Raises what `compare` raises, UnusableRunError for a blocked run, and UsageError if `legs` are asked for
-    of a run that has no legs.
+    of a run that has no retrievers.
     """
     tried = newest_run(Path(candidate))
     folders = {"baseline": newest_run(Path(baseline), tried), "candidate": tried}
@@ -91,13 +93,13 @@ def gate(
 
 
 def _legs(folder: Path) -> ComponentComparison:
-    """Return the comparison of a run's hybrid with its legs; UsageError if the run cannot be compared."""
+    """Return the comparison of a run's hybrid with its retrievers; UsageError if it cannot be made."""
     results = Results(folder)
     against = compare_with_components(results.metrics, results.run)
     if against.lacking:
         raise UsageError(
             f"--legs holds mode hybrid against its legs, and of {results.run.name} nothing can be said: "
-            f"{against.lacking}; leave --legs out, or name a run that has the arms {' and '.join(LEGS)}"
+            f"{against.lacking}; leave --legs out, or name a run that has the arms {' and '.join(RETRIEVERS)}"
         )
     return against
 

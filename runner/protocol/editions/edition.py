@@ -164,9 +164,9 @@ class OtherFile(Pins, frozen=True):
 class Edition(Pins, frozen=True):
     """An edition. `sha256` is of the bytes of its PROTOCOL.md, `pins_sha256` of its edition.toml.
 
-    `gates` name records of runner/protocol/gates/, `arms` the legs and controls besides the system under
-    test; `variance` maps a suite and a metric to the acceptable difference between two runs (§6), `stated`
-    names the fields of run.json that nothing can check.
+    `gates` name records of runner/protocol/gates/, `arms` the retrievers and controls besides the system
+    under test; `variance` maps a suite and a metric to the acceptable difference between two runs (§6),
+    `stated` names the fields of run.json that nothing can check.
     """
 
     version: str

@@ -114,13 +114,13 @@ def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
 
 
 def _against_best(metrics: Facts, figures: Figures, run: Run, row: Row) -> Iterator[str]:
-    """Yield a sentence on the best leg or control, and on the best other measured system, each with its
+    """Yield a sentence on the best retriever or control, and on the best other measured system, each with its
     difference.
     """
     arms = [arm for arm in figures.arms[1:] if arm not in (CEILING, RANDOM)]
-    legs = [arm for arm in arms if arm in run.edition.arms]
-    beside = [arm for arm in arms if arm not in legs]
-    yield from _best("The best single leg, {} alone,", legs, metrics, figures, row)
+    retrievers = [arm for arm in arms if arm in run.edition.arms]
+    beside = [arm for arm in arms if arm not in retrievers]
+    yield from _best("The best single leg, {} alone,", retrievers, metrics, figures, row)
     yield from _best("The best of what was measured beside it, {},", beside, metrics, figures, row)
 
 

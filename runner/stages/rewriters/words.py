@@ -1,7 +1,7 @@
 """A question without its question words and other stop words: what search engines have long done to it.
 
-The list is Snowball's for English as PostgreSQL has it (tsearch_data/english.stop), so a leg of words that
-PostgreSQL searches loses nothing by it; what changes is what an embedder reads.
+The list is Snowball's for English as PostgreSQL has it (tsearch_data/english.stop), so a retriever of words
+that PostgreSQL searches loses nothing by it; what changes is what an embedder reads.
 """
 
 from __future__ import annotations

@@ -90,11 +90,11 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     @property
     def retrievers(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
-        """Return its modes and its BM25 as legs, without its current mode."""
+        """Return its modes and its BM25 as retrievers, without its current mode."""
         components = self.engine.components
         idle = {f"{name}_weight": "0" for name in components if name not in ("bm25", *SILENT)}
         if "neighbours" in components:
-            idle["assistant_weight"] = "1"  # BM25 as a leg ignores the speaker
+            idle["assistant_weight"] = "1"  # BM25 as a retriever ignores the speaker
         if release_numbers(self.place.version) >= release_numbers(COVERAGE):
             # and ignores questions and coverage
             idle |= {"question_weight": "1", "full_coverage": "0"}
@@ -107,8 +107,8 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     @property
     def exact(self) -> Mapping[str, str] | None:
-        """Return the settings of its own exact scan if lessons have passages: its vector leg then weighs
-        three cosines.
+        """Return the settings of its own exact scan if lessons have passages: its vector retriever then
+        weighs three cosines.
         """
         lessons = self._lessons
         return EVERYTHING if lessons and self.engine.passages and lessons[0].passages else None

@@ -54,7 +54,7 @@ class Mem0:
         }  # fmt: skip
 
     def begin(self, folder: str, width: int) -> dict[str, str]:
-        """Return an empty memory in `folder`; what is known of its legs."""
+        """Return an empty memory in `folder`; what is known of its retrievers."""
         os.environ.update(MEM0_DIR=folder, MEM0_TELEMETRY="False")  # read when it is imported
         embeddings = import_module("langchain.embeddings.base").Embeddings
         self._given = type("GivenEmbeddings", (GivenEmbedder, embeddings), {})()

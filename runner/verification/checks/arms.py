@@ -18,8 +18,8 @@ from runner.verification.context import RunContext
 
 PARTED = f"+{PASSAGES}"
 FINGERPRINT = "fingerprint"
-WORDS_ALONE = "bm25"  # the leg of one component: its score says all of it
-LEG_WORDS = {
+WORDS_ALONE = "bm25"  # the retriever of one component: its score says all of it
+RETRIEVER_WORDS = {
     "bm25": "the BM25 leg of the same extension alone",
     "keyword": "the same extension in mode keyword",
     "vector": "the same extension in mode vector",
@@ -37,33 +37,35 @@ def expected_arms(context: RunContext, corpus: Corpus | None) -> tuple[Arm, ...]
     if choice.ours:
         words = f"pgmnemo.recall_lessons, mode {choice.mode}"
         tested = replace(tested, words=words, version=choice.version)
-        legs = list(_legs(context))
-    else:  # the legs of another system are its own
-        legs = [replace(arm, failed="") for arm in run.arms if arm.role == "leg"]
+        retrievers = list(_retrievers(context))
+    else:  # the retrievers of another system are its own
+        retrievers = [replace(arm, failed="") for arm in run.arms if arm.role == "leg"]
     beside = [_system(context, found, name) for name in _beside(context, corpus, [*found])]
     return (
         tested,
-        *legs,
+        *retrievers,
         *_controls(context),
         *_reranked(context, found, tested),
         *(one for arm in beside for one in (arm, *_reranked(context, found, arm))),
     )
 
 
-def _legs(context: RunContext) -> Iterator[Arm]:
-    """Yield the legs of pgmnemo: words only, and for engines of passages each mode other than the run's."""
+def _retrievers(context: RunContext) -> Iterator[Arm]:
+    """Yield the retrievers of pgmnemo: words only, and for engines of passages each mode other than the
+    run's.
+    """
     run = context.run
     engine, vectors = context.edition.engine(run.choice.version), run.embedder is not None
     modes = {"keyword", *(["vector"] if vectors else [])} - {run.choice.mode} if engine.passages else set()
     for name in context.edition.arms:
         if name == WORDS_ALONE or name in modes:
             parts = () if name == WORDS_ALONE else engine.components
-            yield Arm(name, LEG_WORDS[name], "leg", components=parts)
+            yield Arm(name, RETRIEVER_WORDS[name], "leg", components=parts)
 
 
 def _controls(context: RunContext) -> Iterator[Arm]:
     for name in controls_among(context.edition.arms, vectors=context.run.embedder is not None):
-        yield Arm(name, LEG_WORDS[name])
+        yield Arm(name, RETRIEVER_WORDS[name])
 
 
 def _beside(context: RunContext, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:

@@ -72,7 +72,9 @@ class ScoreWeights:
 
 @dataclass(slots=True)
 class ComponentTable:
-    """The components in the first ten ranks: by their key, and by answer for systems under test and legs."""
+    """The components in the first ten ranks: by their key, and by answer for systems under test and
+    retrievers.
+    """
 
     evidence: RunContext
     seen: dict[tuple[str, ...], float] = field(default_factory=dict)
@@ -170,7 +172,7 @@ def _demand_whole(arm: Arm, line: Json) -> None:
 
 
 def _weighing(context: RunContext, arm: Arm) -> ScoreWeights | None:
-    """Return the weights of a pgmnemo arm without wrappers, or of its leg; None for others."""
+    """Return the weights of a pgmnemo arm without wrappers, or of its retriever; None for others."""
     run, name = context.run, SystemName.of(arm.name)
     own = run.choice.ours and (arm.role == "leg" or arm.name == run.system)
     if not arm.components or not (own or (name.system == OURS and not name.wrappers)):
