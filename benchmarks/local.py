@@ -243,7 +243,7 @@ class _Work:
 
 
 def _alone(folder: Path, work: _Work, steps: int, threads: int = 1) -> None:
-    with Memory.open(folder, embedder=_embed, patience=PATIENCE) as memory:
+    with Memory.open(folder, embedder=_embed, retry_timeout=PATIENCE) as memory:
 
         def run() -> None:
             for _ in range(steps):
@@ -268,7 +268,9 @@ def _tasks(folder: Path, work: _Work, steps: int) -> None:
                 then(await call())
 
     async def main() -> None:
-        async with await AsyncMemory.open(folder, embedder=_embed, connections=3, patience=PATIENCE) as one:
+        async with await AsyncMemory.open(
+            folder, embedder=_embed, connections=3, retry_timeout=PATIENCE
+        ) as one:
             await asyncio.gather(*(run(one) for _ in range(6)))
 
     asyncio.run(main())
@@ -317,7 +319,7 @@ def read(folder: Path, notes: Path) -> int:
     noted = [line.split() for file in files for line in file.read_text().splitlines()]
     with Memory.open(folder, embedder=None) as memory:
         scope = memory.tenant(TENANT).project(TENANT)
-        found = {lesson.key: lesson.text for lesson in scope.list(everything=True)}
+        found = {lesson.key: lesson.text for lesson in scope.list(include_inactive=True)}
         got = [scope.get(key) for key, _ in noted]
     lost = sum(
         one is None or not one.text == found.get(key) == TOLD.format(said)

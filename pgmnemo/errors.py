@@ -108,7 +108,7 @@ class GrantError(StateError, DatabaseError):
 
 
 class ConflictError(StateError, DatabaseError):
-    """Others wrote the same rows until patience ended; nothing was done."""
+    """Others wrote the same rows until the retries ended; nothing was done."""
 
     status = 409
 

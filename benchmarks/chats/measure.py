@@ -113,8 +113,8 @@ def load(memory: Memory, chat: Chat, name: str) -> Scope:
 def ask(scope: Scope, chat: Chat, asked: int) -> Iterator[Result]:
     """Yield the result of each question, which is asked at NOW and not stored."""
     for question in chat.questions:
-        hits = scope.recall(question.text, k=K, now=NOW)
-        context = scope.context(question.text, max_tokens=TOKENS, now=NOW)
+        hits = scope.recall(question.text, k=K, as_of=NOW)
+        context = scope.context(question.text, max_tokens=TOKENS, as_of=NOW)
         yield Result(
             chat.language,
             asked,

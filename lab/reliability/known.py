@@ -129,7 +129,7 @@ def held(scope: Any) -> dict[str, State]:
     def status(one: Any) -> str:
         return FORGOTTEN if not one.active else HOLDS if one.superseded_at is None else ENDED
 
-    return {one.key: (one.text, status(one)) for one in scope.list(everything=True)}
+    return {one.key: (one.text, status(one)) for one in scope.list(include_inactive=True)}
 
 
 def answers(scope: Any, mode: str | None = None, k: int = 50) -> list[list[Any]]:

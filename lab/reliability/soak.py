@@ -130,15 +130,15 @@ class SoakWriter(Person):
         if draw < 0.5:
             self.store(tenant, key)
         elif draw < 0.75:
-            self.forget(tenant, key, hard=True)
+            self.forget(tenant, key, permanent=True)
             self.store(tenant, self.new())
         elif draw < 0.9:
             new = self.new()
             self.store(tenant, new)
             self.call(tenant, key, "supersede", lambda: tenant.scope.supersede(key, new))
-            self.forget(tenant, key, hard=True)
+            self.forget(tenant, key, permanent=True)
         else:
-            self.forget(tenant, key, hard=False)
+            self.forget(tenant, key, permanent=False)
             self.store(tenant, key)
 
     def new(self) -> str:
@@ -154,9 +154,9 @@ class SoakWriter(Person):
         self.call(tenant, key, "add", lambda: tenant.scope.add(text, key=key))
         tenant.texts[key] = text
 
-    def forget(self, tenant: SoakTenant, key: str, *, hard: bool) -> None:
-        self.call(tenant, key, "forget", lambda: tenant.scope.forget(key, hard=hard))
-        if hard:
+    def forget(self, tenant: SoakTenant, key: str, *, permanent: bool) -> None:
+        self.call(tenant, key, "forget", lambda: tenant.scope.forget(key, permanent=permanent))
+        if permanent:
             del tenant.texts[key]
             tenant.gone.add(key)
 

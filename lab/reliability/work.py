@@ -66,7 +66,7 @@ class TenantWork:
 
     def __init__(self, agent: str, keeper: str, tenant: str, limit: int) -> None:
         settings = {"exact_scan_limit": limit}
-        self.memory = Memory.open(agent, embedder=signs, settings=settings, connections=1, patience=60)
+        self.memory = Memory.open(agent, embedder=signs, settings=settings, connections=1, retry_timeout=60)
         self.tenant = tenant_id(tenant)
         self.scope = self.memory.tenant(tenant).project(PROJECT)
         self.keeper, self.run, self.made = keeper, "", 0
@@ -127,13 +127,13 @@ def forget(work: TenantWork) -> None:
     work.add_many(keys)
     began()
     for key in keys[:10]:
-        ask({key: None}, partial(work.scope.forget, key, hard=True))
+        ask({key: None}, partial(work.scope.forget, key, permanent=True))
     for key in keys[10:20]:
         ask({key: (text_of(key), FORGOTTEN)}, partial(work.scope.forget, key))
     for key in keys[10:15]:
         work.add(key)
     rest = dict.fromkeys(keys[10:])
-    ask(rest, lambda: work.scope.forget(filter={"topic": work.run}, hard=True))
+    ask(rest, lambda: work.scope.forget(filter={"topic": work.run}, permanent=True))
 
 
 def merge(work: TenantWork) -> None:

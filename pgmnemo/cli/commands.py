@@ -23,7 +23,7 @@ EXAMPLES = """Examples:
   mnemo add "I moved to Lisbon in May." --role user
   mnemo recall "Where do I live?" --why
   git log -1 --format=%B | mnemo add --topic release --project pgmnemo
-  mnemo list --newest --most 20 --json
+  mnemo list --newest --limit 20 --json
 
 `mnemo COMMAND --help` says more. `mnemo completion bash` prints what lets a shell complete commands.
 """

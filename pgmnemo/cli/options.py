@@ -253,11 +253,11 @@ class ListFlags(FilterFlags):
 
     Args:
         topic: those of this topic
-        everything: forgotten, superseded and expired ones, too
+        include_inactive: forgotten, superseded and expired ones, too
     """
 
     topic: str | None = None
-    everything: bool = False
+    include_inactive: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,20 +266,20 @@ class QuestionFlags(FilterFlags):
 
     Args:
         k: answers at most
-        windows: times that the question means, such as
+        time_ranges: times that the question means, such as
             2026-05-01T00:00Z/2026-06-01T00:00Z; may be repeated
         as_of: the present of the question
         mode: find by words, by meaning, or (hybrid) by both
     """
 
     k: int = 10
-    windows: Spans = None
+    time_ranges: Spans = None
     as_of: Time = None
     mode: Literal["hybrid", "keyword", "vector"] | None = None
 
-    def given(self) -> dict[str, Any]:
-        windows = None if self.windows is None else [_time_range(text) for text in self.windows]
-        return {**super().keywords(), "windows": windows}
+    def keywords(self) -> dict[str, Any]:
+        ranges = None if self.time_ranges is None else [_time_range(text) for text in self.time_ranges]
+        return {**super().keywords(), "time_ranges": ranges}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,11 +287,11 @@ class RecallFlags(QuestionFlags):
     """What goes with a question whose answers may be too weak.
 
     Args:
-        floor: leave out what fits less, 0 to 1
+        min_fit: leave out what fits less, 0 to 1
         duplicates: show every lesson of an equal text, not the newest alone
     """
 
-    floor: float | None = None
+    min_fit: float | None = None
     duplicates: bool = False
 
 
@@ -305,5 +305,5 @@ class ContextFlags(RecallFlags):
 def _time_range(text: str) -> tuple[datetime | None, ...]:
     first, slash, last = text.partition("/")
     if not slash:
-        raise UsageError(f"--windows takes FROM/TO, such as {SPAN}, not {text!r}")
-    return tuple(parse_time(one, "--windows") if one else None for one in (first, last))
+        raise UsageError(f"--time-ranges takes FROM/TO, such as {SPAN}, not {text!r}")
+    return tuple(parse_time(one, "--time-ranges") if one else None for one in (first, last))

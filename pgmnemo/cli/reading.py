@@ -57,7 +57,7 @@ def recall(
         full: print texts as they are, not one line of each
     """
     with open_scope(where, embedder) as here:
-        hits = here.recall(query, **asked.given())
+        hits = here.recall(query, **asked.keywords())
     for rank, hit in enumerate(hits, start=1):
         told = {**to_builtins(hit), "why": hit.why()} if why else hit
         tell(where.json, told, *_hit(rank, hit, why, full))
@@ -91,7 +91,7 @@ def context(
         max_tokens: tokens that it may have
     """
     with open_scope(where, embedder) as here:
-        found = here.context(query, max_tokens=max_tokens, **asked.given())
+        found = here.context(query, max_tokens=max_tokens, **asked.keywords())
     tell(where.json, found, *([found.text.rstrip("\n")] if found.text else []))
     left = f", and {lessons(found.left_out)} did not fit" if found.left_out else ""
     note(where.quiet, f"{lessons(len(found.hits))} in about {found.tokens:,} tokens{left}")
@@ -108,7 +108,7 @@ def explain(
         query: the question
     """
     with open_scope(where, embedder) as here:
-        reasons = here.explain(key, query, **asked.given())
+        reasons = here.explain(key, query, **asked.keywords())
     tell(where.json, reasons, *_reasons(reasons))
 
 
@@ -153,19 +153,19 @@ def _field(value: object) -> str:
 
 
 def list_(
-    *, newest: bool = False, most: int | None = None, full: bool = False, listed: ListFlags = LISTED,
+    *, newest: bool = False, limit: int | None = None, full: bool = False, listed: ListFlags = LISTED,
     where: AllProjectsFlags = ANYWHERE,
 ) -> None:  # fmt: skip
     """Print lessons in the order in which they were stored.
 
     Args:
         newest: the newest first
-        most: so many at most; else all
+        limit: so many at most; else all
         full: print texts as they are, not one line of each
     """
     any_of = False
     with open_scope(where) as here:
-        for lesson in here.list(newest=newest, most=most, **listed.keywords()):
+        for lesson in here.list(newest=newest, limit=limit, **listed.keywords()):
             tell(where.json, lesson, *_lesson(lesson, full))
             any_of = True
     if not any_of:
@@ -213,7 +213,7 @@ def _step(step: Step) -> Iterator[str]:
 
 def facts(
     subject: str | None = None, relation: str | None = None, object: str | None = None, /, *,
-    at: Time = None, known_at: Time = None, history: bool = False, most: int = 1000,
+    at: Time = None, known_at: Time = None, history: bool = False, limit: int = 1000,
     where: AllProjectsFlags = ANYWHERE,
 ) -> None:  # fmt: skip
     """Print the facts that hold, with the time for which they do.
@@ -225,10 +225,10 @@ def facts(
         at: what held at this time; else now
         known_at: by what was known at this time
         history: all that ever held
-        most: so many at most
+        limit: so many at most
     """
     with open_scope(where) as here:
-        found = here.facts(subject, relation, object, at=at, known_at=known_at, history=history, most=most)
+        found = here.facts(subject, relation, object, at=at, known_at=known_at, history=history, limit=limit)
     tell(where.json, found, *map(_fact, found))
     if not found:
         note(where.quiet, "no such fact holds")
@@ -245,7 +245,7 @@ def similar(
     *,
     least_cosine: float = 0.95,
     least_words: float = 0.8,
-    most: int = 100,
+    limit: int = 100,
     where: AllProjectsFlags = ANYWHERE,
 ) -> None:
     """Print pairs of lessons that say nearly the same.
@@ -256,10 +256,10 @@ def similar(
     Args:
         least_cosine: from which cosine of their vectors on
         least_words: from which share of common words on
-        most: so many pairs at most
+        limit: so many pairs at most
     """
     with open_scope(where) as here:
-        pairs = here.similar(least_cosine=least_cosine, least_words=least_words, most=most)
+        pairs = here.similar(least_cosine=least_cosine, least_words=least_words, limit=limit)
     tell(where.json, pairs, *map(_pair, pairs))
     if not pairs:
         note(where.quiet, "no two lessons are so alike")

@@ -106,35 +106,40 @@ def update(key: str, /, *, told: UpdateFlags = CHANGED, where: MemoryFlags = HER
 
 
 def forget(
-    key: str | None = None, /, *, filter: Given = None, everything: bool = False, hard: bool = False,
+    key: str | None = None, /, *, filter: Given = None, all_lessons: bool = False, permanent: bool = False,
     revive: bool = False, dry_run: DryRun = False, yes: bool = False, where: AllProjectsFlags = ANYWHERE,
 ) -> int:  # fmt: skip
-    """Forget a lesson, all that a filter finds, or everything.
+    """Forget a lesson, all that a filter finds, or all.
 
     A lesson that is forgotten is out of recall until it is stored again;
-    --hard and --everything delete. Where more than one would go, this
+    --permanent and --all-lessons delete. Where more than one would go, this
     asks first, or, without a terminal to ask on, wants --yes.
 
     Args:
         key: the lesson
         filter: those that a filter finds, such as topic=home or an
             object of JSON; may be repeated
-        everything: all of the project
-        hard: delete for good
+        all_lessons: all of the project
+        permanent: delete for good
         revive: what a forgotten lesson had superseded holds again
         yes: do not ask
     """
     chosen, several = parse_pairs("--filter", filter), key is None
-    if (key is not None) + (filter is not None) + everything != 1:
-        raise UsageError("forget takes one of: a key, --filter, --everything")
+    if (key is not None) + (filter is not None) + all_lessons != 1:
+        raise UsageError("forget takes one of: a key, --filter, --all-lessons")
     with open_scope(where) as here:
 
         def gone(dry_run: bool) -> int:
             return here.forget(
-                key, filter=chosen, everything=everything, hard=hard, dry_run=dry_run, revive=revive
+                key,
+                filter=chosen,
+                all_lessons=all_lessons,
+                permanent=permanent,
+                dry_run=dry_run,
+                revive=revive,
             )
 
-        verb = "delete" if hard or everything else "forget"
+        verb = "delete" if permanent or all_lessons else "forget"
         if several and not dry_run and not yes and not _agreed(gone(True), where, verb):
             note(where.quiet, "nothing was changed")
             return 1
@@ -206,7 +211,7 @@ def undo_supersede(old: str, /, *, where: MemoryFlags = HERE) -> None:
 
 def fact(
     subject: str, relation: str, object: str, /, *, text: str | None = None, at: Time = None,
-    single: bool = False, reason: str | None = None, source: str | None = None, metadata: Given = None,
+    exclusive: bool = False, reason: str | None = None, source: str | None = None, metadata: Given = None,
     where: MemoryFlags = HERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """State a fact, such as ada "lives in" Lisbon.
@@ -217,7 +222,7 @@ def fact(
         object: what it is said with
         text: the fact in words; else subject, relation and object
         at: from when on it holds; else now
-        single: the subject has one object in this relation: another
+        exclusive: the subject has one object in this relation: another
             that holds then is superseded
         reason: why
         source: key of the lesson that says so
@@ -226,7 +231,7 @@ def fact(
     """
     with open_scope(where, embedder, make=True) as here:
         stated = here.fact(
-            subject, relation, object, at=at, single=single, reason=reason, source=source, text=text,
+            subject, relation, object, at=at, exclusive=exclusive, reason=reason, source=source, text=text,
             metadata=parse_pairs("--metadata", metadata),
         )  # fmt: skip
     instead = f", in the place of {stated.superseded:,}" if stated.superseded else ""

@@ -31,9 +31,12 @@ CUT = 8  # tokens that a text may have more where it is cut off within a word
 
 
 def render(
-    hits: Sequence[Hit], most: int, count: Callable[[str], int] = about_tokens, zone: tzinfo | None = None
+    hits: Sequence[Hit],
+    max_tokens: int,
+    count: Callable[[str], int] = about_tokens,
+    zone: tzinfo | None = None,
 ) -> Context:
-    """Return a context block of the best hits that fit into `most` tokens; empty if no hit fits.
+    """Return a context block of the best hits that fit into `max_tokens`; empty if no hit fits.
 
     Dates are in `zone`, else in UTC. A long lesson is shown by its best passage. A hit that does not fit is
     left out, and the next is tried. Each note is counted once, and a text that cannot fit is counted by its
@@ -41,11 +44,11 @@ def render(
     """
     kept: list[Hit] = []
     notes: list[str] = []
-    left = most - count(_block([]))
+    left = max_tokens - count(_block([]))
     for hit in hits:
         if left <= 0:
             break
-        for told in _tellings(hit, most, count):
+        for told in _tellings(hit, max_tokens, count):
             if _is_longer(told, left, count):
                 continue
             note = _note(len(notes) + 1, hit, told, zone or UTC)
@@ -54,7 +57,9 @@ def render(
                 kept.append(hit)
                 notes.append(note)
                 break
-    while notes and count(_block(notes)) > most:  # a caller's count may give the block more than the sum
+    while (
+        notes and count(_block(notes)) > max_tokens
+    ):  # a caller's count may give the block more than the sum
         kept.pop()
         notes.pop()
     text = _block(notes) if notes else ""

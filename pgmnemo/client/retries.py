@@ -36,17 +36,17 @@ CALLER_ERRORS = ("22", "23", "0A", "54", "42", "21")  # classes that say the cal
 
 
 class RetryTimer:
-    """The tries of one call, for at most `patience` seconds; messages call the database `where`."""
+    """The tries of one call, for at most `retry_timeout` seconds; messages call the database `where`."""
 
     def __init__(
         self,
-        patience: float,
+        retry_timeout: float,
         where: str = "the database",
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._clock, self._chance, self._where = clock, chance, where
-        self._end = clock() + patience
+        self._end = clock() + retry_timeout
         self._limit = FIRST
         self.unsure = False  # whether a try before may have been done, its answer lost
 
@@ -98,7 +98,7 @@ def client_error(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoE
 
     state, said = error.sqlstate, _sentence(error)
     if state in ("40001", "40P01"):
-        return ConflictError(f"others wrote the same until patience ended ({said}); try again", state)
+        return ConflictError(f"others wrote the same until the retries ended ({said}); try again", state)
     if is_lost(error):
         unknown = "; whether it was stored is not known: look, or add with a key, which may be sent again"
         mend = "try again" if repeatable else f"nothing is sent twice without a key{unknown}"

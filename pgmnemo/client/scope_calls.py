@@ -85,14 +85,13 @@ class RecallOptions:
     since: datetime | None = None
     until: datetime | None = None
     filter: Mapping[str, Any] | None = None
-    windows: Sequence[tuple[datetime, datetime]] | None = None
+    time_ranges: Sequence[tuple[datetime, datetime]] | None = None
     as_of: datetime | None = None
     valid_at: datetime | None = None
     known_at: datetime | None = None
-    floor: float | None = None
+    min_fit: float | None = None
     duplicates: bool = False
     mode: str | None = None
-    now: datetime | None = None
 
     @classmethod
     def from_arguments(cls, given: Mapping[str, Any]) -> RecallOptions:
@@ -104,16 +103,15 @@ class RecallOptions:
         return {
             "embedding": row, "query_text": query, "k": self.k, "role": self.role, "mode": self.mode,
             "filter": filter_document(self.filter, since=self.since, until=self.until),
-            "as_of": checked_time(self.as_of or self.now, "as_of" if self.as_of else "now"),
+            "as_of": checked_time(self.as_of, "as_of"),
             "valid_at": checked_time(self.valid_at, "valid_at"),
             "known_at": checked_time(self.known_at, "known_at"),
-            "windows": _multirange(self.windows),
+            "windows": _multirange(self.time_ranges),
         }  # fmt: skip
 
     def with_time_zone(self, call: Call[Rows]) -> Call[Rows]:
-        """Return the call, by the days of the zone of its `now`: a timestamp of PostgreSQL keeps none."""
-        now = self.as_of or self.now
-        zone = None if now is None else zone_of(now)
+        """Return the call, by the days of the zone of its `as_of`: a timestamp of PostgreSQL keeps none."""
+        zone = None if self.as_of is None else zone_of(self.as_of)
         return call if zone is None else replace(call, settings=(("time_zone", zone),))
 
 
@@ -163,8 +161,10 @@ def recall(
     weights: Mapping[str, float],
 ) -> Call[list[Hit]]:
     """Return the call for the best lessons for a question; `weights` explain their scores."""
+    if asked.min_fit is not None and not 0 <= asked.min_fit <= 1:
+        raise UsageError(f"min_fit is {asked.min_fit:g}, but must be from 0 to 1")
     given = asked.sql_arguments(query, row)
-    given |= {"floor": asked.floor, "duplicates": asked.duplicates or None}
+    given |= {"floor": asked.min_fit, "duplicates": asked.duplicates or None}
     call = calls.recall(tenant, project_id=project, columns=HIT_COLUMNS, **given)
     return asked.with_time_zone(call).map(lambda rows: _hits(rows, weights))
 
@@ -341,7 +341,7 @@ def list_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that the extension's `list` and `count` share, from the `locals()` of a verb."""
     chosen = {name: given[name] for name in ("since", "until", "role", "topic")}
     return {
-        "filter": filter_document(given["filter"], **chosen), "everything": given["everything"] or None,
+        "filter": filter_document(given["filter"], **chosen), "everything": given["include_inactive"] or None,
         **{name: checked_time(given[name], name) for name in ("valid_at", "known_at")},
     }  # fmt: skip
 
@@ -418,16 +418,16 @@ def checked_time(value: datetime | None, name: str) -> Any:
     return value
 
 
-def _multirange(windows: Iterable[tuple[datetime, datetime]] | None) -> str | None:
+def _multirange(time_ranges: Iterable[tuple[datetime, datetime]] | None) -> str | None:
     """Return a multirange as text."""
-    if windows is None:
+    if time_ranges is None:
         return None
     told = []
-    for window in windows:
-        if not isinstance(window, tuple | list) or len(window) != 2:
-            raise UsageError("windows are pairs of two times, from and to, such as [(start, end)]")
-        first, last = (checked_time(one, "a time of windows") for one in window)
+    for given in time_ranges:
+        if not isinstance(given, tuple | list) or len(given) != 2:
+            raise UsageError("time_ranges are pairs of two times, from and to, such as [(start, end)]")
+        first, last = (checked_time(one, "a time of time_ranges") for one in given)
         if first is not None and last is not None and first > last:
-            raise UsageError(f"a window ends before it begins: {first.isoformat()} to {last.isoformat()}")
+            raise UsageError(f"a time range ends before it begins: {first.isoformat()} to {last.isoformat()}")
         told.append(f"[{first.isoformat() if first else ''},{last.isoformat() if last else ''})")
     return f"{{{','.join(told)}}}"

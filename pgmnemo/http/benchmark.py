@@ -86,7 +86,7 @@ def build_app(memory: AsyncMemory) -> Starlette:
         return json_response({"results": results})
 
     async def reset(request: Request) -> Response:
-        return json_response({"deleted": await of(request).forget(everything=True)})
+        return json_response({"deleted": await of(request).forget(all_lessons=True)})
 
     async def wait(request: Request) -> Response:
         return json_response({"status": "ok"})

@@ -38,7 +38,7 @@ class HttpVerb:
     """A verb of the HTTP interface. `answer` is the type of the response; the function `told` makes it from
     the verb's result and arguments.
 
-    `example` is a body; `lines` marks a response of JSON lines, which is sent in parts. `most` bounds whole
+    `example` is a body; `lines` marks a response of JSON lines, which is sent in parts. `limits` bounds whole
     numbers, from 1 up.
     """
 
@@ -128,7 +128,7 @@ VERBS = [
     HttpVerb("context", response_type(Context, hits=_list_of(HIT)), {"query": "cat", "max_tokens": 500},
              _context, limits={"k": 100, "max_tokens": 20_000}),
     HttpVerb("get", response_type(Lesson), {"key": "move"}, _existing_lesson),
-    HttpVerb("list", _list_of(response_type(Lesson)), {"newest": True, "most": 20}),
+    HttpVerb("list", _list_of(response_type(Lesson)), {"newest": True, "limit": 20}),
     HttpVerb("count", response_type(Count), {"role": "user"}),
     HttpVerb("update", OUTCOME, {"key": "move", "importance": 5}, _outcome),
     HttpVerb("forget", _object("Forgotten", lessons=int, dry_run=bool), {"key": "cat", "dry_run": True},
@@ -137,7 +137,7 @@ VERBS = [
     HttpVerb("undo_supersede", _object("Undone", key=str, undone=bool), {"old": "move"},
              lambda found, asked: {"key": asked["old"], "undone": found}),
     HttpVerb("timeline", _list_of(response_type(Step)), {"key": "move"}),
-    HttpVerb("fact", response_type(FactResult), {**SAID, "single": True}),
+    HttpVerb("fact", response_type(FactResult), {**SAID, "exclusive": True}),
     HttpVerb("facts", _list_of(response_type(Fact)), {"subject": "ada"}),
     HttpVerb("end_fact", _object("Ended", facts=int), SAID, _named("facts")),
     HttpVerb("link", _object("Linked", outcome=str), LINK, _named("outcome")),

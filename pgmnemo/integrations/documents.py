@@ -94,15 +94,15 @@ class DocumentStore:
         for some in batches(keys):
             await self.delete_matching(any_of(ID, some))
         for key in await await_answer(self.scope.known(keys)):
-            await await_answer(self.scope.forget(key, hard=True))
+            await await_answer(self.scope.forget(key, permanent=True))
 
     async def delete_matching(self, conditions: Condition | None) -> None:
         """Delete the lessons with matching metadata permanently; raise UsageError without conditions."""
-        await await_answer(self.scope.forget(filter=memory_filter(conditions) or {}, hard=True))
+        await await_answer(self.scope.forget(filter=memory_filter(conditions) or {}, permanent=True))
 
     async def clear(self) -> None:
         """Delete all lessons of the project."""
-        await await_answer(self.scope.forget(everything=True))
+        await await_answer(self.scope.forget(all_lessons=True))
 
     async def recall(
         self,

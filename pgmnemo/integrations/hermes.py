@@ -305,7 +305,7 @@ class _SharedMemory:
 
     def _open(self) -> None:
         place, embedder = self._at
-        self._memory = Memory.open(place, embedder=embedder, patience=PATIENCE)
+        self._memory = Memory.open(place, embedder=embedder, retry_timeout=PATIENCE)
 
     def _tried(self, what: str, job: Callable[..., object], *given: Any) -> bool:
         """Run a job with retries while the database is away; return False if it is still away at the end."""

@@ -69,10 +69,10 @@ def hook(
             scope = (memory, tenant, project or _folder(event))
             if act == "save":
                 transcript = _transcript(event)
-                with _scope(*scope, embedder=embedder, patience=seconds / 2) as here:
+                with _scope(*scope, embedder=embedder, retry_timeout=seconds / 2) as here:
                     save(here, transcript)
             elif not _is_empty(memory):
-                with _scope(*scope, embedder="none", patience=seconds / 2) as here:
+                with _scope(*scope, embedder="none", retry_timeout=seconds / 2) as here:
                     print(here.context(max_tokens=max_tokens).text, end="", flush=True)
     except KeyboardInterrupt:
         _tell(act, f"it was cut off, within {seconds:g} seconds; what is missing is saved the next time")
@@ -141,13 +141,13 @@ def _is_empty(memory: str | None) -> bool:
 
 @contextmanager
 def _scope(
-    memory: str | None, tenant: str, project: str, *, embedder: str, patience: float
+    memory: str | None, tenant: str, project: str, *, embedder: str, retry_timeout: float
 ) -> Iterator[Scope]:
     from pgmnemo import Memory
     from pgmnemo.client.naming import parse_name
 
     made_of = None if embedder == "none" else embedder
-    with Memory.open(memory, embedder=made_of, connections=1, patience=patience) as opened:
+    with Memory.open(memory, embedder=made_of, connections=1, retry_timeout=retry_timeout) as opened:
         yield opened.tenant(parse_name(tenant)).project(parse_name(project))
 
 

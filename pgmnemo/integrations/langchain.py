@@ -133,8 +133,8 @@ class PgmnemoVectorStore(VectorStore):
         **asked: Any,
     ) -> list[tuple[Document, float]]:
         """Return the k best with their scores, the higher the better: in mode `vector` the cosine, -1 to 1,
-        else the hit's `fit`, 0 to 1. `asked`: role, since, until, as_of, valid_at, known_at, floor, windows
-        of recall.
+        else the hit's `fit`, 0 to 1. `asked`: role, since, until, as_of, valid_at, known_at, min_fit,
+        time_ranges of recall.
         """
         mode = mode or self._mode
         vector = await self._question(query, mode)
@@ -251,7 +251,7 @@ class PgmnemoVectorStore(VectorStore):
             raise UsageError(
                 "this needs vectors: give the store an embedding, or open the memory with an embedder"
             )
-        width = self._documents.scope._memory._embedding.dimensions
+        width = self._documents.scope._memory._embedder.dimensions
         return [random_vector(text, width) if rows[text] is None else rows[text] for text in texts]
 
     async def _marginal(
@@ -271,8 +271,8 @@ class PgmnemoRetriever(BaseRetriever):
     """A retriever that recalls from a memory; `invoke` also takes `k` and the other fields.
 
     scope: of a tenant or of one project. embedding: as of the store. mode: hybrid, vector or keyword. filter:
-    of metadata, as of the store. asked: role, since, until, as_of, valid_at, known_at, floor, windows of
-    recall.
+    of metadata, as of the store. asked: role, since, until, as_of, valid_at, known_at, min_fit,
+    time_ranges of recall.
     """
 
     scope: Any = Field(exclude=True)

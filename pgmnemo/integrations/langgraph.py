@@ -262,7 +262,7 @@ class PgmnemoStore(BaseStore):
         for (key,) in (yield from self._rows(stored, ("external_id",), "superseded_at IS NOT NULL")):
             yield methodcaller("undo_supersede", key)  # a put item is current, even after a supersession
         for key in deleted:
-            yield methodcaller("forget", key, hard=True)
+            yield methodcaller("forget", key, permanent=True)
 
     def _lesson(self, op: PutOp) -> records.Item:
         value = json_value(op.value, "a value")

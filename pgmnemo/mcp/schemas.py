@@ -54,7 +54,7 @@ class FilteredRequest(ToolRequest, kw_only=True, frozen=True):
 class QuestionRequest(FilteredRequest, kw_only=True, frozen=True):
     valid_at: Annotated[JsonTime | None, described("what held at this time, instead of now")] = None
     known_at: Annotated[JsonTime | None, described("by what was known at this time, instead of now")] = None
-    floor: (
+    min_fit: (
         Annotated[float, described("leave out what fits the question less than this, 0 to 1", ge=0, le=1)]
         | None
     ) = None
@@ -65,7 +65,7 @@ class FactArgument(Struct, frozen=True, forbid_unknown_fields=True):
     subject: Annotated[Word, described("of whom or what, such as Ada")]
     relation: Annotated[Word, described("what is said, such as lives in")]
     object: Annotated[Word, described("with what, such as Lisbon")]
-    single: Annotated[
+    exclusive: Annotated[
         bool, described("the subject has only one such object: a former one ends when this one begins")
     ] = False
 
@@ -124,7 +124,9 @@ class ContextRequest(QuestionRequest, kw_only=True, frozen=True):
 
 class ForgetRequest(FilteredRequest, kw_only=True, frozen=True):
     key: Key | None = None
-    hard: Annotated[bool, described("delete for good; else it is out of recall, but can come back")] = False
+    permanent: Annotated[bool, described("delete for good; else it is out of recall, but can come back")] = (
+        False
+    )
     dry_run: Annotated[bool, described("only say how many it would be")] = False
 
 
@@ -148,7 +150,7 @@ class FactsRequest(ToolRequest, kw_only=True, frozen=True):
     at: Annotated[JsonTime | None, described("what held at this time, instead of now")] = None
     known_at: Annotated[JsonTime | None, described("by what was known at this time, instead of now")] = None
     history: Annotated[bool, described("all that ever held")] = False
-    most: Annotated[int, described("facts at most", ge=1, le=500)] = 100
+    limit: Annotated[int, described("facts at most", ge=1, le=500)] = 100
 
 
 class LinkRequest(ToolRequest, kw_only=True, frozen=True):
@@ -160,9 +162,9 @@ class LinkRequest(ToolRequest, kw_only=True, frozen=True):
 
 class ListRequest(FilteredRequest, kw_only=True, frozen=True):
     key: Annotated[Key | None, described("this one alone, with its whole text")] = None
-    most: Annotated[int, described("memories at most", ge=1, le=200)] = 20
+    limit: Annotated[int, described("memories at most", ge=1, le=200)] = 20
     oldest: Annotated[bool, described("the oldest first, not the newest")] = False
-    everything: Annotated[bool, described("forgotten, superseded and expired ones, too")] = False
+    include_inactive: Annotated[bool, described("forgotten, superseded and expired ones, too")] = False
 
 
 class SimilarMemory(Struct, omit_defaults=True):

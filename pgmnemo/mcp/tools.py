@@ -99,7 +99,7 @@ async def remember(scope: AsyncScope, asked: of.RememberRequest) -> Answer:
     is only of this moment, and not for what recall or context gave. With `fact`, what may change (where
     somebody lives) ends by itself when the next one is told. Gives the key.
     Example: {"text": "Ada moved to Lisbon in May 2026.", "topic": "home",
-    "fact": {"subject": "Ada", "relation": "lives in", "object": "Lisbon", "single": true}}
+    "fact": {"subject": "Ada", "relation": "lives in", "object": "Lisbon", "exclusive": true}}
     """
     also = {name: getattr(asked, name) for name in ("role", "topic", "importance", "expires_at")}
     if asked.fact is None:
@@ -115,7 +115,7 @@ async def remember(scope: AsyncScope, asked: of.RememberRequest) -> Answer:
         raise UsageError("a fact gets its key from its subject, relation and object; leave out key")
     fact = asked.fact
     stated = await scope.fact(
-        fact.subject, fact.relation, fact.object, at=asked.at, single=fact.single,
+        fact.subject, fact.relation, fact.object, at=asked.at, exclusive=fact.exclusive,
         text=without_blocks(asked.text).strip() or None,
         metadata=asked.metadata,
     )  # fmt: skip
@@ -176,9 +176,9 @@ async def forget(scope: AsyncScope, asked: of.ForgetRequest) -> Answer:
     if asked.key is not None:
         if among:
             raise UsageError(f"forget takes a key, or {', '.join(among)}; leave out one of both")
-        number = await scope.forget(asked.key, hard=asked.hard, dry_run=asked.dry_run)
+        number = await scope.forget(asked.key, permanent=asked.permanent, dry_run=asked.dry_run)
     elif among:
-        number = await scope.forget(filter=among, hard=asked.hard, dry_run=asked.dry_run)
+        number = await scope.forget(filter=among, permanent=asked.permanent, dry_run=asked.dry_run)
     else:
         raise UsageError("forget needs a key, a topic, a role or a time; say which memories are meant")
     told = f"{'would forget' if asked.dry_run else 'forgot'} {number:,} memor{'y' if number == 1 else 'ies'}"
@@ -220,7 +220,7 @@ async def facts(scope: AsyncScope, asked: of.FactsRequest) -> Answer:
     """
     found = await scope.facts(
         asked.subject, asked.relation, asked.object, at=asked.at, known_at=asked.known_at,
-        history=asked.history, most=asked.most,
+        history=asked.history, limit=asked.limit,
     )  # fmt: skip
     return of.FactsAnswer([tool_record(fact, of.StoredFact) for fact in found]), ""
 
@@ -240,13 +240,14 @@ async def list_(scope: AsyncScope, asked: of.ListRequest) -> Answer:
     """List memories by topic, role or time, the newest first, or read the whole text of one by its key. Call
     it to look through what there is; to answer a question, recall is better. Gives the memories as quoted
     data.
-    Example: {"topic": "home", "most": 10}
+    Example: {"topic": "home", "limit": 10}
     """
     if asked.key is not None:
         held = await scope.get(asked.key)
         return of.ListAnswer([] if held is None else [tool_record(held, of.ListedMemory, most=MAX_WHOLE)]), ""
     chosen = {
-        name: getattr(asked, name) for name in ("topic", "role", "since", "until", "most", "everything")
+        name: getattr(asked, name)
+        for name in ("topic", "role", "since", "until", "limit", "include_inactive")
     }
     lessons = scope.list(newest=not asked.oldest, **chosen)
     return of.ListAnswer([tool_record(lesson, of.ListedMemory) async for lesson in lessons]), ""
@@ -267,6 +268,6 @@ def _filter_of(asked: of.FilteredRequest) -> dict[str, Any]:
 
 def _recall_keywords(asked: of.QuestionRequest) -> dict[str, Any]:
     """Return the keywords of a recall."""
-    names = ("role", "since", "until", "valid_at", "known_at", "floor", "duplicates")
+    names = ("role", "since", "until", "valid_at", "known_at", "min_fit", "duplicates")
     told = {name: getattr(asked, name) for name in names}
     return {**told, "filter": None if asked.topic is None else {"topic": asked.topic}}

@@ -44,7 +44,7 @@ def test_what_is_lost_or_wrong_is_told() -> None:
             scope = memory.tenant("ada").project(PROJECT)
             scope.add_many(Item(text_of(key), key, at=moment(key)) for key in keys)
             assert not judge(fresh, "judged", "ada", known, fresh)
-            scope.forget("k3", hard=True)
+            scope.forget("k3", permanent=True)
             scope.add("another", key="k4")
             scope.add("another", key="k33")
             for statement in SPOILT:

@@ -26,7 +26,7 @@ class Agent:
         return [step.text for step in self.of(user).timeline(found.key)]
 
     def forget(self, user):
-        self.memory.tenant(user).forget(everything=True)
+        self.memory.tenant(user).forget(all_lessons=True)
 
     def close(self):
         self.memory.close()

@@ -38,7 +38,7 @@ class OpenedDatabase:
 
 
 async def open_database(
-    given: object, settings: Mapping[str, str], connections: int, patience: float, progress: Progress
+    given: object, settings: Mapping[str, str], connections: int, retry_timeout: float, progress: Progress
 ) -> OpenedDatabase:
     """Open a resolved place; stop a server that this started if its database cannot be used."""
     if not 1 <= connections <= 1000:
@@ -48,11 +48,11 @@ async def open_database(
             partial(EmbeddedServer.open, given, progress=progress), undo=EmbeddedServer.close
         )
         own = AsyncInternalPool(server.conninfo, connections, server)
-        return await _probed(own, settings, patience, f"the memory in {given}", folder=True)
+        return await _probed(own, settings, retry_timeout, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
         source: AsyncConnectionSource = AsyncInternalPool(given, connections)
         return await _probed(
-            source, {**GATE_OFF, **settings}, patience, f"the database at {dsn_label(given)}"
+            source, {**GATE_OFF, **settings}, retry_timeout, f"the database at {dsn_label(given)}"
         )
     if isinstance(given, AsyncConnection):
         source = AsyncBorrowedConnection(given)
@@ -63,13 +63,13 @@ async def open_database(
             f"{type(given).__name__} does not go with this memory: Memory takes a Connection or a "
             "ConnectionPool, AsyncMemory an AsyncConnection or an AsyncConnectionPool"
         )
-    return await _probed(source, {**GATE_OFF, **settings}, patience, "the given database")
+    return await _probed(source, {**GATE_OFF, **settings}, retry_timeout, "the given database")
 
 
 async def _probed(
     source: AsyncConnectionSource,
     settings: Mapping[str, str],
-    patience: float,
+    retry_timeout: float,
     where: str,
     *,
     folder: bool = False,
@@ -77,7 +77,7 @@ async def _probed(
     """Probe the database and return it. A folder's server that dies meanwhile is waited for; an address that
     does not answer is refused.
     """
-    waits = patience if folder else 0.0
+    waits = retry_timeout if folder else 0.0
     first = AsyncExecutor(source, {}, waits, where, remedy="start it, or correct the DSN")
     try:
         opened = await first.call(probe(where, default_version()))
@@ -86,5 +86,5 @@ async def _probed(
         raise
     if isinstance(source, AsyncInternalPool):
         source.enable_prepared(opened.backend_pid)
-    channel = AsyncExecutor(source, settings, patience, where)
+    channel = AsyncExecutor(source, settings, retry_timeout, where)
     return OpenedDatabase(channel, opened, where, opened.role if folder else "")

@@ -39,7 +39,7 @@ class AsyncTypedCursor(AsyncCursor[tuple[Any, ...]]):
 
 class AsyncExecutor:
     """Calls over a source of connections. `settings` of pgmnemo apply to each call; retries take at most
-    `patience` seconds.
+    `retry_timeout` seconds.
 
     Messages call the database `where`; `remedy` is the advice if it cannot be reached. Without `client_types`
     values use the connection's own types, such as those of NumPy and pgvector.
@@ -49,13 +49,13 @@ class AsyncExecutor:
         self,
         source: AsyncConnectionSource,
         settings: Mapping[str, str],
-        patience: float,
+        retry_timeout: float,
         where: str,
         remedy: str = "start it, or wait",
         *,
         client_types: bool = True,
     ) -> None:
-        self.source, self.settings, self.patience, self.where = source, settings, patience, where
+        self.source, self.settings, self.retry_timeout, self.where = source, settings, retry_timeout, where
         self._mend, self._ours, self._loop = remedy, client_types, current_loop()
 
     async def call(self, call: Call[Answer], more: Mapping[str, str] = NO_SETTINGS) -> Answer:
@@ -88,7 +88,7 @@ class AsyncExecutor:
         self, work: Callable[[AsyncConnection[Any]], Any], repeatable: bool, *, whole: bool
     ) -> Any:
         self.check_loop()
-        attempts = RetryTimer(self.patience, self.where)
+        attempts = RetryTimer(self.retry_timeout, self.where)
         while True:
             try:
                 async with self.source.connection() as connection:

@@ -62,7 +62,7 @@ class AsyncMemory:
         embedder: Any = embedders.LOCAL,
         settings: Mapping[str, object] | None = None,
         connections: int = 8,
-        patience: float = 30.0,
+        retry_timeout: float = 30.0,
         tracer: Any = None,
         trace_texts: bool = False,
         progress: Progress = QUIET,
@@ -76,7 +76,7 @@ class AsyncMemory:
             pair of them (questions, documents), an object with `embed_documents` and `embed_query`
             (`pgmnemo.client.embedder_forms`), or None: words alone.
         settings: of pgmnemo, such as {"assistant_weight": 1}, for each call of this memory.
-        connections: most that are open at once. patience: seconds in which a call is tried again.
+        connections: most that are open at once. retry_timeout: seconds in which a call is tried again.
         tracer: of OpenTelemetry; `trace_texts` puts questions and answers into its spans.
 
         UsageError for what cannot be meant, DatabaseError where there is no such database, EmbedderError for
@@ -86,7 +86,9 @@ class AsyncMemory:
 
         embedding = embedders.memory_embedder(embedder)
         given = {name: str(value) for name, value in (settings or {}).items()}
-        start = await connect.open_database(resolve_location(place), given, connections, patience, progress)
+        start = await connect.open_database(
+            resolve_location(place), given, connections, retry_timeout, progress
+        )
         memory = cls(
             start.executor, start.server, embedding, start.place, start.role, Tracing(tracer, trace_texts)
         )

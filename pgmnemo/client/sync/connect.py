@@ -39,7 +39,7 @@ class OpenedDatabase:
 
 
 def open_database(
-    given: object, settings: Mapping[str, str], connections: int, patience: float, progress: Progress
+    given: object, settings: Mapping[str, str], connections: int, retry_timeout: float, progress: Progress
 ) -> OpenedDatabase:
     """Open a resolved place; stop a server that this started if its database cannot be used."""
     if not 1 <= connections <= 1000:
@@ -49,10 +49,10 @@ def open_database(
             partial(EmbeddedServer.open, given, progress=progress), undo=EmbeddedServer.close
         )
         own = InternalPool(server.conninfo, connections, server)
-        return _probed(own, settings, patience, f"the memory in {given}", folder=True)
+        return _probed(own, settings, retry_timeout, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
         source: ConnectionSource = InternalPool(given, connections)
-        return _probed(source, {**GATE_OFF, **settings}, patience, f"the database at {dsn_label(given)}")
+        return _probed(source, {**GATE_OFF, **settings}, retry_timeout, f"the database at {dsn_label(given)}")
     if isinstance(given, Connection):
         source = BorrowedConnection(given)
     elif is_pool(given):
@@ -62,13 +62,13 @@ def open_database(
             f"{type(given).__name__} does not go with this memory: Memory takes a Connection or a "
             "ConnectionPool, Memory an Connection or an ConnectionPool"
         )
-    return _probed(source, {**GATE_OFF, **settings}, patience, "the given database")
+    return _probed(source, {**GATE_OFF, **settings}, retry_timeout, "the given database")
 
 
 def _probed(
     source: ConnectionSource,
     settings: Mapping[str, str],
-    patience: float,
+    retry_timeout: float,
     where: str,
     *,
     folder: bool = False,
@@ -76,7 +76,7 @@ def _probed(
     """Probe the database and return it. A folder's server that dies meanwhile is waited for; an address that
     does not answer is refused.
     """
-    waits = patience if folder else 0.0
+    waits = retry_timeout if folder else 0.0
     first = Executor(source, {}, waits, where, remedy="start it, or correct the DSN")
     try:
         opened = first.call(probe(where, default_version()))
@@ -85,5 +85,5 @@ def _probed(
         raise
     if isinstance(source, InternalPool):
         source.enable_prepared(opened.backend_pid)
-    channel = Executor(source, settings, patience, where)
+    channel = Executor(source, settings, retry_timeout, where)
     return OpenedDatabase(channel, opened, where, opened.role if folder else "")

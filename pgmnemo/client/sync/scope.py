@@ -101,7 +101,6 @@ class Scope:
         clear: Sequence[str] | None = None,
         language: str | None = None,
         similar: bool | int = False,
-        now: datetime | None = None,
     ) -> AddResult:
         """Store a text, or a conversation as one lesson, and say what became of it.
 
@@ -110,7 +109,7 @@ class Scope:
         comes after the project's last one, as a turn of its conversation; any other gets a key of its own.
         `language` is what its words are cut by: a code such as `de`, a text search configuration of
         PostgreSQL, or `auto`, which recognizes it (None: the setting text_config, which is auto).
-        `at` is when it happened (`now` stands for it, and of a turn without either the present). A block of
+        `at` is when it happened (None, for a turn: the present). A block of
         `context` is taken out of a text, and without a key a text that repeats a lesson of one, and that no
         user says, is not stored again: an `echo`. `similar` (True: 5, or how many) names the lessons of the
         project that say nearly the same or share the subject, so that the caller can `supersede` one.
@@ -119,7 +118,7 @@ class Scope:
         LostError where the connection went and nobody knows whether a text without a key was stored.
         """
         item = Item(
-            text, key, role, topic, importance, metadata, at or now, expires_at, commit_sha, artifact_hash,
+            text, key, role, topic, importance, metadata, at, expires_at, commit_sha, artifact_hash,
             verified_at, position, passages, vector, passage_vectors, language,
         )  # fmt: skip
         with self._span("upsert_memory" if key else "create_memory") as span:
@@ -128,14 +127,14 @@ class Scope:
             span.record(added.key)
             return replace(added, similar=found) if found and added.outcome != "echo" else added
 
-    def _similar_lessons(self, item: Item, most: int) -> tuple[SimilarLesson, ...]:
+    def _similar_lessons(self, item: Item, limit: int) -> tuple[SimilarLesson, ...]:
         """Return the lessons of the project that say nearly the same as an item, or share its subject."""
-        if most == 0:
+        if limit == 0:
             return ()
         text = staging.item_text(item, embed_plan.meter_of(self._memory._embedder)).text
-        asked = RecallOptions(k=most + 1, floor=scope_calls.MIN_SIMILAR_FIT)
+        asked = RecallOptions(k=limit + 1, min_fit=scope_calls.MIN_SIMILAR_FIT)
         hits = self._recall(text[: scope_calls.MAX_SIMILAR_TEXT], item.vector, asked)
-        others = [hit for hit in hits if hit.key != item.key][:most]
+        others = [hit for hit in hits if hit.key != item.key][:limit]
         return tuple(SimilarLesson(hit.key, hit.text, hit.at, hit.fit) for hit in others)
 
     def _add(self, item: Item, clear: Sequence[str] | None) -> AddResult:
@@ -169,7 +168,7 @@ class Scope:
         *,
         batch: int = 500,
         progress: Progress = QUIET,
-        now: datetime | None = None,
+        at: datetime | None = None,
     ) -> BatchResult:
         """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
 
@@ -185,7 +184,7 @@ class Scope:
             for some in progress.track(staging.item_batches(items, batch), "batches of lessons"):
                 rest = self._without_context(some)
                 try:
-                    outcomes.update(self._store_batch(project, rest, now))
+                    outcomes.update(self._store_batch(project, rest, at))
                 except PgmnemoError as error:
                     done = outcomes.total()
                     error.add_note(
@@ -197,13 +196,13 @@ class Scope:
         return BatchResult(dict(+outcomes))
 
     def _store_batch(
-        self, project: UUID, items: Sequence[Item], now: datetime | None, maker: EmbedderRecord | None = None
+        self, project: UUID, items: Sequence[Item], at: datetime | None, maker: EmbedderRecord | None = None
     ) -> dict[str, int]:
         """Store one batch through the staging table, in one transaction; `maker` is the embedder of given
         vectors.
         """
         staging.check_items(items)
-        told = [replace(item, at=item.at or now) for item in items]
+        told = [replace(item, at=item.at or at) for item in items]
         rows = [
             staging.staging_row(project, item, whole, vectors, self._vector_oid, self._width)
             for item, (whole, vectors) in zip(told, self._with_vectors(told, maker), strict=True)
@@ -275,39 +274,39 @@ class Scope:
         key: str | None = None,
         *,
         filter: Mapping[str, Any] | None = None,
-        everything: bool = False,
-        hard: bool = False,
+        all_lessons: bool = False,
+        permanent: bool = False,
         dry_run: bool = False,
         revive: bool = False,
     ) -> int:
-        """Forget one lesson, all that match a filter, or everything of the scope; how many.
+        """Forget one lesson, all that match a filter, or all of the scope; how many.
 
-        A lesson that is forgotten is out of recall until it is stored again; `hard` and `everything` delete.
-        `dry_run` counts alone. `revive`: what a forgotten lesson had superseded holds again.
+        A lesson that is forgotten is out of recall until it is stored again; `permanent` and `all_lessons`
+        delete. `dry_run` counts alone. `revive`: what a forgotten lesson had superseded holds again.
         """
-        if (key is not None) + (filter is not None) + everything != 1:
-            raise UsageError("forget takes one of: a key, filter=…, everything=True")
+        if (key is not None) + (filter is not None) + all_lessons != 1:
+            raise UsageError("forget takes one of: a key, filter=…, all_lessons=True")
         with self._span("delete_memory", key):
             if key is not None:
-                return self._forget_one(key, hard, dry_run, revive)
-            if everything:
+                return self._forget_one(key, permanent, dry_run, revive)
+            if all_lessons:
                 return self._forget_all(dry_run)
             call = calls.forget_matching(
-                self.tenant_id, filter_document(filter) or "{}", self.project_id, hard=hard, dry_run=dry_run,
-                revive=revive,
+                self.tenant_id, filter_document(filter) or "{}", self.project_id, hard=permanent,
+                dry_run=dry_run, revive=revive,
             )  # fmt: skip
             return self._call(replace(call, repeatable=dry_run))
 
-    def _forget_one(self, key: str, hard: bool, dry_run: bool, revive: bool) -> int:
+    def _forget_one(self, key: str, permanent: bool, dry_run: bool, revive: bool) -> int:
         project = self._require_project()
         if dry_run:
             found = self.get(key)
-            return int(found is not None and (hard or found.active))
-        gone: bool = self._call(calls.forget(self.tenant_id, project, key, hard=hard, revive=revive))
+            return int(found is not None and (permanent or found.active))
+        gone: bool = self._call(calls.forget(self.tenant_id, project, key, hard=permanent, revive=revive))
         return int(gone)
 
     def _forget_all(self, dry_run: bool) -> int:
-        every = (self.count(everything=True)).lessons
+        every = (self.count(include_inactive=True)).lessons
         if dry_run:
             return every
         gone = self._call(calls.forget_all(self.tenant_id, self.project_id))
@@ -331,24 +330,23 @@ class Scope:
         since: datetime | None = None,
         until: datetime | None = None,
         filter: Mapping[str, Any] | None = None,
-        windows: Sequence[tuple[datetime, datetime]] | None = None,
+        time_ranges: Sequence[tuple[datetime, datetime]] | None = None,
         as_of: datetime | None = None,
         valid_at: datetime | None = None,
         known_at: datetime | None = None,
-        floor: float | None = None,
+        min_fit: float | None = None,
         duplicates: bool = False,
         mode: str | None = None,
         vector: Sequence[float] | None = None,
-        now: datetime | None = None,
     ) -> list[Hit]:
         """Return the `k` lessons that answer a question best, best first.
 
-        role, since, until, filter: which lessons may answer. windows: the times that the question means,
-        pairs of from and to. as_of: the present of the question (`now` says the same). valid_at: what held
-        then. known_at: by what was known then. floor: leaves out what fits less, 0 to 1. duplicates: lessons
-        that differ in case, blanks or punctuation alone are hits of their own, not one hit, the newest. mode:
-        hybrid, keyword or vector. vector: the question's own, in a memory without an embedder. A lesson that
-        only repeats the question ranks last.
+        role, since, until, filter: which lessons may answer. time_ranges: the times that the question means,
+        pairs of from and to. as_of: the present of the question. valid_at: what held then. known_at: by what
+        was known then. min_fit: leaves out what fits less, 0 to 1. duplicates: lessons that differ in case,
+        blanks or punctuation alone are hits of their own, not one hit, the newest. mode: hybrid, keyword or
+        vector. vector: the question's own, in a memory without an embedder. A lesson that only repeats the
+        question ranks last.
         """
         return self._recall(query, vector, RecallOptions.from_arguments(locals()))
 
@@ -399,15 +397,14 @@ class Scope:
         since: datetime | None = None,
         until: datetime | None = None,
         filter: Mapping[str, Any] | None = None,
-        windows: Sequence[tuple[datetime, datetime]] | None = None,
+        time_ranges: Sequence[tuple[datetime, datetime]] | None = None,
         as_of: datetime | None = None,
         valid_at: datetime | None = None,
         known_at: datetime | None = None,
-        floor: float | None = None,
+        min_fit: float | None = None,
         duplicates: bool = False,
         mode: str | None = None,
         vector: Sequence[float] | None = None,
-        now: datetime | None = None,
     ) -> Context:
         """Return what a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
 
@@ -420,16 +417,15 @@ class Scope:
         scope_calls.checked_int(max_tokens, "max_tokens", 1, scope_calls.MAX_TOKENS)
         asked = RecallOptions.from_arguments(locals())
         hits = [hit for hit in self._recall(query, vector, asked) if not hit.repeats_question]
-        present = asked.as_of or asked.now
-        zone = present.tzinfo if present else None
+        zone = asked.as_of.tzinfo if asked.as_of else None
         found: Context = run_blocking(self._render_context, hits, max_tokens, count, zone)
         return found
 
     def _render_context(
-        self, hits: Sequence[Hit], most: int, count: Callable[[str], int], zone: tzinfo | None
+        self, hits: Sequence[Hit], max_tokens: int, count: Callable[[str], int], zone: tzinfo | None
     ) -> Context:
         """Return the block of hits, which this memory keeps in mind."""
-        found = render(hits, most, count, zone)
+        found = render(hits, max_tokens, count, zone)
         self._memory._echoes.keep(self.tenant_id, found.hits)
         return found
 
@@ -443,13 +439,12 @@ class Scope:
         since: datetime | None = None,
         until: datetime | None = None,
         filter: Mapping[str, Any] | None = None,
-        windows: Sequence[tuple[datetime, datetime]] | None = None,
+        time_ranges: Sequence[tuple[datetime, datetime]] | None = None,
         as_of: datetime | None = None,
         valid_at: datetime | None = None,
         known_at: datetime | None = None,
         mode: str | None = None,
         vector: Sequence[float] | None = None,
-        now: datetime | None = None,
     ) -> list[Reason]:
         """Return why a lesson ranks where it does for a question, or is not found."""
         asked = RecallOptions.from_arguments(locals())
@@ -472,7 +467,7 @@ class Scope:
         filter: Mapping[str, Any] | None = None,
         valid_at: datetime | None = None,
         known_at: datetime | None = None,
-        everything: bool = False,
+        include_inactive: bool = False,
     ) -> Count:
         """Return how many lessons `list` gives, and how many more the gate hides."""
         given = scope_calls.list_arguments(locals())
@@ -491,12 +486,11 @@ class Scope:
         *,
         reason: str | None = None,
         at: datetime | None = None,
-        now: datetime | None = None,
     ) -> str:
-        """Let `new` hold in the place of `old` from `at` on (`now`, the present), or end `old`:
+        """Let `new` hold in the place of `old` from `at` on (None: now), or end `old`:
         `superseded`, `corrected` or `unchanged`."""
         call = calls.supersede(
-            self.tenant_id, self._require_project(), old, new, reason=reason, at=checked_time(at or now, "at")
+            self.tenant_id, self._require_project(), old, new, reason=reason, at=checked_time(at, "at")
         )
         with self._span("update_memory", old):
             return self._call(call)
@@ -516,16 +510,15 @@ class Scope:
         object: str,
         *,
         at: datetime | None = None,
-        single: bool = False,
+        exclusive: bool = False,
         reason: str | None = None,
         source: str | None = None,
         text: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        now: datetime | None = None,
     ) -> FactResult:
-        """State a fact that holds from `at` on (`now`, the present).
+        """State a fact that holds from `at` on (None: now).
 
-        `single`: the subject has one object in this relation, so another that holds then is superseded.
+        `exclusive`: the subject has one object in this relation, so another that holds then is superseded.
         `source` is the key of the lesson that says so, `text` the fact in words (None: subject, relation,
         object).
         """
@@ -536,7 +529,7 @@ class Scope:
             self._check_embedder(own.record, writing=True)
         call = scope_calls.fact(
             self.tenant_id, self._require_project(), subject, relation, object,
-            at=checked_time(at or now, "at"), single=single, reason=reason, source=source, content=text,
+            at=checked_time(at, "at"), single=exclusive, reason=reason, source=source, content=text,
             embedding=None if row is None else RealArray(row, self._width),
             metadata=json_document(metadata, "metadata"),
         )  # fmt: skip
@@ -552,16 +545,15 @@ class Scope:
         at: datetime | None = None,
         known_at: datetime | None = None,
         history: bool = False,
-        most: int = 1000,
-        now: datetime | None = None,
+        limit: int = 1000,
     ) -> list[Fact]:
-        """Return the facts that hold `at` a time (`now`, the present), by what was known at another; with
+        """Return the facts that hold `at` a time (None: now), by what was known at another; with
         `history` all that ever held.
         """
-        scope_calls.checked_int(most, "most", 1, calls.INT4)
+        scope_calls.checked_int(limit, "limit", 1, calls.INT4)
         call = scope_calls.facts(
-            self.tenant_id, self.project_id, subject, relation, object, at=checked_time(at or now, "at"),
-            known_at=checked_time(known_at, "known_at"), history=history, most=most,
+            self.tenant_id, self.project_id, subject, relation, object, at=checked_time(at, "at"),
+            known_at=checked_time(known_at, "known_at"), history=history, most=limit,
         )  # fmt: skip
         return self._call(call)
 
@@ -573,12 +565,11 @@ class Scope:
         *,
         at: datetime | None = None,
         reason: str | None = None,
-        now: datetime | None = None,
     ) -> int:
-        """End what holds of a subject and a relation from `at` on (`now`, the present); how many facts."""
+        """End what holds of a subject and a relation from `at` on (None: now); how many facts."""
         call = calls.end_fact(
             self.tenant_id, self._require_project(), subject, relation, object,
-            at=checked_time(at or now, "at"), reason=reason,
+            at=checked_time(at, "at"), reason=reason,
         )  # fmt: skip
         return self._call(call)
 
@@ -605,20 +596,20 @@ class Scope:
         return self._call(calls.unlink(self.tenant_id, self._require_project(), source, target, kind))
 
     def similar(
-        self, *, least_cosine: float = 0.95, least_words: float = 0.8, most: int = 100
+        self, *, least_cosine: float = 0.95, least_words: float = 0.8, limit: int = 100
     ) -> list[Duplicate]:
         """Pairs of lessons that say nearly the same, by the cosine of their vectors or the words they
         share."""
-        scope_calls.checked_int(most, "most", 1, calls.INT4)
+        scope_calls.checked_int(limit, "limit", 1, calls.INT4)
         pairs: list[Duplicate] = []
         after: int | None = 0
-        while after is not None and len(pairs) < most:
+        while after is not None and len(pairs) < limit:
             call = scope_calls.similar_pairs(
                 self.tenant_id, self.project_id, least_cosine, least_words, after
             )
             page, after = self._call(call)
             pairs += page
-        return pairs[:most]
+        return pairs[:limit]
 
     # Out and in
 
@@ -693,7 +684,7 @@ class Scope:
         language: None is the tenant's, `auto` recognizes that of each text, `de` is that of all. Lessons
             whose writers named another are cut by it, too. Cut off, it is called again and goes on.
         """
-        bar = progress.track(range((self.count(everything=True)).lessons), "lessons")
+        bar = progress.track(range((self.count(include_inactive=True)).lessons), "lessons")
         changed = 0
         after: int | None = 0
         while after is not None:
@@ -707,7 +698,7 @@ class Scope:
 
     def stats(self) -> Stats:
         """Return what the scope holds, and by which embedder, in which database."""
-        found, every = self.count(), self.count(everything=True)
+        found, every = self.count(), self.count(include_inactive=True)
         held = self._memory._stored_embedder(self.tenant_id)
         [(postgresql, pgvector)] = self._memory._executor.call(scope_calls.VERSIONS)
         return Stats(
@@ -795,25 +786,25 @@ class Scope:
         filter: Mapping[str, Any] | None = None,
         valid_at: datetime | None = None,
         known_at: datetime | None = None,
-        everything: bool = False,
+        include_inactive: bool = False,
         newest: bool = False,
-        most: int | None = None,
+        limit: int | None = None,
     ) -> Iterator[Lesson]:
-        """Yield lessons in the order in which they were first stored, or the `newest` first; at `most` so
-        many.
+        """Yield lessons in the order in which they were first stored, or the `newest` first; at most `limit`.
 
-        Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
+
+        Those that a recall could answer with; with `include_inactive` forgotten and superseded lessons, too.
         """
-        if most is not None:
-            scope_calls.checked_int(most, "most", 1, calls.INT4)
+        if limit is not None:
+            scope_calls.checked_int(limit, "limit", 1, calls.INT4)
         given = scope_calls.list_arguments(locals())
-        yield from self._iter_lessons(self._call, most, newest=newest, **given)
+        yield from self._iter_lessons(self._call, limit, newest=newest, **given)
 
     def _iter_lessons(
-        self, ask: Callable[[Call[Any]], Any], most: int | None = None, **given: Any
+        self, ask: Callable[[Call[Any]], Any], limit: int | None = None, **given: Any
     ) -> Iterator[Lesson]:
         """Yield lessons page by page through `ask`."""
-        after, left, size = None, most, scope_calls.PAGE_SIZE
+        after, left, size = None, limit, scope_calls.PAGE_SIZE
         while left is None or left > 0:
             wanted = size if left is None else min(left + 1, size)
             try:

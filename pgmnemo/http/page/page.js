@@ -94,7 +94,7 @@ async function look(query = asked.query, k = FIRST, focus = -1) {
   status.textContent = query ? "Searching…" : "Loading…";
   $("#fault").hidden = $("#empty").hidden = true;
   try {
-    const found = await (query ? ask("recall", { query, k }, signal) : ask("list", { newest: true, most: k }, signal));
+    const found = await (query ? ask("recall", { query, k }, signal) : ask("list", { newest: true, limit: k }, signal));
     const all = query && found.length ? null : (await ask("count", {}, signal)).lessons;
     show(found, all);
     hits.children[focus]?.querySelector(".open").focus();
@@ -286,17 +286,17 @@ function forget(lesson, steps) {
   $("#sure blockquote").textContent = excerpt(lesson.text, 300);
   $("#sure .mono").textContent = lesson.key;
   $("#sure-told").textContent = `No search finds it any more, until you bring it back.${steps[0].key === lesson.key ? "" : " What it replaced stays replaced."}`;
-  $("#hard").checked = false;
+  $("#permanent").checked = false;
   sure.returnValue = "no";
   sure.showModal();
   sure.querySelector("button").focus();
   sure.onclose = async () => {
     if (sure.returnValue !== "yes" || memory.hidden) return;
-    const hard = $("#hard").checked;
-    if (!(await ask("forget", { ...named(lesson), hard }).catch((error) => say(error.message)))) return;
+    const permanent = $("#permanent").checked;
+    if (!(await ask("forget", { ...named(lesson), permanent }).catch((error) => say(error.message)))) return;
     from = null;
     panel.close();
-    say(`${hard ? "Deleted" : "Forgotten"}: “${excerpt(lesson.text, 40)}”`, hard ? null : () => back(lesson));
+    say(`${permanent ? "Deleted" : "Forgotten"}: “${excerpt(lesson.text, 40)}”`, permanent ? null : () => back(lesson));
     look(asked.query, asked.k);
   };
 }
@@ -352,7 +352,7 @@ function replace(lesson) {
     const { role, topic, importance, metadata, project: own } = lesson, reason = fields.reason.value.trim() || null;
     await ask("add", { key, project: own, text: fields.text.value, at: new Date().toISOString(), role, topic, importance, metadata });
     await ask("supersede", { old: lesson.key, new: key, project: own, reason }).catch(async (error) => {
-      await ask("forget", { key, project: own, hard: true });
+      await ask("forget", { key, project: own, permanent: true });
       throw error;
     });
     shown.next = { key, project: own };

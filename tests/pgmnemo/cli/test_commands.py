@@ -98,8 +98,8 @@ def test_only_what_is_asked_for_is_recalled(mnemo: Mnemo, scope: Any, memory: Me
     assert keys("--project", "other") == {"c"}
     assert keys("--filter", "topic=drinks") == {"a"}
     assert keys("--role", "assistant") == {"b"}
-    assert keys("--floor", "1.0", "--mode", "keyword") <= {"a", "b"}
-    assert keys("--windows", "2026-01-01T00:00Z/2026-02-01T00:00Z") == {"a", "b"}
+    assert keys("--min-fit", "1.0", "--mode", "keyword") <= {"a", "b"}
+    assert keys("--time-ranges", "2026-01-01T00:00Z/2026-02-01T00:00Z") == {"a", "b"}
 
 
 def test_context_prints_what_a_prompt_takes(mnemo: Mnemo, scope: Any) -> None:
@@ -124,16 +124,16 @@ def test_lessons_are_listed_got_and_counted(mnemo: Mnemo, scope: Any) -> None:
     scope.add("second", key="b")
     scope.forget("a")
     assert [line[12:] for line in mnemo("list").out.splitlines()] == ["b  second"]
-    everything = mnemo("list", "--everything", "--newest").out.splitlines()
+    everything = mnemo("list", "--include-inactive", "--newest").out.splitlines()
     assert [line[12:] for line in everything] == ["b  second", "a  (forgotten)  first"]
-    listed = mnemo("list", "--everything", "--json", "--most", "1").lines
-    assert same(listed, list(scope.list(everything=True, most=1)))
+    listed = mnemo("list", "--include-inactive", "--json", "--limit", "1").lines
+    assert same(listed, list(scope.list(include_inactive=True, limit=1)))
     assert same(mnemo("get", "a", "--json").json, scope.get("a"))
     told = mnemo("get", "a").out
     assert "\ntopic: x\n" in told
     assert told.endswith("\n\nfirst\n")
     assert mnemo("count").out == "1 lesson\n"
-    assert same(mnemo("count", "--everything", "--json").json, scope.count(everything=True))
+    assert same(mnemo("count", "--include-inactive", "--json").json, scope.count(include_inactive=True))
     assert mnemo("list", "--topic", "nothing").err == "there is no such lesson\n"
 
 
@@ -174,8 +174,8 @@ def test_several_are_forgotten_after_a_question(mnemo: Mnemo, scope: Any) -> Non
     assert no.err.endswith("? [y/N] nothing was changed\n")
     yes = mnemo("forget", "--filter", "topic=x", stdin=b"y\n", terminal=True)
     assert (yes.out, scope.count().lessons) == ("forgot 3 lessons\n", 0)
-    assert "delete 3 lessons of all projects" in mnemo("forget", "--everything", "--all-projects").err
-    assert mnemo("forget", "--everything", "--yes").out == "forgot 3 lessons\n"
+    assert "delete 3 lessons of all projects" in mnemo("forget", "--all-lessons", "--all-projects").err
+    assert mnemo("forget", "--all-lessons", "--yes").out == "forgot 3 lessons\n"
 
 
 def test_what_has_expired_is_swept(mnemo: Mnemo, scope: Any) -> None:
@@ -200,7 +200,7 @@ def test_a_tenant_gets_a_language_and_its_lessons_are_cut_by_it(mnemo: Mnemo, sc
 
 def test_facts_are_stated_and_ended(mnemo: Mnemo, scope: Any) -> None:
     assert mnemo("fact", "ada", "lives in", "Rome", "--at", "2025-01-01T00:00Z").code == 0
-    done = mnemo("fact", "ada", "lives in", "Lisbon", "--single", "--at", AT)
+    done = mnemo("fact", "ada", "lives in", "Lisbon", "--exclusive", "--at", AT)
     assert done.out.endswith(", in the place of 1\n")
     assert mnemo("facts", "ada").out == "2026-05-02 to now         ada · lives in · Lisbon\n"
     assert mnemo("facts", "--history").out.startswith("2025-01-01 to 2026-05-02  ada · lives in · Rome")

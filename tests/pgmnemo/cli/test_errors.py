@@ -25,7 +25,7 @@ def dsn(memory: Memory, folder: Path) -> str:
 WRONG = {
     "naive time": (["add", "x", "--at", "2026-05-01T09:30"], 2, "--at takes a date or a time with its zone"),
     "no time": (["add", "x", "--at", "soon"], 2, "--at takes a date or a time with its zone"),
-    "no window": (["recall", "x", "--windows", "may"], 2, "--windows takes FROM/TO"),
+    "no window": (["recall", "x", "--time-ranges", "may"], 2, "--time-ranges takes FROM/TO"),
     "no pair": (["recall", "x", "--filter", "topic"], 2, "--filter takes NAME=VALUE or an object of JSON"),
     "no JSON": (["recall", "x", "--filter", "{"], 2, "--filter takes NAME=VALUE or an object of JSON, and"),
     "no filter": (["recall", "x", "--filter", "colour=red"], 2, "colour"),
@@ -39,7 +39,7 @@ WRONG = {
     "text without quotation marks": (["recall", "who", "is"], 2, "several words in quotation marks"),
     "no time to delete by": (["delete-expired", "soon"], 2, "this takes a date or a time with its zone"),
     "empty text": (["add", ""], 2, "empty"),
-    "two ways to forget": (["forget", "a", "--everything"], 2, "forget takes one of"),
+    "two ways to forget": (["forget", "a", "--all-lessons"], 2, "forget takes one of"),
     "no such embedder": (["add", "x", "--embedder", "nope"], 2, "there is no embedder named 'nope'"),
     "no such format": (["import", "/etc/passwd", "--from", "nope"], 2, "nope"),
     "no such export": (["import", "/nowhere"], 2, "/nowhere"),

@@ -17,19 +17,16 @@ OTHER = {
     "open": "the option --memory",
 }  # fmt: skip
 """Verbs without a command, and why."""
-CLOCK = {"now": "a command has the clock; --at and --as-of name another time"}
 VECTOR = {"vector": "hundreds of numbers are for programs"}
 LEFT_OUT: dict[str, dict[str, str]] = {
     "add": {
-        **CLOCK,
         **VECTOR,
         "passages": "texts are cut by the protocol's rule",
         "passage_vectors": VECTOR["vector"],
     },
-    "recall": {**CLOCK, **VECTOR},
-    "context": {**CLOCK, **VECTOR, "count": "a function"},
-    "explain": {**CLOCK, **VECTOR},
-    **dict.fromkeys(("supersede", "fact", "facts", "end_fact"), CLOCK),
+    "recall": VECTOR,
+    "context": {**VECTOR, "count": "a function"},
+    "explain": VECTOR,
     "export": {"progress": "as on every terminal; --quiet", "vectors": "--no-vectors"},
     "import_": {"progress": "as on every terminal; --quiet"},
     "recut": {"progress": "as on every terminal; --quiet"},

@@ -15,7 +15,7 @@ def test_a_blank_question_fits_nothing(shell: Shell, place: Place, blank: str) -
     scope = shell.open(place.dsn(), embedder="hash").tenant(place.tenant()).project("p")
     scope.add("I moved to Lisbon in May.")
     assert [hit.fit for hit in scope.recall(blank)] == [0]
-    assert scope.recall(blank, floor=0.01) == []
+    assert scope.recall(blank, min_fit=0.01) == []
 
 
 @pytest.mark.parametrize("blank", BLANKS)

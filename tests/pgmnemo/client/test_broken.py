@@ -81,7 +81,7 @@ def test_a_role_that_may_not_connect_is_told_which_right_is_missing(shell: Shell
 
 def test_a_database_that_loses_its_extension_is_told(shell: Shell, place: Place) -> None:
     place.server.install("lost", CURRENT, "SELECT 1")
-    memory = shell.open(place.dsn(dbname="lost"), patience=0)
+    memory = shell.open(place.dsn(dbname="lost"), retry_timeout=0)
     with place.server.connect("lost") as root:
         root.execute("DROP EXTENSION pgmnemo CASCADE; DROP SCHEMA pgmnemo CASCADE")
     assert "pgmnemo" in refused(lambda: memory.tenant("ada").project("p").add("x"))
@@ -142,7 +142,7 @@ def unseen(monkeypatch: pytest.MonkeyPatch, shell: Shell) -> None:
 def test_without_patience_the_error_says_how_many_are_stored_and_all_can_be_given_again(
     shell: Shell, stays: Path
 ) -> None:
-    scope = shell.open(stays, patience=0).tenant("impatient").project(shell.kind)
+    scope = shell.open(stays, retry_timeout=0).tenant("impatient").project(shell.kind)
     with pytest.raises(LostError, match=r"the connection to the memory in .* was lost") as raised:
         scope.add_many(notes(400, stays, at=200), batch=50)
     stored = scope.count().lessons
@@ -172,7 +172,7 @@ def test_an_opening_that_is_cancelled_leaves_no_server_behind(
         with pytest.raises(asyncio.CancelledError):
             await task
         with pytest.raises(UsageError, match="was closed; open it again"):
-            opened[0].ensure()
+            opened[0].ensure_running()
 
     monkeypatch.setattr(EmbeddedServer, "open", slowly)
     asyncio.run(cancel())
@@ -227,7 +227,7 @@ def narrow(ground: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_is_told_and_what_was_stored_before_is_there_afterwards(narrow: Path) -> None:
-    with Memory.open(narrow / "memory", embedder=None, patience=5) as memory:
+    with Memory.open(narrow / "memory", embedder=None, retry_timeout=5) as memory:
         scope = memory.tenant("ada").project("p")
         scope.add_many(notes(100))
         filler = narrow / "filler"
@@ -264,7 +264,7 @@ def test_an_export_of_a_newer_version_is_refused_whole(memory: Any, place: Place
     header = {**json.loads(export[0]), "format": 2, "colours": 7}
     scope, call = imported(memory, place, [json.dumps(header).encode() + b"\n", *export[1:]])
     assert "is of format 2, and this package reads up to 1; install it from a newer" in refused(call)
-    assert scope.count(everything=True).lessons == 0
+    assert scope.count(include_inactive=True).lessons == 0
 
 
 @pytest.mark.parametrize("cut", ["between lines", "in a line", "in a letter", "after the header", "all"])
@@ -290,7 +290,7 @@ def test_an_import_that_is_cut_off_by_its_server_is_completed_by_another(
     monkeypatch.setattr(
         f"pgmnemo.client.{'aio' if shell.kind == 'async' else 'sync'}.export_import.BATCH", 50
     )
-    source = shell.open(stays, patience=0)
+    source = shell.open(stays, retry_timeout=0)
     there = source.tenant("there").project(shell.kind)
     there.add_many(notes(120))
     there.supersede("n0000", "n0001")

@@ -105,7 +105,7 @@ def test_a_callers_cursors_and_types_are_not_ours(
     mine.add("one", key="1", metadata={"a": 1})
     mine.add_many([Item("two", "2")])
     mine.export(io.BytesIO())
-    assert list(mine.list(everything=True)) == list(scope.list(everything=True))
+    assert list(mine.list(include_inactive=True)) == list(scope.list(include_inactive=True))
     assert mine.get("1").text == "one"
 
 

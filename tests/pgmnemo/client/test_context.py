@@ -184,7 +184,7 @@ def test_what_was_handed_out_and_no_longer_holds_is_stored_again(ends: str, scop
     elif ends == "change":
         scope.add("The kettle is mended.", key="leak")
     else:
-        scope.forget("leak", hard=ends == "hard")
+        scope.forget("leak", permanent=ends == "hard")
     assert scope.add("The kettle leaks.").outcome == "inserted"
 
 
@@ -224,7 +224,7 @@ def test_without_a_question_the_newest_and_the_important_are_told_of_however_man
     now = DAY + timedelta(days=400)
     items = [Item(f"note {n}", f"k{n:03}", at=DAY + timedelta(days=n)) for n in range(300)]
     scope.add_many([*items, Item("a rule that holds", "a rule", importance=5, at=DAY)])
-    hits = scope.recall(k=5, now=now)
+    hits = scope.recall(k=5, as_of=now)
     assert [one.key for one in hits] == ["a rule", "k299", "k298", "k297", "k296"]
-    assert [one.key for one in scope.context(k=2, now=now).hits] == ["a rule", "k299"]
+    assert [one.key for one in scope.context(k=2, as_of=now).hits] == ["a rule", "k299"]
     assert [one.key for one in scope.recall(k=2, as_of=DAY + timedelta(days=9))][:1] == ["a rule"]

@@ -74,7 +74,7 @@ def test_an_answer_is_first_whoever_asked_its_question_before(scope: Any, questi
     assert all(hit.repeats_question and hit.fit == 0 for hit in hits[3:])
     assert "only repeats the question" in hits[-1].why()
     assert "?" not in scope.context(question).text
-    assert not [hit for hit in scope.recall(question, floor=0.0001) if hit.repeats_question]
+    assert not [hit for hit in scope.recall(question, min_fit=0.0001) if hit.repeats_question]
     told = {row.item: row.note for row in scope.explain("asked-7", question) if row.section == "answer"}
     assert "only repeats the question" in told["rank"]
     assert "equal lessons" in told["rank"]

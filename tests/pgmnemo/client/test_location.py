@@ -59,7 +59,7 @@ def refused(shell: Shell, place: Any, **given: Any) -> str:
 
 
 def test_a_dsn_at_which_nobody_answers_says_what_to_do(shell: Shell, tmp_path: Path) -> None:
-    told = refused(shell, f"host={tmp_path} dbname=notes user=ada password=hunter2", patience=0)
+    told = refused(shell, f"host={tmp_path} dbname=notes user=ada password=hunter2", retry_timeout=0)
     assert told.startswith(f"the database at {tmp_path}:5432/notes cannot be reached (")
     assert told.endswith("start it, or correct the DSN")
     assert "hunter2" not in told

@@ -200,31 +200,31 @@ class Beside:
     def add(self) -> None:
         on, model = self.some()
         key, given, text = self.key(model), self.told(), self.text()
-        now = self.chance.choice([None, DAYS[1]])
+        if self.chance.random() < 0.5:
+            given.setdefault("occurred_at", DAYS[1])
         clear = [name for name in CLEARED if name not in given and self.chance.random() < 0.05]
-        kept = {**given, **({"occurred_at": given.get("occurred_at", now)} if now else {})}
-        clear = [name for name in clear if name not in kept]
 
         def wanted(_: Any) -> AddResult:
-            return AddResult(key, model.store(key, text, self.vector, kept, clear))
+            return AddResult(key, model.store(key, text, self.vector, given, clear))
 
-        self.agree(wanted, "add", text, key=key, clear=clear or None, now=now, **named(given), on=on)
+        self.agree(wanted, "add", text, key=key, clear=clear or None, **named(given), on=on)
 
     def add_without_key(self) -> None:
         on, model = self.some()
         given, text = self.told(), self.text()
         turn = "role" in given and "position" not in given
 
-        now = DAYS[1] if turn else None
+        if turn:
+            given.setdefault("occurred_at", DAYS[1])
 
         def wanted(found: AddResult) -> AddResult:
             if turn:
-                key = model.append(text, self.vector, {"occurred_at": now, **given})
+                key = model.append(text, self.vector, given)
                 return AddResult(key, "inserted", model.kept[key].position)
             assert found.key not in model.kept
             return AddResult(found.key, model.store(found.key, text, self.vector, given))
 
-        self.agree(wanted, "add", text, now=now, **named(given), on=on)
+        self.agree(wanted, "add", text, **named(given), on=on)
 
     def add_conversation(self) -> None:
         on, model = self.some()
@@ -257,7 +257,7 @@ class Beside:
             return BatchResult(outcomes)
 
         given = [Item(text, key, **named(told)) for key, text, told in items]
-        self.agree(wanted, "add_many", given, batch=size, now=now, on=on)
+        self.agree(wanted, "add_many", given, batch=size, at=now, on=on)
 
     def update(self) -> None:
         on, model = self.some()
@@ -286,22 +286,23 @@ class Beside:
                 return int(key in model.kept and (hard or model.kept[key].active))
             return int(model.forget(key, hard, revive))
 
-        self.agree(wanted, "forget", key, hard=hard, revive=revive, dry_run=dry, on=on)
+        self.agree(wanted, "forget", key, permanent=hard, revive=revive, dry_run=dry, on=on)
 
     def forget_matching(self) -> None:
         on, model = self.some()
         asked, passes = self.filter()
-        options = {name: self.chance.random() < 0.5 for name in ("hard", "dry_run", "revive")}
+        options = {name: self.chance.random() < 0.5 for name in ("permanent", "dry_run", "revive")}
         everywhere = self.chance.random() < 0.3
         models = [*self.projects.values()] if everywhere else [model]
         on = self.chance.choice(self.scopes) if everywhere else on
-        if not asked or (options["hard"] and "topic" in asked):
+        if not asked or (options["permanent"] and "topic" in asked):
             return
-        if options["hard"]:  # else little would be left
+        if options["permanent"]:  # else little would be left
             asked, passes = {**asked, "topic": "work"}, both(passes, lambda one: one.topic == "work")
 
         def wanted(_: Any) -> int:
-            return sum(one.forget_where(passes, **options) for one in models)
+            hard, dry_run, revive = options["permanent"], options["dry_run"], options["revive"]
+            return sum(one.forget_where(passes, hard, dry_run, revive) for one in models)
 
         self.agree(wanted, "forget", filter=asked, **options, on=on)
 
@@ -312,13 +313,13 @@ class Beside:
         def wanted(_: Any) -> int:
             return model.forget_where(lambda _: True, hard=True, dry_run=dry)
 
-        self.agree(wanted, "forget", everything=True, dry_run=dry, on=on)
+        self.agree(wanted, "forget", all_lessons=True, dry_run=dry, on=on)
 
     def forget_tenant(self) -> None:
         def wanted(_: Any) -> int:
             return sum(one.forget_where(lambda _: True, hard=True) for one in self.projects.values())
 
-        self.agree(wanted, "forget", everything=True, on=self.chance.choice(self.scopes))
+        self.agree(wanted, "forget", all_lessons=True, on=self.chance.choice(self.scopes))
 
     def delete_expired(self) -> None:
         before = self.chance.choice([*DAYS[:5], EARLY])
@@ -337,7 +338,7 @@ class Beside:
         on, model = self.some()
         old, new = self.key(model), self.chance.choice([None, self.key(model), self.key(model)])
         at, reason = self.chance.choice(DAYS), self.chance.choice([None, "moved", "wrong"])
-        given = {"reason": reason, self.chance.choice(["at", "now"]): at}
+        given = {"reason": reason, "at": at}
         self.agree(lambda _: model.supersede(old, new, at, reason), "supersede", old, new, **given, on=on)
 
     def undo(self) -> None:
@@ -356,7 +357,8 @@ class Beside:
             more = {"source": source, "reason": reason, "vector": self.vector}
             return FactResult(*model.fact(said, at, single, more, getattr(found, "key", "fact/refused")))
 
-        self.agree(wanted, "fact", *said.values(), at=at, single=single, source=source, reason=reason, on=on)
+        given = {"at": at, "exclusive": single, "source": source, "reason": reason}
+        self.agree(wanted, "fact", *said.values(), **given, on=on)
 
     def end_fact(self) -> None:
         on, model = self.some()
@@ -413,7 +415,7 @@ class Beside:
         for inner in self.scopes:
             on = inner.project(name) if name else inner
             numbers = {on.project(one).project_id: one for one in self.projects}
-            every, wanted = list(on.list(everything=True)), self.expected(names, lambda _: True)
+            every, wanted = list(on.list(include_inactive=True)), self.expected(names, lambda _: True)
             assert [(numbers[one.project], one.key) for one in every] == wanted
             assert [told(one) for one in every] == [
                 comparable(self.projects[where].kept[key]) for where, key in wanted
@@ -429,13 +431,13 @@ class Beside:
         now = at or datetime.now(UTC)
         held = both(passes, lambda one: one.holds(now) and (at is None or happened(one) <= at))
         wanted = self.expected(names, held)
-        found = list(on.list(filter=asked, valid_at=at, newest=newest, most=most))
+        found = list(on.list(filter=asked, valid_at=at, newest=newest, limit=most))
         assert [(numbers[one.project], one.key) for one in found] == wanted[:: -1 if newest else 1][:most]
         assert on.count(filter=asked, valid_at=at).lessons == len(wanted)
 
     def _recalled(self, on: Any, names: Collection[str], numbers: Mapping[Any, str]) -> None:
         asked, passes = self.filter()
-        at, how = self.chance.choice(DAYS), self.chance.choice(["valid_at", "as_of", "now"])
+        at, how = self.chance.choice(DAYS), self.chance.choice(["valid_at", "as_of"])
         held = both(passes, lambda one: one.holds(at) and (how != "valid_at" or happened(one) <= at))
         hits = on.recall(self.text(), k=1000, filter=asked, duplicates=True, **{how: at})
         assert sorted((numbers[hit.project], hit.key) for hit in hits) == sorted(self.expected(names, held))
@@ -479,7 +481,7 @@ class Beside:
         one, other = self.chance.sample([memory.tenant(name) for memory in self.memories], 2)
         everything = {"inserted": len(lessons)} if lessons else {}
         assert one.import_(io.BytesIO(data), dry_run=True).lessons == len(lessons)
-        assert other.count(everything=True).lessons == 0
+        assert other.count(include_inactive=True).lessons == 0
         assert one.import_(io.BytesIO(data)).outcomes == everything
         assert essence(exported(other)) ^ essence(data) == set()
         assert other.import_(io.BytesIO(data)).outcomes == {"unchanged": len(lessons)} if lessons else {}

@@ -143,8 +143,8 @@ def test_names_of_either_form_are_one(shell: Shell, place: Place) -> None:
         assert scope.get(name).key == one
         assert [hit.key for hit in scope.recall("note", role=name)] == [one]
         assert [lesson.key for lesson in scope.list(topic=name)] == [one]
-    scope.fact(one, "is in", "Lisbon", single=True)
-    scope.fact(other, "is in", "Porto", single=True)
+    scope.fact(one, "is in", "Lisbon", exclusive=True)
+    scope.fact(other, "is in", "Porto", exclusive=True)
     assert [fact.object for fact in scope.facts(one)] == ["Porto"]
     assert scope.forget(other)
 

@@ -196,13 +196,13 @@ def asked(place: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("language", NOTES)
 def test_no_unrelated_question_passes_the_floor(asked: dict[str, Any], language: str) -> None:
-    found = {question: asked[language].recall(question, floor=FLOOR) for question in UNRELATED[language]}
+    found = {question: asked[language].recall(question, min_fit=FLOOR) for question in UNRELATED[language]}
     assert found == {question: [] for question in UNRELATED[language]}
 
 
 def test_nearly_every_note_that_shares_a_word_passes_it(asked: dict[str, Any]) -> None:
     passed = [
-        str(number) in [hit.key for hit in asked[language].recall(question, floor=FLOOR)]
+        str(number) in [hit.key for hit in asked[language].recall(question, min_fit=FLOOR)]
         for language, notes in NOTES.items()
         for number, question in enumerate(notes.values())
     ]

@@ -53,7 +53,7 @@ def change(scope: Any, keys: list[str]) -> None:
         scope.supersede(c, d)
         scope.forget(e)
         for place in ("R\u2028me", "Oslo"):
-            scope.fact(f"Ada {n}", "lives in", f"{place} {n}", single=True)
+            scope.fact(f"Ada {n}", "lives in", f"{place} {n}", exclusive=True)
 
 
 def exported(scope: Any) -> list[dict[str, Any]]:

@@ -215,7 +215,7 @@ def test_a_pool_that_has_no_connection_left_is_told(shell: Shell, place: Place) 
     kind: Any = psycopg_pool.ConnectionPool if shell.kind == "sync" else psycopg_pool.AsyncConnectionPool
     pool = kind(place.dsn(), min_size=1, max_size=1, open=False, timeout=0.1)
     shell.call(pool.open)
-    scope = shell.open(pool, patience=0).tenant(place.tenant()).project("p")
+    scope = shell.open(pool, retry_timeout=0).tenant(place.tenant()).project("p")
     held = shell.call(pool.getconn)
     with pytest.raises(DatabaseError) as raised:
         scope.count()

@@ -30,7 +30,7 @@ def notes(scope: Any) -> Any:
 
 
 def test_a_hit_tells_what_its_score_is_made_of(notes: Any) -> None:
-    for hit in notes.recall("Where does the kettle leak?", now=DAY):
+    for hit in notes.recall("Where does the kettle leak?", as_of=DAY):
         assert sum(hit.shares().values()) == pytest.approx(hit.score)
         assert hit.why().endswith(f" = {hit.score:.2f}")
         assert "\n" not in hit.why()
@@ -45,7 +45,7 @@ def test_a_hit_that_another_of_its_moment_lifts_names_it(scope: Any) -> None:
     scope.add("The kettle leaks at the spout.", key="spout", at=DAY)
     scope.add("Nadia waters the ferns.", key="ferns", at=DAY)
     scope.add("The violin is out of tune.", key="violin", at=DAY + timedelta(days=1))
-    hits = {hit.key: hit for hit in scope.recall("Where does the kettle leak?", now=DAY)}
+    hits = {hit.key: hit for hit in scope.recall("Where does the kettle leak?", as_of=DAY)}
     assert {key: hit.lifted_by for key, hit in hits.items()} == {
         "spout": None,
         "ferns": "spout",
@@ -60,11 +60,11 @@ def test_settings_of_a_memory_weigh_its_answers_and_their_reasons(shell: Shell, 
     settings = {"assistant_weight": 0, "importance_weight": 0.5}
     mine = shell.open(place.dsn(), settings=settings).tenant(name).project("p")
     mine.add_many(NOTES)
-    hits = {hit.key: hit for hit in mine.recall("new kettle in Lisbon", now=DAY)}
+    hits = {hit.key: hit for hit in mine.recall("new kettle in Lisbon", as_of=DAY)}
     assert sum(hits["shop"].shares().values()) == pytest.approx(hits["shop"].score)
     assert not hits["shop"].shares().get("words")
     theirs = shell.open(place.dsn()).tenant(name).project("p")
-    assert theirs.recall("new kettle in Lisbon", now=DAY)[0].key == "shop"
+    assert theirs.recall("new kettle in Lisbon", as_of=DAY)[0].key == "shop"
 
 
 def test_a_hit_of_a_lesson_with_parts_shows_the_best_one(notes: Any) -> None:
@@ -92,13 +92,13 @@ def test_a_recall_answers_with_what_its_filters_leave(asked: Any, keys: set[str]
 
 def test_windows_name_the_times_that_a_question_means(notes: Any) -> None:
     window = [(DAY + timedelta(days=79), DAY + timedelta(days=81)), (None, DAY - timedelta(days=999))]
-    hits = {hit.key: hit.components["temporal"] for hit in notes.recall("what happened?", windows=window)}
+    hits = {hit.key: hit.components["temporal"] for hit in notes.recall("what happened?", time_ranges=window)}
     assert hits["violin"] == 1
     assert hits["spout"] == pytest.approx(0, abs=0.1)
 
 
 def test_a_floor_leaves_out_what_does_not_fit(notes: Any) -> None:
-    assert notes.recall("quantum chromodynamics", floor=0.9) == []
+    assert notes.recall("quantum chromodynamics", min_fit=0.9) == []
     assert len(notes.recall("quantum chromodynamics")) == len(NOTES)
 
 
@@ -108,11 +108,11 @@ def test_a_floor_leaves_out_what_does_not_fit(notes: Any) -> None:
         ({"k": 0}, "k is 0, but must be from 1"),
         ({"mode": "fast"}, "mode is 'fast', but must be one of hybrid, vector, keyword"),
         ({"mode": "vector"}, "mode vector needs an embedding"),
-        ({"floor": 2}, "floor is 2, but must be from 0 to 1"),
+        ({"min_fit": 2}, "min_fit is 2, but must be from 0 to 1"),
         ({"filter": {"colour": 1}}, "it has no key 'colour'; those are projects, role, topic"),
         ({"since": DAY, "until": DAY}, "'until' must be after 'since'"),
-        ({"windows": [(DAY, DAY - timedelta(days=1))]}, "a window ends before it begins"),
-        ({"windows": [DAY]}, "windows are pairs of two times"),
+        ({"time_ranges": [(DAY, DAY - timedelta(days=1))]}, "a time range ends before it begins"),
+        ({"time_ranges": [DAY]}, "time_ranges are pairs of two times"),
         ({"k": 2**40}, "must be a whole number"),
     ],
 )
@@ -136,7 +136,7 @@ def test_a_list_is_whole_whatever_its_pages(
     tenant = memory.tenant(place.tenant())
     tenant.project("p").add_many([f"note {number}" for number in range(7)])
     for everything in (False, True):
-        found = [one.text for one in tenant.list(newest=newest, most=most, everything=everything)]
+        found = [one.text for one in tenant.list(newest=newest, limit=most, include_inactive=everything)]
         assert found == [f"note {number}" for number in range(7)][:: -1 if newest else 1][:most]
 
 
@@ -152,8 +152,8 @@ def test_what_is_written_while_a_list_is_read_moves_nothing(
         found = []
         for lesson in scope.list():
             found.append(lesson.key)
-            scope.forget("k1", hard=True)
-            scope.forget("k4", hard=True)
+            scope.forget("k1", permanent=True)
+            scope.forget("k4", permanent=True)
     assert found == ["k0", "k1", "k2", "k3", "k5"]
 
 
@@ -174,12 +174,12 @@ def test_twins_are_told(scope: Any) -> None:
     pairs = {(pair.first, pair.second): pair for pair in scope.similar()}
     assert set(pairs) == {("0", "1"), ("2", "3")}
     assert (pairs["0", "1"].cosine, pairs["0", "1"].words) == (None, 1)
-    assert len(scope.similar(most=1)) == 1
+    assert len(scope.similar(limit=1)) == 1
 
 
 def test_an_explanation_says_why_a_lesson_is_where_it_is(notes: Any) -> None:
-    reasons = notes.explain("spout", "Where does the kettle leak?", now=DAY)
-    score = notes.recall("Where does the kettle leak?", now=DAY, k=1)[0].score
+    reasons = notes.explain("spout", "Where does the kettle leak?", as_of=DAY)
+    score = notes.recall("Where does the kettle leak?", as_of=DAY, k=1)[0].score
     told = {one.item: one for one in reasons if one.section == "score"}
     assert sum(one.contribution or 0 for one in told.values() if one.weight) == pytest.approx(score)
     with pytest.raises(MissingError, match="has no lesson 'nobody'"):

@@ -229,7 +229,7 @@ def test_a_connection_that_goes_at_any_step_is_made_anew(
 def test_a_server_that_is_not_reached_for_long_loses_nothing(
     shell: Shell, place: Place, name: str, filled: Any, shut: CuttingProxy
 ) -> None:
-    tenant = shell.open(place.dsn(host=str(shut.folder)), embedder=old, patience=0.2).tenant(name)
+    tenant = shell.open(place.dsn(host=str(shut.folder)), embedder=old, retry_timeout=0.2).tenant(name)
     before = answers(filled)
     embedder = Counted(new, lambda number: shut.shut() if number == 4 else None)
     with pytest.raises(Exception, match=r"lost|reached|[cC]onnect"):
@@ -271,7 +271,7 @@ def meddle(scope: Any, number: int) -> None:
     scope.add(f"Note {number} by another.", key=f"w{number:02}", at=AT)
     scope.add(f"Other words {number}.", key=f"n{10 + number % 9}", at=AT, role="user")
     scope.add([Turn(f"I said {number}.", "user"), Turn("Aha.", "assistant")], key="talk1", at=AT)
-    scope.forget(f"w{number - 1:02}", hard=True)
+    scope.forget(f"w{number - 1:02}", permanent=True)
 
 
 @ALONE

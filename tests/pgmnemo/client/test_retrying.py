@@ -186,7 +186,7 @@ def test_a_conflict_of_two_writers_is_sent_again(shell: Shell, place: Place, hel
 
 
 def test_without_patience_a_conflict_is_told(shell: Shell, place: Place, held: Any) -> None:
-    memory = shell.open(isolated(place, "repeatable read"), patience=0)
+    memory = shell.open(isolated(place, "repeatable read"), retry_timeout=0)
     scope = memory.tenant(place.tenant()).project("p")
     scope.add("x", key="k")
     writer = held(scope)
@@ -328,7 +328,7 @@ def test_a_connection_that_cannot_be_made_is_waited_for(
 def test_a_database_that_stays_away_is_told_with_its_place(
     shell: Shell, place: Place, shut: CuttingProxy
 ) -> None:
-    scope = through(shell, place, shut, patience=0.05)
+    scope = through(shell, place, shut, retry_timeout=0.05)
     scope.count()
     shut.shut()
     with pytest.raises(DatabaseError, match=r"cannot be reached .* start it, or wait") as raised:

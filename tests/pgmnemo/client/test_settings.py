@@ -94,7 +94,7 @@ def test_many_calls_at_once_keep_their_tenants_and_settings_apart(bounced: Any, 
 def test_behind_any_pooler_what_it_can_do_is_done(
     mode: str, bounced: Any, shell: Shell, place: Place
 ) -> None:
-    scope = shell.open(address(bounced(mode)), patience=0).tenant(place.tenant()).project("p")
+    scope = shell.open(address(bounced(mode)), retry_timeout=0).tenant(place.tenant()).project("p")
     for _ in range(7):  # psycopg would prepare a statement after five times
         scope.add("The kettle leaks.", key="k", importance=4)
         assert [hit.key for hit in scope.recall("kettle")] == ["k"]

@@ -23,8 +23,8 @@ VERBS: dict[str, tuple[str, Callable[[Any], Any], Any]] = {  # the statement, th
     "supersede": ("pgmnemo.supersede", lambda scope: scope.supersede("a", "b"), "unchanged"),
     "undo_supersede": ("pgmnemo.undo", lambda scope: scope.undo_supersede("old"), False),
     "forget": ("pgmnemo.forget", lambda scope: scope.forget("a"), 0),
-    "forget hard": ("pgmnemo.forget", lambda scope: scope.forget("a", hard=True), 0),
-    "fact": ("pgmnemo.assert_fact", lambda scope: scope.fact("a", "is", "b", single=True).outcome,
+    "forget hard": ("pgmnemo.forget", lambda scope: scope.forget("a", permanent=True), 0),
+    "fact": ("pgmnemo.assert_fact", lambda scope: scope.fact("a", "is", "b", exclusive=True).outcome,
              "unchanged"),
     "end_fact": ("pgmnemo.end_fact", lambda scope: scope.end_fact("x", "is"), 0),
 }  # fmt: skip
@@ -39,7 +39,7 @@ def through(shell: Shell, place: Place, proxy: CuttingProxy, **given: Any) -> An
 
 
 def kept(scope: Any) -> list[Any]:
-    every = list(scope.list(everything=True))
+    every = list(scope.list(include_inactive=True))
     return [(one.key[:4], one.text, one.topic, one.active, one.superseded_at is None) for one in every]
 
 
@@ -61,7 +61,7 @@ def test_a_server_that_stays_away_after_a_lost_answer_leaves_it_unknown(
     verb: str, shell: Shell, place: Place, shut: CuttingProxy
 ) -> None:
     statement, call, _ = VERBS[verb]
-    scope = through(shell, place, shut, patience=0.3)
+    scope = through(shell, place, shut, retry_timeout=0.3)
     proxy = shut.folder / SOCKET
     proxy.rename(shut.folder / "away")
     shut.cut(statement)

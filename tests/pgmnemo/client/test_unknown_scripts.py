@@ -46,7 +46,7 @@ def scope(shell: Shell, place: Place) -> Any:
 def test_an_unrelated_question_passes_no_floor_and_nothing_is_a_duplicate(scope: Any, language: str) -> None:
     scope.add_many(NOTES[language])
     for question in QUESTIONS:
-        assert scope.recall(question, floor=0.4) == []
+        assert scope.recall(question, min_fit=0.4) == []
     assert scope.similar() == []
 
 

@@ -78,7 +78,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "language": lambda s: s.language(),
     "recut": lambda s: s.recut(),
     "forget": lambda s: s.forget("a"),
-    "forget all": lambda s: s.forget(everything=True),
+    "forget all": lambda s: s.forget(all_lessons=True),
 }  # fmt: skip
 
 

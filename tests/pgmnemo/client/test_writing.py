@@ -45,12 +45,10 @@ def test_days_and_times_in_metadata_are_kept_as_iso_texts(scope: Any) -> None:
     assert scope.get("k").metadata == {"day": "2024-05-08", "times": ["2024-05-08T13:56:00+00:00"]}
 
 
-def test_now_stands_for_a_time_that_is_left_out(scope: Any) -> None:
-    scope.add("x", key="now", now=DAY)
-    scope.add("x", key="at", at=DAY + timedelta(days=1), now=DAY)
-    scope.add_many([Item("x", "many"), Item("x", "own", at=NAIVE.replace(tzinfo=UTC))], now=DAY)
-    assert [scope.get(key).at for key in ("now", "at", "many", "own")] == [
-        DAY, DAY + timedelta(days=1), DAY, NAIVE.replace(tzinfo=UTC)]  # fmt: skip
+def test_the_time_of_many_is_that_of_items_without_one(scope: Any) -> None:
+    scope.add("x", key="one", at=DAY)
+    scope.add_many([Item("x", "many"), Item("x", "own", at=NAIVE.replace(tzinfo=UTC))], at=DAY)
+    assert [scope.get(key).at for key in ("one", "many", "own")] == [DAY, DAY, NAIVE.replace(tzinfo=UTC)]
 
 
 def test_a_conversation_is_one_lesson_with_passages_of_what_people_say(scope: Any) -> None:
@@ -70,7 +68,7 @@ def test_a_fault_in_a_later_batch_says_how_many_are_stored_and_all_can_be_given_
     assert scope.add_many(items, batch=4).outcomes == {"unchanged": 8, "inserted": 2}
 
 
-@pytest.mark.parametrize("given", [{}, {"filter": {"topic": "x"}, "everything": True}, {"filter": {}}])
+@pytest.mark.parametrize("given", [{}, {"filter": {"topic": "x"}, "all_lessons": True}, {"filter": {}}])
 def test_forgetting_needs_one_thing_to_forget(given: dict[str, Any], scope: Any) -> None:
     with pytest.raises(UsageError):
         scope.forget(**given)
@@ -83,16 +81,19 @@ def test_what_a_tenant_remembers_of_itself_is_no_lesson(shell: Shell, place: Pla
     tenant = memory.tenant(place.tenant())
     tenant.project("p").add("x", key="k")
     later = {"until": datetime(2100, 1, 1, tzinfo=UTC)}
-    assert [lesson.key for lesson in tenant.list(everything=True)] == ["k"]
-    assert tenant.count(everything=True).lessons == tenant.stats().everything == 1
+    assert [lesson.key for lesson in tenant.list(include_inactive=True)] == ["k"]
+    assert tenant.count(include_inactive=True).lessons == tenant.stats().everything == 1
     assert (
-        tenant.count(everything=True, filter={"projects": [str(tenant.project("p").project_id)]}).lessons == 1
+        tenant.count(
+            include_inactive=True, filter={"projects": [str(tenant.project("p").project_id)]}
+        ).lessons
+        == 1
     )
-    assert tenant.forget(filter=later, hard=True, dry_run=True) == 1
-    assert tenant.forget(filter=later, hard=True) == 1
+    assert tenant.forget(filter=later, permanent=True, dry_run=True) == 1
+    assert tenant.forget(filter=later, permanent=True) == 1
     assert tenant.stats().embedder is not None
     tenant.project("p").add("x", key="k")
-    assert tenant.forget(everything=True) == 1
+    assert tenant.forget(all_lessons=True) == 1
     assert tenant.stats().embedder is None
 
 
@@ -115,13 +116,13 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a blank item": (lambda s: s.add_many(["x", " "]), "empty; leave the lesson out"),
     "batches of none": (lambda s: s.add_many(["x"], batch=0), "batch is 0"),
     "a naive time": (lambda s: s.add("x", at=NAIVE), "names no time zone; write it with one, such as 2024"),
-    "a naive now": (lambda s: s.add("x", now=NAIVE), "names no time zone"),
+    "a naive now": (lambda s: s.add("x", at=NAIVE), "names no time zone"),
     "a naive expiry": (lambda s: s.add_many([Item("x", expires_at=NAIVE)]), "names no time zone"),
     "a naive turn": (lambda s: s.add([Turn("x", at=DAY), Turn("y", at=NAIVE)]), "names no time zone"),
     "a naive time in metadata": (lambda s: s.add("x", metadata={"a": NAIVE}), "names no time zone"),
     "a naive filter": (lambda s: list(s.list(since=NAIVE)), "since is 2024.* names no time zone"),
     "a naive present": (lambda s: s.recall("x", as_of=NAIVE), "as_of is 2024.* names no time zone"),
-    "a naive window": (lambda s: s.recall("x", windows=[(NAIVE, DAY)]), "names no time zone"),
+    "a naive window": (lambda s: s.recall("x", time_ranges=[(NAIVE, DAY)]), "names no time zone"),
     "a naive end": (lambda s: s.supersede("k", at=NAIVE), "names no time zone"),
     "a naive link": (lambda s: s.link("k", "k2", valid_from=NAIVE), "names no time zone"),
     "an empty key": (lambda s: s.add("x", key=""), "a key is a text of 1 to 1,000 bytes"),
@@ -156,5 +157,5 @@ def test_what_cannot_be_meant_is_wrong_use_in_one_sentence_and_leaves_the_memory
         call(scope)
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 400
-    assert scope.count(everything=True).lessons == 0
+    assert scope.count(include_inactive=True).lessons == 0
     assert scope.add("and on it goes", key="k").outcome == "inserted"

@@ -18,7 +18,7 @@ DENVER = timezone(timedelta(hours=-7))
 
 
 def fits(scope: Any, question: str, now: datetime) -> dict[str, float]:
-    hits = scope.recall(question, now=now, mode="keyword")
+    hits = scope.recall(question, as_of=now, mode="keyword")
     return {hit.key: hit.components["temporal"] for hit in hits}
 
 
@@ -41,14 +41,16 @@ def test_a_zone_behind_utc_is_behind(scope: Any) -> None:
 
 def test_explain_counts_by_the_same_days(scope: Any) -> None:
     scope.add("tea with Ada", key="tea", at=NOW)
-    told = [reason for reason in scope.explain("tea", "Who came today?", now=NOW) if reason.section == "time"]
+    told = [
+        reason for reason in scope.explain("tea", "Who came today?", as_of=NOW) if reason.section == "time"
+    ]
     assert float(told[0].value) == 1
 
 
 def test_a_context_prints_the_dates_of_the_zone(scope: Any) -> None:
     scope.add("tea with Ada", key="tea", at=NOW)
-    assert "2026-09-16" in scope.context("tea", now=NOW).text
-    assert "2026-09-15" in scope.context("tea", now=NOW.astimezone(UTC)).text
+    assert "2026-09-16" in scope.context("tea", as_of=NOW).text
+    assert "2026-09-15" in scope.context("tea", as_of=NOW.astimezone(UTC)).text
     assert "2026-09-15" in scope.context("tea").text
 
 

@@ -292,7 +292,7 @@ def test_a_person_forgets_and_takes_it_back(visit: Visiting, own: tuple[Scope, s
         assert scope.get("cold").active
         tab.open("The river is cold")
         tab.act("Forget")
-        tab.page.check("#hard")
+        tab.page.check("#permanent")
         tab.page.locator("#sure").get_by_role("button", name="Forget").click()
         tab.told("Deleted")
         assert tab.page.locator("#done").get_by_role("button", name="Undo").count() == 0
@@ -436,7 +436,7 @@ def test_a_server_without_tokens_opens_at_once(
 
 
 FROM_ANOTHER_PAGE = """async ([url, headers, mode]) => {
-  const body = '{"everything": true}';
+  const body = '{"all_lessons": true}';
   try { return (await fetch(url + "v1/forget", {method: "POST", mode, headers, body})).status; }
   catch (error) { return "refused"; }
 }"""

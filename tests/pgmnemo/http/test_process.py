@@ -392,7 +392,7 @@ def test_without_tokens_pages_of_others_are_kept_out(place: Place, tmp_path: Pat
             assert answer.status_code == status, headers
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
             gone = httpx.post(
-                f"{server.url}/v1/forget", content=b'{"everything": true}', headers={"content-type": kind}
+                f"{server.url}/v1/forget", content=b'{"all_lessons": true}', headers={"content-type": kind}
             )
             assert gone.status_code == 415
     with place.connect() as root:

@@ -29,7 +29,7 @@ LEFT_OUT = {
     "add_many": {"progress"}, "context": {"count"}, "export": {"place", "progress"},
 }  # fmt: skip
 """Keywords without a field: functions and files."""
-NOW = {"now": "2026-12-01T00:00:00Z"}
+NOW = {"as_of": "2026-12-01T00:00:00Z"}
 NAMES = [verb.name for verb in VERBS]
 every = pytest.mark.parametrize("verb", VERBS, ids=NAMES)
 
@@ -75,7 +75,7 @@ def test_each_example_is_answered_as_the_description_says(served: Served) -> Non
     [
         ("recall", {"query": "cat", "k": 2, **NOW}), ("recall", NOW), ("context", {"query": "Lisbon", **NOW}),
         ("count", {}), ("get", {"key": "cat"}), ("list", {"newest": True}),
-        ("list", {"most": 1}), ("list", {"role": "no"}),
+        ("list", {"limit": 1}), ("list", {"role": "no"}),
         ("timeline", {"key": "move"}), ("facts", {}), ("explain", {"key": "cat", "query": "Miso", **NOW}),
         ("similar", {"least_words": 0.5}), ("stats", {}),
     ],
@@ -185,7 +185,7 @@ def test_errors_of_the_memory_have_their_status(served: Served) -> None:
         ("context", {"max_tokens": 0}, 422), ("context", {"max_tokens": 20_001}, 422),
         ("context", {"k": 101}, 422), ("recall", {"k": 10_001}, 422), ("recall", {"k": 2**31}, 422),
         ("recall", {"k": 1.5}, 422), ("recall", {"k": True}, 422), ("recall", {"k": "1"}, 422),
-        ("list", {"most": 1.5}, 422), ("facts", {"most": True}, 422),
+        ("list", {"limit": 1.5}, 422), ("facts", {"limit": True}, 422),
         ("add", {"text": "a", "similar": 1.5}, 422),
         ("add", {"text": "x", "project": "other"}, 403),
     ):  # fmt: skip

@@ -60,10 +60,11 @@ def _ways(verb: HttpVerb, uuids: list[str]) -> list[dict[str, Any]]:
     fields, ways = verb.body.__struct_fields__, [{}]
     if "filter" in fields:
         ways += [{"filter": {"projects": uuids}}, {"filter": {"topic": SECRET}}]
-    if "everything" in fields:
-        ways.append({"everything": True, **({"key": None} if verb.name == "forget" else {})})
+    if "include_inactive" in fields:
+        ways.append({"include_inactive": True})
     if verb.name == "forget":
-        ways += [{"key": None, "filter": {"projects": uuids}, "hard": True}, {"hard": True}]
+        ways += [{"key": None, "filter": {"projects": uuids}, "permanent": True}, {"permanent": True}]
+        ways.append({"key": None, "all_lessons": True})
     return ways
 
 

@@ -94,10 +94,10 @@ def test_another_text_under_a_superseded_key_is_in_force_again(scope: Scope) -> 
 
 
 def test_blanks_make_no_other_fact_and_capital_letters_do(scope: Scope) -> None:
-    scope.fact("Ada", "lives in", "Rome", single=True)
+    scope.fact("Ada", "lives in", "Rome", exclusive=True)
     assert scope.fact(" Ada  ", "lives \t in", "Rome ").outcome == "unchanged"
-    scope.fact("Ada ", "lives in", "Leipzig", single=True)
-    scope.fact("ada", "lives in", "Oslo", single=True)
+    scope.fact("Ada ", "lives in", "Leipzig", exclusive=True)
+    scope.fact("ada", "lives in", "Oslo", exclusive=True)
     held = {(fact.subject, fact.object) for fact in scope.facts() if fact.valid_to is None}
     assert held == {("Ada", "Leipzig"), ("ada", "Oslo")}
 

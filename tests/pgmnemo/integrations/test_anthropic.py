@@ -332,9 +332,9 @@ def test_what_is_deleted_is_gone_for_good(tool: MemoryTool, scope: Scope) -> Non
         tool.call(create(path, f"words of {path}"))
     scope.add("no file", key="chat/1")
     tool.call(delete("/a"))
-    assert sorted(lesson.key for lesson in scope.list(everything=True)) == ["/memories/ab", "chat/1"]
+    assert sorted(lesson.key for lesson in scope.list(include_inactive=True)) == ["/memories/ab", "chat/1"]
     assert tool.clear_all_memory() == "All memory cleared"
-    assert [lesson.key for lesson in scope.list(everything=True)] == ["chat/1"]
+    assert [lesson.key for lesson in scope.list(include_inactive=True)] == ["chat/1"]
 
 
 @pytest.mark.parametrize("end", ["forgotten", "superseded", "expired"])
@@ -478,7 +478,7 @@ def test_a_path_of_either_form_of_unicode_is_one_file(tool: MemoryTool, scope: S
 
 
 def test_a_database_that_is_away_is_told_to_the_model(place: Place) -> None:
-    with Memory.open(place.dsn(), embedder=None, patience=0) as memory:
+    with Memory.open(place.dsn(), embedder=None, retry_timeout=0) as memory:
         tool = MemoryTool(memory.tenant(place.tenant()).project("files"))
         lone = MemoryTool(memory.tenant("nobody let me in").project("files"))
         assert answer(lone, shown(""))[0] == "refused"

@@ -205,9 +205,9 @@ def test_what_is_deleted(scope: Scope) -> None:
     for wrong in ({"filter": {}}, {"fliter": {"n": 1}}, {"ids": ["a"], "filter": {"n": 0}}):
         with pytest.raises((UsageError, TypeError, PgmnemoError)):
             store.delete(**wrong)  # type: ignore[arg-type]
-    assert scope.count(everything=True).lessons == 3
+    assert scope.count(include_inactive=True).lessons == 3
     assert store.delete() is True
-    assert scope.count(everything=True).lessons == 0
+    assert scope.count(include_inactive=True).lessons == 0
 
 
 def test_scores_and_relevance(scope: Scope) -> None:

@@ -77,7 +77,7 @@ def test_two_tokens_never_see_each_others_memories(place: Place, tmp_path: Path,
                     for tool, given in (
                         ("recall", {"query": "secret of amber and violet", "k": 50}),
                         ("context", {"max_tokens": 5000}),
-                        ("list", {"everything": True, "most": 200}),
+                        ("list", {"include_inactive": True, "limit": 200}),
                         ("timeline", {"key": "0"}),
                         ("facts", {"history": True}),
                     )

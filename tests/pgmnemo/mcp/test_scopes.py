@@ -74,7 +74,7 @@ def test_who_is_in_one_project_reaches_no_other(place: Place, era: str) -> None:
                     await client.read_resource(f"{WAKE_UP}/{quote(name, safe='')}")
                 assert caught.value.code == -32602
             assert (await client.list_resource_templates()).resource_templates == []
-            for given in ({"key": "k"}, {"everything": True}):
+            for given in ({"key": "k"}, {"include_inactive": True}):
                 assert await texts(client, **given) == []
             assert "secret" not in await wake_up(client)
 

@@ -49,7 +49,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("supersede", {"old": "a", "undo": True, "new": "b"}, "leave out new, reason and at"),
     ("timeline", {"key": "not there"}, "not there"),
     ("link", {"source": "a", "target": "b"}, "'a'"),
-    ("list", {"most": 0}, ">= 1 - at `most`"),
+    ("list", {"limit": 0}, ">= 1 - at `limit`"),
 ]  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def test_a_fact_ends_the_one_before_it(place: Place) -> None:
     async def body() -> None:
         async with asked(place, principal(place.tenant())) as client:
             for text, where in ((LISBON, "Lisbon"), (PORTO, "Porto")):
-                fact = {"subject": "Ada", "relation": "lives in", "object": where, "single": True}
+                fact = {"subject": "Ada", "relation": "lives in", "object": where, "exclusive": True}
                 given = {"text": text, "fact": fact, "topic": "home", "importance": 4}
                 stated = await told(client, "remember", **given)
             assert stated["superseded"] == 1
