@@ -52,7 +52,7 @@ from lab.reliability.bed import (
 from lab.reliability.known import Acknowledged, Losses, judge, opened, spoken
 from lab.reliability.texts import PROJECT
 from lab.reliability.work import STAGES
-from pgmnemo.errors import DatabaseError
+from pgmnemo.errors import DatabaseError, RefusedError
 from tests.pgmnemo.client.cutting import CuttingProxy
 
 WORKERS = get_context("forkserver")
@@ -348,7 +348,7 @@ def recovered(site: Site, case: FaultCase, began: float) -> float:
                 else:
                     project.recall("river", k=3)
                 return time.monotonic() - began
-        except DatabaseError:
+        except (DatabaseError, RefusedError):  # an upgrade that ends meanwhile refuses a call once
             if time.monotonic() - began > 2 * PATIENCE:
                 raise
             time.sleep(0.01)

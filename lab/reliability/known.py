@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.reliability.bed import AGENT, KEPT, MEMORY, Databases
-from lab.reliability.texts import DAY, ENDED, EXACT, FORGOTTEN, HOLDS, LIMIT, PROJECT, State, signs
+from lab.reliability.texts import DAY, ENDED, EXACT, FORGOTTEN, HOLDS, LIMIT, PROJECT, State, set_limit, signs
 from pgmnemo import Memory
 from pgmnemo.calls import check
 from pgmnemo.client.naming import tenant_id
@@ -119,8 +119,8 @@ def spoken(path: Path) -> list[dict[str, Any]]:
 
 
 def opened(databases: Databases, name: str = MEMORY, limit: int = EXACT, **more: Any) -> Memory:
-    dsn = databases.dsn(AGENT, name)
-    return Memory.open(dsn, embedder=signs, settings={"exact_scan_limit": limit}, connections=1, **more)
+    dsn = databases.dsn(AGENT, name, options=set_limit(limit))
+    return Memory.open(dsn, embedder=signs, connections=1, **more)
 
 
 def held(scope: Any) -> dict[str, State]:
@@ -157,7 +157,7 @@ def judge(
             if answers(scope) != anew(fresh, tenant, file.getvalue()):
                 verdict.wrong.append("answers differ from those of a fresh database")
         exact = answers(scope, "vector", 10)
-        memory._executor.settings = {**memory._executor.settings, "exact_scan_limit": str(LIMIT)}
+        memory._executor.settings = {**memory._executor.settings, "hnsw_min_vectors": str(LIMIT)}
         if (share := overlap(exact, answers(scope, "vector", 10))) < LEAST_OVERLAP:
             verdict.wrong.append(f"the graph finds {share:.2f} of the ten nearest")
     return verdict

@@ -5,7 +5,7 @@
 Over one durable PostgreSQL, through the client, each with a connection of its own and a pause of --pause
 seconds on average between two calls. Each lesson belongs to one writer, who changes its text, replaces it by
 another (the first is forgotten for good), supersedes it, or forgets and restores it, so that a tenant always
-has as many; the first has more than `exact_scan_limit`, and so a graph. A reader asks for a lesson by its
+has as many; the first has more than `hnsw_min_vectors`, and so a graph. A reader asks for a lesson by its
 text and looks whether the answer holds it as it was acknowledged, nothing that was forgotten, and nothing of
 another tenant. `maintain_all` is called every minute, as sql/README.md says, and autovacuum is set as it
 recommends (--stock: as PostgreSQL has it). At the end every lesson is read, and every tenant checked.
@@ -213,7 +213,7 @@ def sizes(databases: Databases) -> dict[str, int]:
 
 def keeping(databases: Databases, end: Event, limit: int, tally: SoakTally) -> None:
     """The scheduler; the sizes after each of its calls go into the tally."""
-    with databases.connect(KEEPER, options=f"-c pgmnemo.exact_scan_limit={limit}") as keeper:
+    with databases.connect(KEEPER, options=f"-c pgmnemo.hnsw_min_vectors={limit}") as keeper:
         while not end.wait(EVERY):
             keeper.execute("CALL pgmnemo.maintain_all()")
             tally.sizes.append((time.monotonic() - tally.began, sizes(databases)))
@@ -235,7 +235,7 @@ def last_look(tenants: Sequence[SoakTenant], tally: SoakTally) -> None:
 
 
 def soak(databases: Databases, given: argparse.Namespace) -> tuple[SoakTally, list[dict[str, int]]]:
-    dsn, settings = databases.dsn(AGENT), {"exact_scan_limit": given.limit}
+    dsn, settings = databases.dsn(AGENT), {"hnsw_min_vectors": given.limit}
     vectors = partial(signs, dimensions=DIMENSIONS)
     with (
         Memory.open(dsn, embedder=vectors, settings=settings, connections=given.writers) as written,
@@ -330,7 +330,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(f"--{name}", type=type(most), default=most)
     parser.add_argument("--large", type=int, default=LARGE, help="lessons of the first tenant")
     parser.add_argument("--small", type=int, default=SMALL, help="of each other one")
-    parser.add_argument("--limit", type=int, default=10_000, help="pgmnemo.exact_scan_limit")
+    parser.add_argument("--limit", type=int, default=10_000, help="pgmnemo.hnsw_min_vectors")
     parser.add_argument("--folder", help="where the server makes its own, else among temporary ones")
     parser.add_argument("--plot", type=Path, help="an SVG of both, of a run of two minutes at least")
     parser.add_argument("--stock", action="store_true", help="autovacuum as PostgreSQL has it")

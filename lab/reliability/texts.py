@@ -24,6 +24,11 @@ HOLDS, ENDED, FORGOTTEN = "holds", "ended", "forgotten"
 State = tuple[str, str]  # a lesson's text, and one of these
 
 
+def set_limit(limit: int) -> str:
+    """Return the connection options that set the limit of exact scans, in 0.6.1 and since."""
+    return f"-c pgmnemo.exact_scan_limit={limit} -c pgmnemo.hnsw_min_vectors={limit}"
+
+
 def text_of(token: str, version: int = 1) -> str:
     """Return a text that no other token or version has."""
     chance = random.Random(f"{token} {version}")

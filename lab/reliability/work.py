@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
 from lab.reliability.bed import bin_folder
 from lab.reliability.texts import (
@@ -28,6 +29,7 @@ from lab.reliability.texts import (
     PROJECT,
     State,
     moment,
+    set_limit,
     signs,
     text_of,
 )
@@ -65,8 +67,8 @@ class TenantWork:
     """A memory's scope, the owner's DSN, and names for what a run stores."""
 
     def __init__(self, agent: str, keeper: str, tenant: str, limit: int) -> None:
-        settings = {"exact_scan_limit": limit}
-        self.memory = Memory.open(agent, embedder=signs, settings=settings, connections=1, retry_timeout=60)
+        dsn = make_conninfo(agent, options=set_limit(limit))
+        self.memory = Memory.open(dsn, embedder=signs, connections=1, retry_timeout=60)
         self.tenant = tenant_id(tenant)
         self.scope = self.memory.tenant(tenant).project(PROJECT)
         self.keeper, self.run, self.made = keeper, "", 0
@@ -95,7 +97,7 @@ class TenantWork:
         ask({}, lambda: self.scope._call(call))
 
     def owner(self) -> psycopg.Connection[Any]:
-        return psycopg.connect(self.keeper, autocommit=True, options=f"-c pgmnemo.exact_scan_limit={LIMIT}")
+        return psycopg.connect(self.keeper, autocommit=True, options=set_limit(LIMIT))
 
 
 def load(work: TenantWork) -> None:

@@ -32,7 +32,7 @@ from runner.runs.environment import code
 from runner.runs.output import check_folder
 from runner.runs.storage import replace_file
 from runner.systems import open_system
-from runner.systems.pgmnemo.system import EVERYTHING
+from runner.systems.pgmnemo.system import EXACT
 
 SCHEMA = "pgmnemo/tuning/2"
 MARKDOWN, JSON = "TUNING.md", "tuning.json"
@@ -99,7 +99,7 @@ def _collected(setup: Setup, task: Task) -> tuple[TaskScorer, dict[str, float], 
     fingerprint.
     """
     label = f"tune {task.corpus.sha256} {task.name} {setup.embedder.identity!r}"
-    place = setup.place(label, **EVERYTHING)
+    place = setup.place(label, **EXACT)
     with open_system(OURS, place) as system:
         fingerprint = system.facts()["fingerprint"]
         arrays, weights = setup.kept(

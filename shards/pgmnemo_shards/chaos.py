@@ -56,7 +56,7 @@ PROJECT = UUID(int=1)
 LOGIN, MOVER = "tortured", "mover"
 TENANTS, WRITERS, BEFORE = 6, 4, 40
 MAX_KEYS = 60  # of a writer in a tenant: so a long run stays a run of moves
-SET_HNSW_MINIMUM = "ALTER ROLE {} SET pgmnemo.exact_scan_limit = 100"  # so that tenants have graphs
+SET_HNSW_MINIMUM = "ALTER ROLE {} SET pgmnemo.hnsw_min_vectors = 100"  # so that tenants have graphs
 FOUND = ("external_id", "content", "lesson_id")
 PLACE = "SELECT shard FROM directory.tenant WHERE tenant_id = %s"
 TERMINATE_MOVER = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{MOVER}'"

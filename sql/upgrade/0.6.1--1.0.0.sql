@@ -29,6 +29,7 @@ ALTER FUNCTION pgmnemo.list_bare RENAME TO lessons_without_passages;
 ALTER FUNCTION pgmnemo.compact RENAME TO merge_postings;
 ALTER FUNCTION pgmnemo.upkeep RENAME TO maintain;
 ALTER PROCEDURE pgmnemo.upkeep_each RENAME TO maintain_all;
+ALTER TYPE pgmnemo.settings RENAME ATTRIBUTE exact_scan_limit TO hnsw_min_vectors;
 ALTER TYPE pgmnemo.question RENAME ATTRIBUTE graph TO hnsw_table;
 ALTER VIEW pgmnemo.health RENAME COLUMN upkeep_began TO maintenance_began;
 ALTER VIEW pgmnemo.health RENAME COLUMN upkeep_seconds TO maintenance_seconds;

@@ -140,7 +140,7 @@ def fill(server: Server) -> None:
         for login, tenant in (("alice", A), ("bob", B)):
             client = site.connect(login, tenant)
             if tenant == B:
-                client.execute("SET pgmnemo.exact_scan_limit = 0")
+                client.execute("SET pgmnemo.hnsw_min_vectors = 0")
             for number, key in enumerate(("former", "kept", "other")):
                 parts, vectors = [f"the river {key}", "the brook"], [vector(number, 1), vector(1)]
                 site.store(

@@ -22,7 +22,7 @@ from lab.tune.weights import TRIALS
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET
 from runner.systems import open_system
-from runner.systems.pgmnemo.system import EVERYTHING
+from runner.systems.pgmnemo.system import EXACT
 
 ROOT = Path(runner.__file__).parents[1]
 
@@ -35,7 +35,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]
     """The sample in an open system, and its components."""
     options = TuneOptions(embedder="hash", cache=tmp_path_factory.mktemp("cache") / "vectors")
     setup, [task] = Setup(options, {}, QUIET, SQL_FOLDER), tasks.load_tasks("sample", None, {})
-    place = setup.place("tune", **EVERYTHING)
+    place = setup.place("tune", **EXACT)
     with open_system("pgmnemo", place) as system:
         values, weights = components(setup, task, system, place)
         yield SimpleNamespace(

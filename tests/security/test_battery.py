@@ -55,7 +55,7 @@ SETTINGS = (
     "session_replication_role = replica", "jit = on", "constraint_exclusion = on",
     "pgmnemo.acting_tenant = '{victim}'", "pgmnemo.tenant_id = '{victim}'", "pgmnemo.gate_strict = 'x'",
     "pgmnemo.text_config = 'pg_temp.c'", "pgmnemo.statistics_scope = 'tenant'",
-    "pgmnemo.exact_scan_limit = 0", "pgmnemo.ef_search = 1", "pgmnemo.pool_depth = 1",
+    "pgmnemo.hnsw_min_vectors = 0", "pgmnemo.ef_search = 1", "pgmnemo.pool_depth = 1",
     "pgmnemo.pool_depth = 'NaN'", "pgmnemo.bm25_k1 = 'Infinity'", "pgmnemo.graph_seeds = -1",
     "pgmnemo.bypass_notice = off", "pgmnemo.caller = '(bob,x)'", "pgmnemo.upgrading_role = 'keeper'",
 )  # fmt: skip
@@ -210,7 +210,7 @@ def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
     root.execute("DROP ROLE revenant")
     root.execute("CREATE ROLE newcomer LOGIN; CREATE ROLE revenant LOGIN")
     for role, tenant in (("alice", A), ("bob", B), ("crew", C)):
-        with site.connect(role, tenant, **{"pgmnemo.exact_scan_limit": 0}) as client:
+        with site.connect(role, tenant, **{"pgmnemo.hnsw_min_vectors": 0}) as client:
             fill(site, client, tenant)
         seal(root, tenant)
     named = "SELECT name::text FROM pgmnemo.hnsw_index WHERE pgmnemo._hnsw_table_exists(name) ORDER BY 1"

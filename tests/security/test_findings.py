@@ -177,7 +177,7 @@ def test_d3_no_plan_of_a_verb_is_printed(make_site: Make) -> None:
 
 def test_d4_vectors_are_not_measured(site: Site) -> None:
     """A probe of one's own is found or not, and rows are removed, as foreign vectors are nearer or not."""
-    bob, alice = (site.connect(*who, **{"pgmnemo.exact_scan_limit": 0}) for who in (("bob", B), ("alice", A)))
+    bob, alice = (site.connect(*who, **{"pgmnemo.hnsw_min_vectors": 0}) for who in (("bob", B), ("alice", A)))
     for n in range(40):
         site.store(bob, B, f"b{n}", "his", embedding=vector(1, n / 100))
     site.store(alice, A, "probe", "hers", embedding=vector(0, 1))
@@ -207,7 +207,7 @@ def counted(site: Site, question: list[float]) -> list[tuple[Any, ...]]:
 
     Rows that scans of the graphs met.
     """
-    settings = {"pgmnemo.exact_scan_limit": 0, "pgmnemo.pool_depth": 1}
+    settings = {"pgmnemo.hnsw_min_vectors": 0, "pgmnemo.pool_depth": 1}
     with site.connect("alice", A, **settings) as client, client.transaction():
         client.execute("SELECT FROM pgmnemo.recall(%s, %s::real[], 1, mode => 'vector')", (A, question))
         return client.execute(
@@ -219,7 +219,7 @@ def counted(site: Site, question: list[float]) -> list[tuple[Any, ...]]:
 
 def test_d4_counters_measure_no_vectors_of_others(make_site: Make) -> None:
     site = make_site(OURS)
-    bob, alice = (site.connect(*who, **{"pgmnemo.exact_scan_limit": 0}) for who in (("bob", B), ("alice", A)))
+    bob, alice = (site.connect(*who, **{"pgmnemo.hnsw_min_vectors": 0}) for who in (("bob", B), ("alice", A)))
     for n in range(6):
         site.store(alice, A, f"a{n}", "hers", embedding=vector(0, 1, n / 10))
     questions = (vector(0.01, 1), vector(1, 0.2))

@@ -329,14 +329,14 @@ def fill(client: Connection, tenant: UUID, first: int, last: int, embedded: bool
 
 
 def test_n6_lessons_without_vectors_claim_no_index(site: Site) -> None:
-    alice = site.connect("alice", A, **{"pgmnemo.exact_scan_limit": 0})
+    alice = site.connect("alice", A, **{"pgmnemo.hnsw_min_vectors": 0})
     fill(alice, A, 1, 5_001, embedded=False)
     alice.execute(f"SELECT pgmnemo.index('{A}')")
     site.holds(site.rows("SELECT tenant_id FROM pgmnemo.hnsw_index WHERE tenant_id IS NOT NULL"))
 
 
 def test_n6_a_claim_ends_with_the_tenants_lessons(site: Site) -> None:
-    alice = site.connect("alice", A, **{"pgmnemo.exact_scan_limit": 0})
+    alice = site.connect("alice", A, **{"pgmnemo.hnsw_min_vectors": 0})
     fill(alice, A, 1, 5_001, embedded=True)
     fill(alice, A, 5_002, 5_003, embedded=True)
     holder = "SELECT tenant_id FROM pgmnemo.hnsw_index WHERE tenant_id IS NOT NULL"

@@ -30,7 +30,7 @@ def fill(client: Connection, tenant: UUID, count: int, name: str = "n") -> None:
 
 def large(site: Site, role: str, tenant: UUID, count: int = 250) -> Connection:
     """A login whose tenant has an HNSW index of so many vectors."""
-    client = site.connect(role, tenant, **{"pgmnemo.exact_scan_limit": 100})
+    client = site.connect(role, tenant, **{"pgmnemo.hnsw_min_vectors": 100})
     fill(client, tenant, count)
     client.execute("SELECT pgmnemo.index(%s)", (tenant,))
     return client
@@ -48,7 +48,7 @@ def hnsw_tables(site: Site) -> set[str]:
 
 def maintain(site: Site, most: int = 1000) -> int:
     """By the owner, as a scheduler calls it."""
-    with site.server.connect(site.name, "keeper", **{"pgmnemo.exact_scan_limit": 100}) as keeper:
+    with site.server.connect(site.name, "keeper", **{"pgmnemo.hnsw_min_vectors": 100}) as keeper:
         return int(keeper.execute("SELECT pgmnemo.maintain(%s)", (most,)).fetchall()[0][0])
 
 
@@ -70,7 +70,7 @@ def test_readers_wait_for_nobody_who_makes_or_gives_up_an_hnsw_index(
     site: Site, reading: str, change: str
 ) -> None:
     """An index that is replaced was locked until the transaction ended, and with it everybody who read it."""
-    bob, dual = large(site, "bob", B), site.connect("dual", B, **{"pgmnemo.exact_scan_limit": 100})
+    bob, dual = large(site, "bob", B), site.connect("dual", B, **{"pgmnemo.hnsw_min_vectors": 100})
     before = hnsw_table(site, B)
     found = site.recall(dual, B, None, [3.0, 1.0, 2.0])
     dual.execute(f"SET default_transaction_isolation = '{reading.lower()}'")
@@ -114,7 +114,7 @@ def test_a_tenant_whose_rows_are_spoilt_holds_up_no_upkeep(site: Site) -> None:
         f"FROM pgmnemo.lesson_vector WHERE tenant_id = '{A}' AND NOT indexed"
     )
     said: list[str] = []
-    with site.server.connect(site.name, "keeper", **{"pgmnemo.exact_scan_limit": 0}) as keeper:
+    with site.server.connect(site.name, "keeper", **{"pgmnemo.hnsw_min_vectors": 0}) as keeper:
         keeper.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
         keeper.execute("SELECT pgmnemo.maintain()")
         keeper.execute("SELECT pgmnemo.maintain()")
@@ -172,12 +172,12 @@ def test_a_name_that_somebody_took_is_not_used(site: Site) -> None:
 
 
 def test_hnsw_indexes_of_few_vectors_are_bounded(site: Site) -> None:
-    """Any role may set exact_scan_limit to 0: one vector of each tenant made a table with three indexes.
+    """Any role may set hnsw_min_vectors to 0: one vector of each tenant made a table with three indexes.
 
     And one tenant that made and forgot it all the time let half of all calls of pg_dump fail.
     """
     site.run("SELECT setval('pgmnemo.hnsw_seq', 2000)")
-    bob = site.connect("bob", B, **{"pgmnemo.exact_scan_limit": 0})
+    bob = site.connect("bob", B, **{"pgmnemo.hnsw_min_vectors": 0})
     before = hnsw_tables(site)
     fill(bob, B, 900)
     bob.execute(f"SELECT pgmnemo.index('{B}')")
@@ -190,7 +190,7 @@ def test_hnsw_indexes_of_few_vectors_are_bounded(site: Site) -> None:
 
 def test_few_vectors_make_no_table_come_and_go(site: Site) -> None:
     bob = large(site, "bob", B)
-    bob.execute("SET pgmnemo.exact_scan_limit = 0")
+    bob.execute("SET pgmnemo.hnsw_min_vectors = 0")
     before = hnsw_table(site, B)
     for n in range(3):
         bob.execute(f"SELECT pgmnemo.forget_all('{B}', '{PROJECT}')")
@@ -226,7 +226,7 @@ def test_a_lock_timeout_or_a_timeout_in_a_merge_leaves_all_as_it_was(site: Site)
     name = hnsw_table(site, B)
     fill(bob, B, 2000, "more")
     for setting in ("statement_timeout = 100", "statement_timeout = 30", "lock_timeout = 1"):
-        with site.connect("bob", B, **{"pgmnemo.exact_scan_limit": 100}) as other:
+        with site.connect("bob", B, **{"pgmnemo.hnsw_min_vectors": 100}) as other:
             other.execute(f"SET {setting}")
             with bob.transaction(force_rollback=True):
                 bob.execute(f"SELECT pgmnemo.forget('{B}', '{PROJECT}', 'n2')")

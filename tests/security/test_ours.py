@@ -80,7 +80,7 @@ def hnsw_table(site: Site, tenant: UUID) -> str:
 @pytest.mark.parametrize("right", ["pg_read_all_data", "pg_write_all_data"])
 def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str) -> None:
     ours.run(f"GRANT {right} TO mallory")
-    bob = ours.connect("bob", B, **{"pgmnemo.exact_scan_limit": 0})
+    bob = ours.connect("bob", B, **{"pgmnemo.hnsw_min_vectors": 0})
     ours.store(bob, B, "far", "a vector", embedding=vector(1))
     try:
         mallory = ours.connect("mallory", B, **{"pgmnemo.acting_tenant": B})
@@ -149,7 +149,7 @@ def test_a_restored_hnsw_index_is_closed_whoever_owns_the_extension(
 ) -> None:
     """PostgreSQL gives everybody the type of a table's rows, and no dump takes it away."""
     dump, listed = str(tmp_path / "memory.dump"), tmp_path / "listed"
-    bob = ours.connect("bob", B, **{"pgmnemo.exact_scan_limit": 0})
+    bob = ours.connect("bob", B, **{"pgmnemo.hnsw_min_vectors": 0})
     ours.store(bob, B, "far", "a vector", embedding=vector(0, 1))
     name = hnsw_table(ours, B)
     closed(ours, name)

@@ -81,7 +81,7 @@ class Database:
                 values = (TENANT, PROJECT, note.key, note.text, vector, FIRST + timedelta(day))
                 connection.execute(STORE, values)
             if connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,):
-                connection.execute("SET pgmnemo.exact_scan_limit = 0")
+                connection.execute("SET pgmnemo.hnsw_min_vectors = 0")
                 connection.execute("SELECT pgmnemo.index($1)", (TENANT,))
         return self
 

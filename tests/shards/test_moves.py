@@ -206,7 +206,7 @@ def test_vectors_of_an_embedder_that_changes_meanwhile_arrive_as_they_are(site: 
 
 def test_a_large_tenant_gets_its_hnsw_index_and_its_pieces_anew(site: Site) -> None:
     tenant = site.tenant("shard1")
-    limit = "ALTER ROLE postgres {} pgmnemo.exact_scan_limit"
+    limit = "ALTER ROLE postgres {} pgmnemo.hnsw_min_vectors"
     for shard in ("shard1", "shard2", "shard3"):
         site.run(shard, f"{limit.format('SET')} = 100")
     with site.connect("postgres", "shard1") as shard1:

@@ -27,13 +27,13 @@ def filled(tenant: Any, unit: Any) -> Any:
     chance = random.Random(1)
     tenant.store_many({f"l{n:03}": text(chance) for n in range(200)})
     tenant.value("SELECT pgmnemo.merge_postings()")
-    tenant.set(exact_scan_limit=0)
+    tenant.set(hnsw_min_vectors=0)
     tenant.store(
         "whole", "river bridge", embedding=unit(1), passages=["river", "bridges"],
         passage_embeddings=[unit(1, 1), [1.0] * 384], metadata=Jsonb({"a": 1, "b": {"c": [2, 3]}}),
     )  # fmt: skip
     tenant.value("SELECT pgmnemo.index()")
-    tenant.set(exact_scan_limit=10_000)
+    tenant.set(hnsw_min_vectors=10_000)
     tenant.value("SELECT pgmnemo.supersede(NULL, %s, 'l000', 'l001', at => '2090-01-01Z')", tenant.project)
     return tenant
 
@@ -208,7 +208,7 @@ def test_what_the_verbs_do_is_no_damage(filled: Any, unit: Any) -> None:
 
 
 def test_a_lesson_and_its_passages_are_indexed_together(tenant: Any, unit: Any) -> None:
-    tenant.set(exact_scan_limit=0)
+    tenant.set(hnsw_min_vectors=0)
     tenant.store("a", "x", embedding=unit(1), passages=["p"], passage_embeddings=[unit(0, 1)])
     assert tenant.store("a", "x", embedding=unit(1), importance=5) == "updated"
     tenant.store("b", "y", embedding=unit(1))

@@ -24,7 +24,7 @@ def padded(row: Any, to: int) -> list[float]:
 
 @pytest.mark.parametrize("dimensions", [1, 3, 384, 1024, 1250, 1251, 2000, 4000])
 def test_any_dimension_is_kept_found_and_indexed(tenant: Any, dimensions: int) -> None:
-    tenant.set(exact_scan_limit=10)
+    tenant.set(hnsw_min_vectors=10)
     rows = some(dimensions)
     tenant.store_many({f"l{n:02}": f"lesson {n}" for n in range(40)}, rows)
     tenant.store("part", "x", embedding=rows[0].tolist(), passages=["a", "b"],

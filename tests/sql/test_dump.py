@@ -49,7 +49,7 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     parts = ["the rivers", "rivers of the north", "north"]
     tenant.store("simple", "the rivers of the north", embedding=unit(1), passages=parts,
                  passage_embeddings=[unit(1), np.eye(1, 384, 383)[0], None])  # fmt: skip
-    tenant.set(text_config="english", exact_scan_limit=0)
+    tenant.set(text_config="english", hnsw_min_vectors=0)
     tenant.store(
         "english", "rivers and lanterns", embedding=unit(1, 1), topic="north", occurred_at="2025-01-01"
     )
@@ -86,7 +86,7 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     stored = copy.execute("SELECT pgmnemo.store_lesson(%s, 'new', 'rivers')", (tenant.project,)).fetchone()
     assert stored == ("inserted",)
     assert copy.execute("SELECT * FROM pgmnemo.check()").fetchall() == []
-    copy.execute("SET pgmnemo.exact_scan_limit = 0")
+    copy.execute("SET pgmnemo.hnsw_min_vectors = 0")
     store = "SELECT pgmnemo.store_lesson(%s, 'newer', 'rivers', %s::real[])"
     for _ in range(2):
         copy.execute(store, (tenant.project, unit(2, 1).tolist()))

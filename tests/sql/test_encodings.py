@@ -113,7 +113,7 @@ def test_an_update_after_pg_upgrade_leaves_all_to_the_owner_of_the_schema(
         other.execute(
             "SELECT pgmnemo.store(%s, %s, 'a', 'river', embedding => '{1,0}'::real[])", (TENANT, PROJECT)
         )
-        other.execute("SET pgmnemo.exact_scan_limit = 0")
+        other.execute("SET pgmnemo.hnsw_min_vectors = 0")
         other.execute("SELECT pgmnemo.index(%s)", (TENANT,))
         graphs = "SELECT pgmnemo._hnsw_table_exists(name) FROM pgmnemo.hnsw_index"
         assert other.execute(graphs).fetchall() == [(True,)]

@@ -57,7 +57,7 @@ def test_a_large_scope_is_read_exactly(server: dict[str, Any], told: list[str]) 
         connection.execute(f"SET ROLE {OWNER}")
         connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, AGENT))
         connection.execute(f"SET ROLE {AGENT}")
-        connection.execute("SET pgmnemo.exact_scan_limit = 0")
+        connection.execute("SET pgmnemo.hnsw_min_vectors = 0")
         store = (
             "SELECT pgmnemo.store(%s, %s, 'n' || n, 'lesson ' || n, commit_sha => 'c0ffee', embedding => "
             "(SELECT array_agg(sin(n * d)::real) FROM generate_series(1, 1024) d)) "

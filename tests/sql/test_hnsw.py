@@ -54,7 +54,7 @@ def tables(owner: Connection) -> set[str]:
 @pytest.fixture
 def large(tenant: Any) -> Any:
     """A tenant of 300 lessons, all in its HNSW index."""
-    tenant.set(exact_scan_limit=100)
+    tenant.set(hnsw_min_vectors=100)
     fill(tenant, 300)
     tenant.value(INDEX)
     assert (tenant.value(INSIDE), tenant.value(WAITING), entries(tenant)) == (300, 0, 300)
@@ -62,14 +62,14 @@ def large(tenant: Any) -> Any:
 
 
 def test_a_small_tenant_has_none(tenant: Any) -> None:
-    tenant.set(exact_scan_limit=100)
+    tenant.set(hnsw_min_vectors=100)
     fill(tenant, 100)
     assert tenant.value(INDEX) == 0
     assert tenant.look("SELECT FROM pgmnemo.hnsw_index WHERE tenant_id = %s", tenant.id) == []
 
 
 def test_a_load_writes_its_vectors_once(tenant: Any) -> None:
-    tenant.set(exact_scan_limit=1000)
+    tenant.set(hnsw_min_vectors=1000)
     first = fill(tenant, 1200)
     assert (tenant.value(INSIDE), tenant.value(WAITING)) == (0, 1200)  # nobody knew that it would be large
     second = fill(tenant, 1100, name="mm")
@@ -106,7 +106,7 @@ def test_an_hnsw_index_is_the_owners_and_a_tenants_alone(
 
 
 def test_what_is_written_waits_and_every_way_in_is_the_same(tenant: Any, owner: Connection) -> None:
-    tenant.set(exact_scan_limit=10)
+    tenant.set(hnsw_min_vectors=10)
     fill(tenant, 10)
     assert (tenant.value(INSIDE), tenant.value(WAITING)) == (0, 10)
     for n, row in enumerate(vectors(5, 30)):
@@ -120,7 +120,7 @@ def test_what_is_written_waits_and_every_way_in_is_the_same(tenant: Any, owner: 
     assert 130 <= tenant.value(WAITING) <= 140  # a set brings in 64
     before = hnsw_table(tenant)
     with owner.transaction():
-        owner.execute("SET LOCAL pgmnemo.exact_scan_limit = 10")
+        owner.execute("SET LOCAL pgmnemo.hnsw_min_vectors = 10")
         left = [owner.execute("SELECT pgmnemo.maintain(50)").fetchone() for _ in range(12)]
     assert [count for (count,) in left][-1] == 0  # type: ignore[misc]
     assert tenant.value(WAITING) <= 10
@@ -191,7 +191,7 @@ def test_what_goes_leaves_the_hnsw_index(large: Any) -> None:
     assert large.rows(CHECK) == []
     assert entries(large) == 290
     assert large.value(WAITING) == 7
-    large.set(exact_scan_limit=100)
+    large.set(hnsw_min_vectors=100)
     assert large.value(INDEX) == 7
     assert large.rows(CHECK) == []
 
@@ -212,7 +212,7 @@ def test_an_hnsw_index_under_an_open_snapshot_may_go(large: Any, owner: Connecti
     reader = large.connect()
     question = vectors(7, 1)[0].tolist()
     recall = "SELECT external_id FROM pgmnemo.recall_lessons(%s::real[], 10, mode => 'vector')"
-    reader.execute("SET pgmnemo.exact_scan_limit = 100")
+    reader.execute("SET pgmnemo.hnsw_min_vectors = 100")
     name = hnsw_table(large)
     with reader.transaction():
         reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -243,7 +243,7 @@ def test_a_lost_hnsw_index_is_found_and_made_anew(large: Any, owner: Connection)
     owner.execute(f"DROP TABLE pgmnemo.{hnsw_table(large)}")
     large.store("new", "river", embedding=vectors(8, 1)[0].tolist())
     with owner.transaction():
-        owner.execute("SET LOCAL pgmnemo.exact_scan_limit = 100")
+        owner.execute("SET LOCAL pgmnemo.hnsw_min_vectors = 100")
         owner.execute("SELECT pgmnemo.maintain()")
     assert large.rows(CHECK) == []
     assert entries(large) >= 300
@@ -253,7 +253,7 @@ def test_twenty_large_tenants_have_twenty(make_tenant: Callable[[], Any], owner:
     before = len(tables(owner))
     tenants = [make_tenant() for _ in range(20)]
     for tenant in tenants:
-        tenant.set(exact_scan_limit=20)
+        tenant.set(hnsw_min_vectors=20)
         fill(tenant, 50, dimensions=int(tenant.id) % 5 + 3)
         tenant.value(INDEX)
     assert len(tables(owner)) == before + 20
@@ -283,7 +283,7 @@ def tried(connection: Connection, level: str, work: Callable[[], Any], failed: C
 def writer(tenant: Any, number: int, level: str, steps: int) -> Counter[str]:
     """Stores, changes, moves and forgets, on keys that others use, too."""
     chance, failed, connection = random.Random(number), Counter[str](), tenant.connect()
-    connection.execute("SET pgmnemo.exact_scan_limit = 20")
+    connection.execute("SET pgmnemo.hnsw_min_vectors = 20")
     rows = vectors(number, steps).tolist()
 
     def calls() -> None:
@@ -310,11 +310,11 @@ def writer(tenant: Any, number: int, level: str, steps: int) -> Counter[str]:
 
 def merger(tenant: Any, owner: Any, level: str, over: Event) -> Counter[str]:
     failed, connection = Counter[str](), tenant.connect()
-    connection.execute("SET pgmnemo.exact_scan_limit = 20")
+    connection.execute("SET pgmnemo.hnsw_min_vectors = 20")
     while not over.is_set():
         tried(connection, level, lambda: connection.execute(INDEX), failed)
         with owner() as admin:
-            admin.execute("SET pgmnemo.exact_scan_limit = 5")
+            admin.execute("SET pgmnemo.hnsw_min_vectors = 5")
             tried(admin, level, lambda: admin.execute("SELECT pgmnemo.maintain(7)"), failed)
     return failed
 
@@ -323,7 +323,7 @@ def merger(tenant: Any, owner: Any, level: str, over: Event) -> Counter[str]:
 def test_writers_and_mergers_lose_nothing_and_keep_nothing_twice(
     tenant: Any, database: Any, level: str
 ) -> None:
-    tenant.set(exact_scan_limit=20)
+    tenant.set(hnsw_min_vectors=20)
     fill(tenant, 60)
     tenant.value(INDEX)
     over = Event()
@@ -368,7 +368,7 @@ def test_a_deletion_of_an_older_snapshot_leaves_nothing_in_the_hnsw_index(large:
 @pytest.mark.parametrize("level", LEVELS[1:])
 def test_an_older_snapshot_makes_no_hnsw_index_of_what_has_changed(large: Any, level: str) -> None:
     late = large.connect()
-    late.execute("SET pgmnemo.exact_scan_limit = 100")
+    late.execute("SET pgmnemo.hnsw_min_vectors = 100")
     fill(large, 1100, "more")
     with pytest.raises(errors.SerializationFailure), late.transaction():  # noqa: PT012
         late.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")
@@ -394,7 +394,7 @@ def test_one_session_merges_at_a_time_and_no_other_waits(large: Any) -> None:
     other = large.connect()
     said: list[str] = []
     large.client.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
-    other.execute("SET pgmnemo.exact_scan_limit = 100")
+    other.execute("SET pgmnemo.hnsw_min_vectors = 100")
     large.client.execute("SET statement_timeout = '10s'")
     with other.transaction():
         other.execute(INDEX)

@@ -66,7 +66,7 @@ def ready(tenant: Tenant) -> None:
         except (psycopg.OperationalError, DatabaseError):
             sleep(0.1)
         else:
-            tenant.set(exact_scan_limit=100)
+            tenant.set(hnsw_min_vectors=100)
             return
     raise AssertionError("the server did not come back")
 
@@ -88,7 +88,7 @@ def fill(tenant: Tenant, chance: np.random.Generator, first: int, count: int) ->
 
 
 def answers(tenant: Tenant) -> list[list[tuple[Any, ...]]]:
-    tenant.set(exact_scan_limit=1_000_000, recency_weight=0)
+    tenant.set(hnsw_min_vectors=1_000_000, recency_weight=0)
     vectors = signs(np.random.default_rng(7), len(QUESTIONS))
     rows = [tenant.recall(text, vector, k=50) for text, vector in zip(QUESTIONS, vectors, strict=True)]
     return [
@@ -136,7 +136,7 @@ def test_what_is_killed_has_not_happened(own: Any, what: str) -> None:
 
 def session(own: Any, tenant: Tenant) -> Connection:
     owner: Connection = own.admin()
-    for name, value in (("tenant_id", tenant.id), ("exact_scan_limit", 100), ("gate_strict", "off")):
+    for name, value in (("tenant_id", tenant.id), ("hnsw_min_vectors", 100), ("gate_strict", "off")):
         owner.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", str(value)))
     return owner
 

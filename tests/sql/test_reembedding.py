@@ -148,7 +148,7 @@ def test_after_the_switch_all_is_as_if_loaded_so_from_the_start(
     tenant, fresh = make_tenant(), make_tenant()
     fresh.project = tenant.project
     for one in (tenant, fresh):
-        one.set(exact_scan_limit=limit)
+        one.set(hnsw_min_vectors=limit)
     fill(tenant, OLD)
     fill(fresh, dims, model=model)
     before = answers(tenant, OLD)
@@ -404,7 +404,7 @@ def test_an_older_snapshot_stores_no_vector_of_a_former_text(level: str, changed
 
 
 def test_a_reader_of_an_older_snapshot_goes_on_with_the_old_ones(changed: Any) -> None:
-    changed.set(exact_scan_limit=10)
+    changed.set(hnsw_min_vectors=10)
     changed.value("SELECT pgmnemo.index(%s)", changed.id)
     give(changed, due(changed))
     before = answers(changed, OLD)
@@ -423,7 +423,7 @@ def upkept(owner: Any) -> Callable[[], int]:
 
 
 def test_a_large_tenant_gets_the_new_hnsw_index_while_the_old_one_serves(changed: Any, upkept: Any) -> None:
-    changed.set(exact_scan_limit=10)
+    changed.set(hnsw_min_vectors=10)
     changed.value("SELECT pgmnemo.index(%s)", changed.id)
     [old] = hnsw_tables(changed).values()
     give(changed, due(changed))
@@ -445,7 +445,7 @@ def test_a_large_tenant_gets_the_new_hnsw_index_while_the_old_one_serves(changed
 
 
 def test_who_indexes_both_and_a_writer_do_not_wait_in_a_circle(changed: Any) -> None:
-    changed.set(exact_scan_limit=10)
+    changed.set(hnsw_min_vectors=10)
     changed.value("SELECT pgmnemo.index(%s)", changed.id)
     give(changed, due(changed))
     changed.store("tail", "New.", embedding=made("New.", OLD))
@@ -461,7 +461,7 @@ def test_who_indexes_both_and_a_writer_do_not_wait_in_a_circle(changed: Any) -> 
 
 
 def test_an_hnsw_index_that_is_being_merged_at_the_switch_goes_by_upkeep(changed: Any, upkept: Any) -> None:
-    changed.set(exact_scan_limit=10)
+    changed.set(hnsw_min_vectors=10)
     changed.value("SELECT pgmnemo.index(%s)", changed.id)
     give(changed, due(changed))
     changed.value("SELECT pgmnemo.index(%s)", changed.id)
@@ -500,13 +500,13 @@ LEVELS = ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"]
 def test_writers_forgetters_and_changers_at_once_lose_nothing(tenant: Any, level: str, limit: int) -> None:
     """Two embed, one ends the change again and again, one gives it up now and then; three write."""
     fill(tenant, OLD, 20)
-    tenant.set(exact_scan_limit=limit)
+    tenant.set(hnsw_min_vectors=limit)
     tenant.value("SELECT pgmnemo.index(%s)", tenant.id)
     ends, faults, switches = threading.Event(), [], []
 
     def run(work: Callable[[Any, np.random.Generator], None], seed: int) -> threading.Thread:
         connection = tenant.connect()
-        connection.execute("SELECT set_config('pgmnemo.exact_scan_limit', %s, false)", (str(limit),))
+        connection.execute("SELECT set_config('pgmnemo.hnsw_min_vectors', %s, false)", (str(limit),))
         ends_change = seed == 9  # that is not done under an older snapshot
         connection.execute(f"SET default_transaction_isolation = '{LEVELS[0] if ends_change else level}'")
 

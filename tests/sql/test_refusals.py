@@ -77,7 +77,7 @@ SETTINGS = [
     ("recency_half_life", "0", "a number from 0.001 to 36500"),
     ("graph_depth", "5", "a whole number from 0 to 4"),
     ("pool_depth", "10.5", "a whole number from 1 to 10000"),
-    ("exact_scan_limit", "-1", "a whole number from 0 to 10000000"),
+    ("hnsw_min_vectors", "-1", "a whole number from 0 to 10000000"),
 ]  # fmt: skip
 
 

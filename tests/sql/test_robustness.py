@@ -42,7 +42,7 @@ def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
     rows = np.random.default_rng(1).standard_normal((LESSONS, 1024)).astype(np.float32)
     with ExitStack() as stack:
         tenant = tenant_class(database, stack)
-        tenant.set(exact_scan_limit=0)
+        tenant.set(hnsw_min_vectors=0)
         tenant.store_many({f"l{n:04}": f"river lesson {n} of {n % 7}" for n in range(LESSONS)}, rows)
         for n in range(0, 100, 2):
             tenant.link(f"l{n:04}", f"l{n + 1:04}")
@@ -141,7 +141,7 @@ def parameters(tenant: Any) -> dict[str, Any]:
 def session(crowd: Any) -> Iterator[psycopg.Connection[Any]]:
     """A session of its own, whose HNSW settings are not the defaults; a recall must not change them."""
     connection = crowd.connect()
-    connection.execute("SET pgmnemo.exact_scan_limit = 0")
+    connection.execute("SET pgmnemo.hnsw_min_vectors = 0")
     connection.execute("SELECT '[1]'::vector")
     connection.execute("SET hnsw.ef_search = 33")
     connection.execute("SET hnsw.iterative_scan = strict_order")

@@ -69,7 +69,7 @@ def test_a_scope_that_holds_k_lessons_returns_k(tenant: Any, unit: Any, mode: st
 def test_a_tenant_of_one_percent_gets_k_rows_in_every_mode(make_tenant: Any, unit: Any, limit: int) -> None:
     small, large = make_tenant(), make_tenant()
     for tenant, count in ((large, 700), (small, 7)):
-        tenant.set(exact_scan_limit=limit, pool_depth=1)
+        tenant.set(hnsw_min_vectors=limit, pool_depth=1)
         tenant.store_many(
             {f"l{n:03}": "a river" for n in range(count)}, [unit(1, n % 13) for n in range(count)]
         )
@@ -98,7 +98,7 @@ def test_role_and_valid_at_filter_every_leg(tenant: Any, unit: Any) -> None:
 
 def test_validity_is_respected_by_every_leg(tenant: Any, unit: Any) -> None:
     """Each lesson is found by one leg alone, the graph of vectors among them, and holds from May to June."""
-    tenant.set(exact_scan_limit=0, pool_depth=1)
+    tenant.set(hnsw_min_vectors=0, pool_depth=1)
     span = {"occurred_at": "2024-05-01 UTC", "expires_at": "2024-06-01 UTC"}
     tenant.store("words", "river", **span)
     tenant.store("vector", "x", embedding=unit(1), **span)

@@ -40,6 +40,19 @@ def test_unknown_names_that_are_kept_for_role_or_database_are_warnings(tenant: A
         owner.execute(f"ALTER DATABASE {database} RESET pgmnemo.recencyweight")
 
 
+def test_a_value_under_a_former_name_is_a_warning_with_the_present_one(tenant: Any, owner: Any) -> None:
+    database = owner.execute("SELECT current_database()").fetchone()[0]
+    owner.execute(f"ALTER DATABASE {database} SET pgmnemo.exact_scan_limit = 100")
+    try:
+        [(name, value, warning)] = tenant.rows(
+            "SELECT name, value, warning FROM pgmnemo.list_settings() WHERE meaning IS NULL"
+        )
+        assert (name, value) == ("pgmnemo.exact_scan_limit", "100")
+        assert "pgmnemo.hnsw_min_vectors" in warning
+    finally:
+        owner.execute(f"ALTER DATABASE {database} RESET pgmnemo.exact_scan_limit")
+
+
 def test_the_readme_lists_the_same_settings(tenant: Any) -> None:
     section = README.read_text(encoding="utf-8").partition("| For | Setting and default |")[2]
     rows = re.findall(r"`(\w+)` `?(\S+?)`?(?:,| \|)", section.partition("\n\n")[0])

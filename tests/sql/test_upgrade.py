@@ -152,7 +152,8 @@ def fill(connection: Connection, lessons: int, seed: int = 5, *, passages: bool 
         work_for(connection, tenant)
         for config, limit, size in (("english", 1_000_000, lessons // 3), ("english", 0, lessons // 12),
                                      ("simple", 1_000_000, lessons // 12)):  # fmt: skip
-            for name, value in (("text_config", config), ("exact_scan_limit", limit)):
+            limits = {"exact_scan_limit": limit, "hnsw_min_vectors": limit}  # before 1.0.0, and since
+            for name, value in {"text_config": config, **limits}.items():
                 connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", str(value)))
             with connection.transaction(), connection.cursor() as cursor:
                 cursor.execute("SELECT pgmnemo.open_staging()")

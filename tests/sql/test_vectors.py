@@ -28,7 +28,7 @@ def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
     with ExitStack() as stack, database.admin() as owner:
         large, small = tenant_class(database, stack), tenant_class(database, stack)
         for tenant, part in ((large, vectors[:LARGE]), (small, vectors[LARGE : LARGE + SMALL])):
-            tenant.set(exact_scan_limit=0, pool_depth=20)
+            tenant.set(hnsw_min_vectors=0, pool_depth=20)
             tenant.store_many({f"l{n:04}": f"lesson {n}" for n in range(len(part))}, part)
             assert indexed(tenant) == len(part)
         owner.execute("VACUUM (ANALYZE) pgmnemo.lesson, pgmnemo.lesson_vector, pgmnemo.posting")
@@ -56,7 +56,7 @@ def half(vector: Any) -> Any:
 
 
 def asked(tenant: Any, questions: Any, limit: int, k: int = 10, **options: Any) -> list[list[str]]:
-    tenant.set(exact_scan_limit=limit)
+    tenant.set(hnsw_min_vectors=limit)
     return [tenant.ids(None, question, mode="vector", k=k, **options) for question in questions]
 
 
@@ -125,7 +125,7 @@ def served(tenant: Any, owner: Any, inside: float, held: int, limit: int) -> Any
         owner.execute(
             "UPDATE pg_class SET reltuples = %s WHERE relname = %s", (inside, question["hnsw_table"])
         )
-        parameters = (tenant.id, Jsonb(question), Jsonb({"exact_scan_limit": limit}))
+        parameters = (tenant.id, Jsonb(question), Jsonb({"hnsw_min_vectors": limit}))
         return owner.execute(query, parameters).fetchone()[0]
 
 
@@ -160,7 +160,7 @@ def test_a_told_recall_is_reached(crowd: Any) -> None:
 
 
 def test_what_waits_is_found_beside_the_hnsw_index(tenant: Any, unit: Any) -> None:
-    tenant.set(exact_scan_limit=10)
+    tenant.set(hnsw_min_vectors=10)
     tenant.store_many({f"a{n:02}": "x" for n in range(30)}, np.array([unit(1, n + 1) for n in range(30)]))
     assert indexed(tenant) == 30
     tenant.store("waiting", "x", embedding=unit(1))
@@ -171,7 +171,7 @@ def test_what_waits_is_found_beside_the_hnsw_index(tenant: Any, unit: Any) -> No
 
 
 def test_lessons_with_many_vectors_are_many_enough_for_the_hnsw_index(tenant: Any, unit: Any) -> None:
-    tenant.set(exact_scan_limit=50)
+    tenant.set(hnsw_min_vectors=50)
     for n in range(10):
         parts = [unit(n + 1, 1, m) for m in range(9)]
         tenant.store(f"a{n}", "x", embedding=unit(n + 1), passages=["y"] * 9, passage_embeddings=parts)
@@ -179,7 +179,7 @@ def test_lessons_with_many_vectors_are_many_enough_for_the_hnsw_index(tenant: An
     before = scans(tenant)
     found = tenant.ids(None, unit(5), mode="vector", k=5)
     assert scans(tenant) > before
-    tenant.set(exact_scan_limit=10_000)
+    tenant.set(hnsw_min_vectors=10_000)
     assert found == tenant.ids(None, unit(5), mode="vector", k=5)
     tenant.value("SELECT pgmnemo.forget_tenant()")
 
@@ -187,7 +187,7 @@ def test_lessons_with_many_vectors_are_many_enough_for_the_hnsw_index(tenant: An
 def test_an_hnsw_index_that_was_dropped_since_the_snapshot_is_not_missed(
     tenant: Any, owner: Any, unit: Any
 ) -> None:
-    tenant.set(exact_scan_limit=10)
+    tenant.set(hnsw_min_vectors=10)
     tenant.store_many({f"a{n:02}": "x" for n in range(30)}, np.array([unit(1, n + 1) for n in range(30)]))
     tenant.value("SELECT pgmnemo.index()")
     expected = tenant.ids(None, unit(1), mode="vector", k=5)

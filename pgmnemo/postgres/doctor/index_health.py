@@ -18,7 +18,7 @@ SELECT coalesce(sum(n - 1), 0)::bigint, coalesce(sum(n), 0)::bigint
   FROM (SELECT count(*) AS n FROM pgmnemo.list_postings(%s) WHERE lesson_count BETWEEN 1 AND 127
          GROUP BY project_id, lexeme) AS small
 """
-LIMIT = "SELECT value::bigint FROM pgmnemo.list_settings() WHERE name = 'pgmnemo.exact_scan_limit'"
+LIMIT = "SELECT value::bigint FROM pgmnemo.list_settings() WHERE name = 'pgmnemo.hnsw_min_vectors'"
 OUTSIDE = f"""
 SELECT coalesce(sum(outside), 0)::bigint
   FROM (SELECT count(*) FILTER (WHERE NOT indexed) AS outside FROM pgmnemo.list_vectors(%s)

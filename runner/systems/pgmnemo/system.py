@@ -44,7 +44,7 @@ FORMER_NAMES = {  # of verbs in older releases, and whether each takes a tenant
     "merge_postings": {"compact": True, "compact_postings": False},
 }  # fmt: skip
 COVERAGE = "1.0.0"  # from here words count by coverage, and short questions less
-EVERYTHING = {"exact_scan_limit": "10000000"}
+EXACT, FORMER_EXACT = {"hnsw_min_vectors": "10000000"}, {"exact_scan_limit": "10000000"}
 LATER = "text_config"  # may name a configuration that is made once the database is open
 SILENT = ("cosine", "passage_cosine", "pair_cosine")  # what mode keyword has not
 TABLES = """
@@ -110,8 +110,10 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
         """Return the settings of its own exact scan if lessons have passages: its vector retriever then
         weighs three cosines.
         """
-        lessons = self._lessons
-        return EVERYTHING if lessons and self.engine.passages and lessons[0].passages else None
+        lessons, renamed = self._lessons, release_numbers(self.place.version) >= release_numbers(COVERAGE)
+        if lessons and self.engine.passages and lessons[0].passages:
+            return EXACT if renamed else FORMER_EXACT
+        return None
 
     def facts(self) -> Mapping[str, str]:
         facts = self.database.facts

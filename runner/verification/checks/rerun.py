@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 SERVICES = ("endpoint",)  # embedders that are a service: a run does not record its address
 MANY, FEW = 4, 2  # one in so many of an arm's answers, or so few: what near ties may explain
-LIMIT, USUAL_LIMIT = "pgmnemo.exact_scan_limit", 10_000  # lessons beyond which pgmnemo searches an index
+# Lessons beyond which pgmnemo searches an index; the second setting is that of versions before 1.0.0.
+LIMITS, USUAL_LIMIT = ("pgmnemo.hnsw_min_vectors", "pgmnemo.exact_scan_limit"), 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,8 @@ def _excuse(run: Run, arm: Arm, row: Retrieval, again: RerunRows) -> str:
         there = postgres_major(run)
         if again.postgres and there and again.postgres != there:
             return f"PostgreSQL {again.postgres} is here, the run's was {there}"
-        by_index = row.size > int(run.guc_state.get(LIMIT, USUAL_LIMIT))
+        limit = next((run.guc_state[name] for name in LIMITS if name in run.guc_state), USUAL_LIMIT)
+        by_index = row.size > int(limit)
     else:
         kind = spec_of(name)
         by_index = kind.approximate and (kind.vectors or kind.own_embedder)

@@ -1,4 +1,4 @@
--- Return whether a tenant may have a new HNSW index. Any role may lower pgmnemo.exact_scan_limit, so after the first
+-- Return whether a tenant may have a new HNSW index. Any role may lower pgmnemo.hnsw_min_vectors, so after the first
 -- some hundred indexes of a database an index needs a thousand vectors: else each tenant could fill the catalogue with
 -- four relations, or have them come and go so often that no pg_dump gets through.
 CREATE FUNCTION pgmnemo._hnsw_allowed(tenant uuid, generation smallint)

@@ -2,7 +2,7 @@
 -- thousand each stored lesson inserts about as many vectors as it adds. Counting costs time: whether a tenant has
 -- become large, and whether the tail is past its bound, is checked at random, less often the more there is to count,
 -- and the latter is stored for concurrent writers. Where the share would only be a conflict, other writers do it.
-CREATE FUNCTION pgmnemo._hnsw_share_inserts(tenant uuid, generation smallint, lessons integer, exact_scan_limit integer)
+CREATE FUNCTION pgmnemo._hnsw_share_inserts(tenant uuid, generation smallint, lessons integer, hnsw_min_vectors integer)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -11,7 +11,7 @@ DECLARE
     looked_at constant integer := 125;   -- vectors that each lesson stored counts, on average, at most
     each      constant integer := 4;     -- vectors that each brings into the index
     at_once   constant integer := 16;    -- lessons of a set that do
-    most_waiting constant bigint := pgmnemo._unindexed_limit(exact_scan_limit);
+    most_waiting constant bigint := pgmnemo._unindexed_limit(hnsw_min_vectors);
     known boolean;
     late boolean;
     hnsw_table name;
@@ -21,8 +21,8 @@ BEGIN
     END IF;
     SELECT g.behind INTO known FROM pgmnemo.hnsw_index g
      WHERE g.tenant_id = tenant AND g.generation = _hnsw_share_inserts.generation;
-    IF known IS NULL AND (random() * exact_scan_limit > lessons * looked_at
-                          OR NOT pgmnemo._has_more_vectors(tenant, generation, exact_scan_limit)
+    IF known IS NULL AND (random() * hnsw_min_vectors > lessons * looked_at
+                          OR NOT pgmnemo._has_more_vectors(tenant, generation, hnsw_min_vectors)
                           OR NOT pgmnemo._hnsw_allowed(tenant, generation)
                           OR NOT pgmnemo._hnsw_is_safe()
                           OR NOT pgmnemo._hnsw_register(tenant, generation)) THEN

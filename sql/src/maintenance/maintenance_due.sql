@@ -8,7 +8,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_variable
 DECLARE
-    unindexed_limit constant bigint := pgmnemo._unindexed_limit((pgmnemo._settings()).exact_scan_limit);
+    unindexed_limit constant bigint := pgmnemo._unindexed_limit((pgmnemo._settings()).hnsw_min_vectors);
     hnsw_table name;
 BEGIN
     FOR tenant, generation, hnsw_table IN

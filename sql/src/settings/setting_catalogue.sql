@@ -52,7 +52,7 @@ VALUES
     ('graph_depth', '2', 'whole number', 0, 4, NULL, 'edges that graph proximity follows at most'),
     ('graph_seeds', '10', 'whole number', 1, 100, NULL, 'most relevant candidates from which graph proximity starts'),
     ('pool_depth', '50', 'whole number', 1, 10000, NULL, 'candidates taken from each leg; at least k are'),
-    ('exact_scan_limit', '10000', 'whole number', 0, 10000000, NULL,
+    ('hnsw_min_vectors', '10000', 'whole number', 0, 10000000, NULL,
      'vectors up to which they are scanned exactly; a tenant that has more gets an HNSW index'),
     ('vector_recall', '0.95', 'number', 0.5, 0.999, NULL,
      'part of the nearest vectors that the search of an HNSW index shall find'),

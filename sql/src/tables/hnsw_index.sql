@@ -11,7 +11,7 @@ CREATE TABLE pgmnemo.hnsw_index (
     PRIMARY KEY (tenant_id, generation)
 );
 
-COMMENT ON TABLE pgmnemo.hnsw_index IS 'the tenants whose vectors are more than pgmnemo.exact_scan_limit, and where each one''s HNSW index is';
+COMMENT ON TABLE pgmnemo.hnsw_index IS 'the tenants whose vectors are more than pgmnemo.hnsw_min_vectors, and where each one''s HNSW index is';
 COMMENT ON COLUMN pgmnemo.hnsw_index.tenant_id IS 'the tenant';
 COMMENT ON COLUMN pgmnemo.hnsw_index.generation IS 'pgmnemo.lesson_vector.generation of what it holds';
 COMMENT ON COLUMN pgmnemo.hnsw_index.name IS 'the table in schema pgmnemo; where there is none, every scope is read exactly until the next merge makes it';

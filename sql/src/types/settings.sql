@@ -24,7 +24,7 @@ CREATE TYPE pgmnemo.settings AS (
     graph_depth           integer,
     graph_seeds           integer,
     pool_depth            integer,
-    exact_scan_limit      integer,
+    hnsw_min_vectors      integer,
     ef_search             integer,
     vector_recall         float8,
     time_zone             text,

@@ -23,7 +23,7 @@ BEGIN
       FROM (SELECT v.lesson_id FROM pgmnemo.lesson_vector v
              WHERE v.tenant_id = scope.tenant AND v.generation = asked.generation AND v.indexed
                AND v.project_id BETWEEN scope.first_project AND scope.last_project LIMIT sample) v;
-    IF asked.held * greatest(each, 1) > s.exact_scan_limit * sqrt(greatest(1, inside / 100000)) THEN
+    IF asked.held * greatest(each, 1) > s.hnsw_min_vectors * sqrt(greatest(1, inside / 100000)) THEN
         hnsw_table := asked.hnsw_table;
         ef_search := CASE WHEN s.ef_search > 0 THEN s.ef_search
                           ELSE pgmnemo._ef_search(greatest(inside, asked.held * each), depth, s.vector_recall) END;

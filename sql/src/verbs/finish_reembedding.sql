@@ -29,4 +29,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.finish_reembedding IS 'lets the vectors of the new embedder serve, and deletes the old ones; false: no change is going on. Refused while a text lacks one (55000). Who stores vectors waits until the transaction ends, readers never. For a tenant with more than pgmnemo.exact_scan_limit vectors call pgmnemo.index before, so that there is an HNSW index of the new ones already. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.finish_reembedding IS 'lets the vectors of the new embedder serve, and deletes the old ones; false: no change is going on. Refused while a text lacks one (55000). Who stores vectors waits until the transaction ends, readers never. For a tenant with more than pgmnemo.hnsw_min_vectors vectors call pgmnemo.index before, so that there is an HNSW index of the new ones already. tenant NULL: the session''s';

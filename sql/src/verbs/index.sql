@@ -33,4 +33,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.index IS 'brings all vectors of a tenant with more than pgmnemo.exact_scan_limit of them into its HNSW index, which is made where there is none; returns how many entered, 0 for a smaller tenant. While an embedder is being changed, those of the new one get an index of their own, too. Worth it after a bulk load: raise maintenance_work_mem and max_parallel_maintenance_workers before. Recall is right without it, but scans what has not entered. Writers and readers go on meanwhile';
+COMMENT ON FUNCTION pgmnemo.index IS 'brings all vectors of a tenant with more than pgmnemo.hnsw_min_vectors of them into its HNSW index, which is made where there is none; returns how many entered, 0 for a smaller tenant. While an embedder is being changed, those of the new one get an index of their own, too. Worth it after a bulk load: raise maintenance_work_mem and max_parallel_maintenance_workers before. Recall is right without it, but scans what has not entered. Writers and readers go on meanwhile';

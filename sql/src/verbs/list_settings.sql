@@ -11,7 +11,10 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT coalesce(nullif(current_setting('pgmnemo.' || c.name, true), ''), c.initial)) AS v (value)
     UNION ALL
-    SELECT DISTINCT s.name, s.value, NULL, NULL, NULL, 'unknown setting: it does nothing'
+    SELECT DISTINCT s.name, s.value, NULL, NULL, NULL,
+           CASE s.name WHEN 'pgmnemo.exact_scan_limit'
+                       THEN 'pgmnemo.hnsw_min_vectors before 1.0.0: it does nothing, set that'
+                       ELSE 'unknown setting: it does nothing' END
       FROM pgmnemo._stored_settings() s
      WHERE s.name LIKE 'pgmnemo.%'
        AND NOT EXISTS (SELECT FROM pgmnemo._setting_catalogue() c WHERE s.name = 'pgmnemo.' || c.name)

@@ -36,7 +36,7 @@ BEGIN
         space := pgmnemo._lock_space(tenant, ARRAY[one]);
         PERFORM pgmnemo._write_passages(tenant, ARRAY[store_passages.lesson_id], ARRAY[one], space);
         IF space.generation IS NOT NULL THEN
-            PERFORM pgmnemo._hnsw_share_inserts(tenant, space.generation, 1, (pgmnemo._settings()).exact_scan_limit);
+            PERFORM pgmnemo._hnsw_share_inserts(tenant, space.generation, 1, (pgmnemo._settings()).hnsw_min_vectors);
         END IF;
     END IF;
     PERFORM pgmnemo._leave();

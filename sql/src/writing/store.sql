@@ -117,7 +117,7 @@ BEGIN
         END IF;
     END IF;
     IF space.generation IS NOT NULL AND cardinality(inserted) + coalesce(cardinality(changed), 0) > 0 THEN
-        PERFORM pgmnemo._hnsw_share_inserts(tenant, space.generation, cardinality(lessons), s.exact_scan_limit);
+        PERFORM pgmnemo._hnsw_share_inserts(tenant, space.generation, cardinality(lessons), s.hnsw_min_vectors);
     END IF;
 
     IF cardinality(lessons) = 1 AND cardinality(inserted) = 1 THEN

@@ -75,6 +75,8 @@ SET = f"ALTER DATABASE {NAME} SET pgmnemo."
 CASES: dict[str, tuple[str, str, str, str]] = {
     "a setting that nobody reads": (
         f"{SET}gate_strickt = 'off'", "settings", WARNING, "RESET pgmnemo.gate_strickt"),
+    "a setting by its former name": (
+        f"{SET}exact_scan_limit = 100", "settings", WARNING, "RESET pgmnemo.exact_scan_limit"),
     "a setting out of range": (
         f"{SET}pool_depth = '-1'", "settings", FAULT, "RESET pgmnemo.pool_depth"),
     "a version that is no release": (f"{VERSION} $$ SELECT '{OURS}77' $$", "functions", WARNING, ""),
@@ -168,7 +170,7 @@ def test_what_slows_a_recall_down_is_told(memory: Server, monkeypatch: pytest.Mo
     for name, value in (("SURPLUS", 1), ("ROWS", 1), ("TAIL", 1)):
         monkeypatch.setattr(index_health, name, value)
     with memory.connect(NAME) as root:
-        root.execute(f"ALTER DATABASE {NAME} SET pgmnemo.exact_scan_limit = 3")
+        root.execute(f"ALTER DATABASE {NAME} SET pgmnemo.hnsw_min_vectors = 3")
         vector = "[" + ",".join(["1", *["0"] * 1023]) + "]"
         for number in range(4):
             root.execute(EMBEDDED, (A, PROJECT, f"k{number}", vector))

@@ -100,7 +100,7 @@ def routed(plproxy: None) -> Iterator[Routed]:
             "CREATE ROLE revenant LOGIN",
         )  # fmt: skip
         for role, tenant in (("alice", A), ("bob", B), ("crew", C)):
-            client = site.connect(role, **{"pgmnemo.exact_scan_limit": 0})
+            client = site.connect(role, **{"pgmnemo.hnsw_min_vectors": 0})
             fill(site, client, tenant)
             # what a victim stores while somebody attacks, so that storing it again changes nothing
             site.store(client, tenant, "during", "stored during an attack", embedding=vector(1, 2))

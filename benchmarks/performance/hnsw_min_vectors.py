@@ -1,6 +1,6 @@
-"""Where an exact scan of a project stops paying: the measurement behind pgmnemo.exact_scan_limit.
+"""Where an exact scan of a project stops paying: the measurement behind pgmnemo.hnsw_min_vectors.
 
-    python benchmarks/performance/exact_scan_limit.py [--sizes 1000,5000,...] [--questions 100]
+    python benchmarks/performance/hnsw_min_vectors.py [--sizes 1000,5000,...] [--questions 100]
                                                         [--version VERSION] [--dsn DSN]
 
 Fills one project with lessons in growing steps, every vector in the HNSW index, and at each size asks the
@@ -61,8 +61,8 @@ def store(connection: psycopg.Connection[Any], first: int, vectors: Vectors) -> 
 def ask(
     connection: psycopg.Connection[Any], questions: Vectors, limit: int
 ) -> tuple[list[float], list[list[str]]]:
-    """Milliseconds and answers of each question, after a warm-up, with exact_scan_limit at `limit`."""
-    connection.execute("SELECT set_config('pgmnemo.exact_scan_limit', %s, false)", (str(limit),))
+    """Milliseconds and answers of each question, after a warm-up, with hnsw_min_vectors at `limit`."""
+    connection.execute("SELECT set_config('pgmnemo.hnsw_min_vectors', %s, false)", (str(limit),))
     times, answers = [], []
     for question in [*questions[:10], *questions]:
         began = time.perf_counter()
@@ -85,7 +85,7 @@ def measure(version: str, dsn: str | None, sizes: Sequence[int], count: int) -> 
             print(" lessons  exact p50     p95  index p50     p95  recall@10  stored s")
             stored = 0
             for size in sizes:
-                client.execute("SET pgmnemo.exact_scan_limit = 0")
+                client.execute("SET pgmnemo.hnsw_min_vectors = 0")
                 seconds = store(client, stored, clustered(size - stored, centres, chance))
                 stored = size
                 execute(client, tenant_call("index", TENANT))
