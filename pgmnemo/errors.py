@@ -74,7 +74,7 @@ class StateError(PgmnemoError):
         super().__init__(sentence)
         self.sqlstate = sqlstate
 
-    def named(self, names: Mapping[UUID | None, str | None]) -> Self:
+    def with_names(self, names: Mapping[UUID | None, str | None]) -> Self:
         """Return the same error with uuids written as the names that the caller uses."""
         other = type(self)(with_names(str(self), names), self.sqlstate)
         for note in getattr(self, "__notes__", ()):

@@ -19,14 +19,15 @@ RECENT = 120.0  # seconds over which a bar's speed is taken
 EVERY = 30.0  # seconds between two lines of a loop without a terminal
 
 
-def lasting(seconds: float) -> str:
-    """Return a length of time for people: `119 s`, `2 min`."""
+def format_duration(seconds: float) -> str:
+    """Return a duration as text: `119 s`, `2 min`."""
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
-def expected(seconds: float) -> str:
+def expected_duration(seconds: float) -> str:
     """Return a sentence for an expected time, as measured a moment ago."""
-    return f"about {lasting(seconds)} at the speed of this moment; other work on the machine makes it longer"
+    about = format_duration(seconds)
+    return f"about {about} at the speed of this moment; other work on the machine makes it longer"
 
 
 class Progress:
@@ -34,7 +35,7 @@ class Progress:
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self.quiet = quiet
-        self._whole: _Whole | None = None
+        self._whole: _Total | None = None
         if console is not None:
             self.console = console
 
@@ -51,11 +52,11 @@ class Progress:
             self.console.print(text, markup=False)
 
     @contextmanager
-    def whole(self, label: str, total: int) -> Iterator[None]:
+    def total(self, label: str, total: int) -> Iterator[None]:
         """Show the loops in the block, of `total` items together, as one bar, or as shares in each line."""
-        self._whole = _Whole(total)
+        self._whole = _Total(total)
         try:
-            if self.quiet or not self._drawn:
+            if self.quiet or not self._draws_bars:
                 yield
                 return
             with self._bars() as bars:
@@ -76,13 +77,13 @@ class Progress:
             total = len(items)
         if self.quiet:
             yield from items
-        elif not self._drawn:
+        elif not self._draws_bars:
             yield from self._lines(items, label, total, whole)
         elif self._whole is not None and self._whole.bars is not None:
-            yield from _drawn(items, label, total, self._whole.bars, whole)
+            yield from _with_bar(items, label, total, self._whole.bars, whole)
         else:
             with self._bars() as bars:
-                yield from _drawn(items, label, total, bars, whole)
+                yield from _with_bar(items, label, total, bars, whole)
 
     def pass_over(self, items: int) -> None:
         """Advance the whole by items that are already done."""
@@ -90,7 +91,7 @@ class Progress:
             self._whole.advance(items)
 
     @property
-    def _drawn(self) -> bool:
+    def _draws_bars(self) -> bool:
         return self.console.is_terminal and sys.stderr.isatty()
 
     def _bars(self) -> Bars:
@@ -102,7 +103,7 @@ class Progress:
         )  # fmt: skip
         return rich.Progress(*columns, console=self.console, transient=True, speed_estimate_period=RECENT)
 
-    def _lines(self, items: Iterable[T], label: str, total: int | None, whole: _Whole | None) -> Iterator[T]:
+    def _lines(self, items: Iterable[T], label: str, total: int | None, whole: _Total | None) -> Iterator[T]:
         count, of = 0, f" of {total:,}" if total is not None else ""
         began = said = time.monotonic()
         for item in items:
@@ -111,12 +112,12 @@ class Progress:
             if whole is not None:
                 whole.advance()
             if (now := time.monotonic()) - said >= EVERY and count != total:
-                self.say(f"{label}: {count:,}{of} after {lasting(now - began)}{_share(whole)}")
+                self.say(f"{label}: {count:,}{of} after {format_duration(now - began)}{_share_text(whole)}")
                 said = now
-        self.say(f"{label}: {count:,} done{_share(whole)}")
+        self.say(f"{label}: {count:,} done{_share_text(whole)}")
 
 
-class _Whole:
+class _Total:
     """How far several loops have come together."""
 
     def __init__(self, total: int) -> None:
@@ -137,12 +138,12 @@ class _Whole:
         return f"{self._done / max(1, self._total):.0%} of all after {seconds:,.0f} s"
 
 
-def _share(whole: _Whole | None) -> str:
+def _share_text(whole: _Total | None) -> str:
     return f"; {whole}" if whole is not None else ""
 
 
-def _drawn(
-    items: Iterable[T], label: str, total: int | None, bars: Bars, whole: _Whole | None
+def _with_bar(
+    items: Iterable[T], label: str, total: int | None, bars: Bars, whole: _Total | None
 ) -> Iterator[T]:
     task = bars.add_task(label, total=total)
     try:

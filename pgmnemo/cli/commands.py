@@ -11,7 +11,7 @@ from typing import Any, Literal
 from cyclopts import App, Group
 
 from pgmnemo.cli.options import SHARED
-from pgmnemo.cli.printing import version
+from pgmnemo.cli.output import version
 from pgmnemo.cli_main import dispatch, run_cli
 from pgmnemo.errors import UnknownScriptWarning
 from pgmnemo.escaping import escape_control_chars
@@ -29,23 +29,23 @@ EXAMPLES = """Examples:
 """
 COMMANDS = {
     "Put in and find again": {
-        "add": "writing", "recall": "reading", "context": "reading", "explain": "reading",
-        "list": "reading", "get": "reading", "count": "reading", "similar": "reading",
+        "add": "write", "recall": "query", "context": "query", "explain": "query",
+        "list": "query", "get": "query", "count": "query", "similar": "query",
     },
     "Change and forget": {
-        "update": "writing", "supersede": "writing", "undo-supersede": "writing", "timeline": "reading",
-        "forget": "writing", "delete-expired": "writing",
+        "update": "write", "supersede": "write", "undo-supersede": "write", "timeline": "query",
+        "forget": "write", "delete-expired": "write",
     },
     "Facts and links": {
-        "fact": "writing", "facts": "reading", "end-fact": "writing", "link": "writing",
-        "unlink": "writing",
+        "fact": "write", "facts": "query", "end-fact": "write", "link": "write",
+        "unlink": "write",
     },
     "The memory itself": {
-        "init": "managing", "import": "managing", "export": "managing", "reembed": "managing",
-        "language": "managing", "recut": "managing", "stats": "reading", "doctor": "doctor",
-        "grant": "managing", "upgrade": "managing", "completion": "commands", "hook": "integrations.hooks",
+        "init": "admin", "import": "admin", "export": "admin", "reembed": "admin",
+        "language": "admin", "recut": "admin", "stats": "query", "doctor": "doctor",
+        "grant": "admin", "upgrade": "admin", "completion": "commands", "hook": "integrations.hooks",
     },
-    "Open to others": {"serve": "serving", "mcp": "mcp", "token": "serving"},
+    "Open to others": {"serve": "serve", "mcp": "mcp", "token": "serve"},
 }  # fmt: skip
 """By group, in the order of the help: the module of each, in this package or, with a dot, in another one."""
 NO_NAMES = {"list": "list_", "import": "import_"}  # of functions

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pgmnemo.cli.open_scope import memory_folder, open_scope
 from pgmnemo.cli.options import LOCAL, NONE, Embedder, MemoryFlags
-from pgmnemo.cli.printing import lessons, tell, version, wrapped
+from pgmnemo.cli.output import lessons, print_answer, version, wrap_sentence
 from pgmnemo.client.naming import parse_name, tenant_id
 from pgmnemo.errors import PgmnemoError
 
@@ -30,14 +30,14 @@ def doctor(*, where: MemoryFlags = HERE, embedder: Embedder = LOCAL) -> int:
     from pgmnemo.postgres.doctor import FAULT
 
     found = list(_findings(where, embedder))
-    tell(where.json, found, *(line for one in found for line in _lines(one)))
+    print_answer(where.json, found, *(line for one in found for line in _lines(one)))
     return int(any(one.state == FAULT for one in found))
 
 
 def _lines(one: DoctorFinding) -> Iterator[str]:
-    yield f"{one.state:<7} {one.what:<11} {wrapped(one.told, MARGIN).strip()}"
+    yield f"{one.state:<7} {one.what:<11} {wrap_sentence(one.told, MARGIN).strip()}"
     if one.mend:
-        yield wrapped(f"→ {one.mend}", MARGIN)
+        yield wrap_sentence(f"→ {one.mend}", MARGIN)
 
 
 def _findings(where: MemoryFlags, embedder: str) -> Iterator[DoctorFinding]:
@@ -54,20 +54,20 @@ def _findings(where: MemoryFlags, embedder: str) -> Iterator[DoctorFinding]:
     except PgmnemoError as error:
         yield fault_finding("embedder", error)
     try:
-        with _reached(where) as conninfo:
+        with _login_parameters(where) as conninfo:
             tenant, place = parse_name(where.tenant), resolve_location(where.memory)
             folder = place if isinstance(place, Path) else None
             found = diagnose(conninfo, tenant=tenant_id(tenant), name=where.tenant, folder=folder)
             yield from found
             if not any(one.state == FAULT for one in found):
-                yield _held(where, made.name if made else None)
+                yield _tenant_finding(where, made.name if made else None)
     except PgmnemoError as error:
         yield fault_finding("memory", error)
 
 
 @contextmanager
-def _reached(where: MemoryFlags) -> Iterator[Mapping[str, Any]]:
-    """How to log in to a database; a folder's server runs meanwhile, and has granted the tenant."""
+def _login_parameters(where: MemoryFlags) -> Iterator[Mapping[str, Any]]:
+    """Yield the login parameters of a database; a folder's server runs in the block and grants the tenant."""
     from pgmnemo.client.location import resolve_location
     from pgmnemo.postgres.embedded import EmbeddedServer
 
@@ -83,8 +83,8 @@ def _reached(where: MemoryFlags) -> Iterator[Mapping[str, Any]]:
             server.close()
 
 
-def _held(where: MemoryFlags, own: str | None) -> DoctorFinding:
-    """Return what the tenant holds, and whether the embedder is the one of its vectors."""
+def _tenant_finding(where: MemoryFlags, own: str | None) -> DoctorFinding:
+    """Return a finding on the tenant: its lessons, and whether the embedder made its vectors."""
     from pgmnemo.postgres.doctor import FAULT, OK, DoctorFinding
 
     with open_scope(where) as here:

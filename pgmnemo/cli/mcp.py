@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pgmnemo.cli.options import LOCAL, ME, NONE, PROJECT, Embedder, Names
-from pgmnemo.cli.serving import File, single_principal, token_file
+from pgmnemo.cli.serve import File, single_principal, token_file
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ PORT = 7438
 LEAST, MOST = 50, 20_000  # tokens of a wake-up
 
 
-def _named(variable: str) -> Parameter:
+def _variable_name(variable: str) -> Parameter:
     return Parameter(env_var=variable, metavar="NAME")
 
 
 def mcp(
     memory: str | None = None, *,
-    tenant: Annotated[str, _named("PGMNEMO_TENANT")] = ME,
-    project: Annotated[str | None, _named(PROJECT)] = None,
+    tenant: Annotated[str, _variable_name("PGMNEMO_TENANT")] = ME,
+    project: Annotated[str | None, _variable_name(PROJECT)] = None,
     wake_up_tokens: int = 800, http: bool = False, tokens: File = None, host: str = "127.0.0.1",
     port: int = PORT, known_as: Names = None, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip

@@ -27,14 +27,14 @@ def _default(value: Any) -> str | None:
     return None if value in (None, False) else str(value)
 
 
-def _converted(kind: Any, tokens: Sequence[Token]) -> Any:
+def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
     """Convert the words of an option; a fraction is not rounded where a whole number is wanted."""
     if int in (kind, *get_args(kind)) and "." in tokens[0].value:
         raise ValueError(f"{tokens[0].value} is not a whole number")
     return convert(kind, tokens)
 
 
-SHARED = Parameter(negative=(), show_env_var=False, show_default=_default, converter=_converted)
+SHARED = Parameter(negative=(), show_env_var=False, show_default=_default, converter=_convert)
 
 
 def _time(_: Any, tokens: Sequence[Token]) -> datetime:
@@ -56,7 +56,7 @@ def parse_time(text: str, option: str) -> datetime:
     return found
 
 
-def _dashed(_: Any, tokens: Sequence[Token]) -> str:
+def _text_with_dash(_: Any, tokens: Sequence[Token]) -> str:
     """Return a text that may be `-`, or begin as a line of a list does, but as no option does."""
     value = tokens[0].value
     if value.startswith("-") and value[1:2] not in ("", " "):
@@ -96,7 +96,7 @@ def _of_memory(help: str, metavar: str | None = None, variable: str | None = Non
     return Parameter(group=MEMORY, help=told, metavar=metavar, env_var=variable)
 
 
-Dashed = Annotated[str | None, Parameter(allow_leading_hyphen=True, converter=_dashed)]
+Dashed = Annotated[str | None, Parameter(allow_leading_hyphen=True, converter=_text_with_dash)]
 Time = Annotated[datetime | None, Parameter(converter=_time, n_tokens=1, metavar="TIME")]
 Given = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="NAME=VALUE")]
 Names = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="NAME")]

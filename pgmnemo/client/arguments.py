@@ -58,9 +58,9 @@ def _check(name: str, value: Any, wanted: ArgumentType) -> None:
     if type(value) is str and str in wanted.kinds:
         check_text(name, value)
         return
-    if not any(_is(value, kind) for kind in wanted.kinds):
+    if not any(_matches_type(value, kind) for kind in wanted.kinds):
         told = " or ".join(dict.fromkeys(_type_text(one) for one in wanted.choices if one is not type(None)))
-        raise UsageError(f"{name} is {_shown(value)}, but must be {told}")
+        raise UsageError(f"{name} is {_value_text(value)}, but must be {told}")
     if isinstance(value, str):
         check_text(name, value)
     elif is_dataclass(type(value)) or hasattr(value, "_fields"):
@@ -150,7 +150,7 @@ def _is_vector(hint: Any) -> bool:
     return _abstract_type(hint) is Sequence and bool(inner) and (inner[0] is float or _is_vector(inner[0]))
 
 
-def _is(value: Any, kind: Any) -> bool:
+def _matches_type(value: Any, kind: Any) -> bool:
     if kind is Callable:
         return callable(value)
     if not isinstance(kind, type) or kind.__module__ == "typing":
@@ -170,7 +170,7 @@ def _check_elements(name: str, value: Sequence[Any], wanted: ArgumentType) -> No
         check(f"a part of {name}", one, inner)
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return the repr of a number or None, but only the type of other values, which may be private."""
     shown = value is None or isinstance(value, int | float)
     return repr(value)[:SHOWN] if shown else f"of type {type(value).__name__}"

@@ -41,7 +41,7 @@ class Echoes:
         found = self._texts.get(tenant, {}).get(_digest(text))
         if found is None or lesson is None or not lesson.is_current():
             return False
-        return _digest(lesson.text) == found[2] and _plain(text) in _plain(lesson.text)
+        return _digest(lesson.text) == found[2] and _normalized(text) in _normalized(lesson.text)
 
     def _shorten(self) -> None:
         tenant = max(self._texts, key=lambda one: len(self._texts[one]))
@@ -52,10 +52,10 @@ class Echoes:
             del self._texts[tenant]
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(text.split())
 
 
 def _digest(text: str) -> str:
     """Return a digest of a text that ignores differences in blanks."""
-    return scope_calls.text_digest(_plain(text))
+    return scope_calls.text_digest(_normalized(text))

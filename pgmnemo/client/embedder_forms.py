@@ -126,8 +126,8 @@ def _of_object(given: Any) -> EmbedFunctions:
     return EmbedFunctions(
         _text(given, "name") or kind,
         model_label(f"{place}, {model}" if model else place, *before),
-        prefixed(documents, before[1]),
-        prefixed(queries, before[0]),
+        with_prefix(documents, before[1]),
+        with_prefix(queries, before[0]),
         _number(given, "batch_size"),
         _number(given, "max_tokens"),
     )
@@ -152,7 +152,7 @@ def _queries(given: Any) -> Callable[..., Any]:
     return each
 
 
-def prefixed(called: Callable[..., Any], prefix: str) -> Callable[..., Any]:
+def with_prefix(called: Callable[..., Any], prefix: str) -> Callable[..., Any]:
     """Return `called` with `prefix` put before every text."""
     if not prefix:
         return called

@@ -128,7 +128,7 @@ def lesson_line(lesson: Lesson, parts: Sequence[PassageRow], width: int | None) 
     """
     whole = next((vector for _, number, _, vector in parts if number == 0), None)
     passages = [(text or "", vector) for _, number, text, vector in parts if number > 0]
-    told = [_packed(vector, width) for _, vector in passages]
+    told = [_pack_vector(vector, width) for _, vector in passages]
     vectors = tuple(one for one in told if one is not None)
     return LessonLine(
         project=lesson.project, key=lesson.key, text=lesson.text, role=lesson.role, topic=lesson.topic,
@@ -136,12 +136,12 @@ def lesson_line(lesson: Lesson, parts: Sequence[PassageRow], width: int | None) 
         expires_at=lesson.expires_at, commit_sha=lesson.commit_sha, artifact_hash=lesson.artifact_hash,
         verified_at=lesson.verified_at, position=lesson.position, active=lesson.active,
         language=lesson.language,
-        passages=tuple(text for text, _ in passages), vector=_packed(whole, width),
+        passages=tuple(text for text, _ in passages), vector=_pack_vector(whole, width),
         passage_vectors=vectors if vectors and len(vectors) == len(passages) else None,
     )  # fmt: skip
 
 
-def _packed(vector: Sequence[float] | None, width: int | None) -> bytes | None:
+def _pack_vector(vector: Sequence[float] | None, width: int | None) -> bytes | None:
     if vector is None or width is None:
         return None
     return pack([*vector[:width], *[0.0] * (width - len(vector))], STORED_FORMAT)
@@ -236,11 +236,11 @@ def item_of_line(line: LessonLine, form: VectorFormat | None) -> Item:
         metadata=line.metadata, at=line.at, expires_at=line.expires_at, commit_sha=line.commit_sha,
         artifact_hash=line.artifact_hash, verified_at=line.verified_at, position=line.position,
         passages=None if cut else line.passages, language=line.language,
-        vector=_unpacked(line.vector, form) if line.vector and form else None,
-        passage_vectors=[_unpacked(one, form) for one in parts] if parts and form else None,
+        vector=_unpack_vector(line.vector, form) if line.vector and form else None,
+        passage_vectors=[_unpack_vector(one, form) for one in parts] if parts and form else None,
     )  # fmt: skip
 
 
-def _unpacked(data: bytes, form: VectorFormat) -> Any:
+def _unpack_vector(data: bytes, form: VectorFormat) -> Any:
     numbers = unpack(data, form)
     return unrounded(numbers) if form == STORED_FORMAT else numbers

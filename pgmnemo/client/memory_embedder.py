@@ -112,7 +112,7 @@ def memory_embedder(given: Any) -> MemoryEmbedder | None:
         return None
     if isinstance(given, str):
         name, _, options = given.partition(" ")
-        return _registered(f"{LOCAL_NAME} {options}" if name == LOCAL else given)
+        return _named_embedder(f"{LOCAL_NAME} {options}" if name == LOCAL else given)
     if hasattr(given, "embed_documents") and hasattr(given, "identity"):
         identity = given.identity
         prefixes = identity.query_prefix, identity.document_prefix
@@ -123,7 +123,7 @@ def memory_embedder(given: Any) -> MemoryEmbedder | None:
     )
 
 
-def _registered(text: str) -> MemoryEmbedder:
+def _named_embedder(text: str) -> MemoryEmbedder:
     embedder, model = registered_embedder(text)
     embedder.to_download()  # a package that is missing is said now
     return _embedder(embedder, model)
@@ -175,12 +175,12 @@ def check_same_embedder(remembered: EmbedderRecord | None, own: EmbedderRecord, 
     """Refuse an embedder that did not make a tenant's vectors."""
     if remembered is not None and remembered != own:
         raise UsageError(
-            f"the vectors of the tenant {tenant} are of {_named(remembered)}, and this memory embeds with "
-            f"{_named(own)}: their vectors cannot be compared; {REMEDY}"
+            f"the vectors of the tenant {tenant} are of {_label(remembered)}, and this memory embeds with "
+            f"{_label(own)}: their vectors cannot be compared; {REMEDY}"
         )
 
 
-def _named(one: EmbedderRecord) -> str:
+def _label(one: EmbedderRecord) -> str:
     told = ", ".join(part for part in (one.model, f"{one.dimensions} numbers") if part)
     return f"{one.embedder} ({told})"
 

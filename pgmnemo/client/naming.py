@@ -44,13 +44,16 @@ def _name_uuid(space: UUID, name: object, kind: str) -> UUID:
         return name
     if not isinstance(name, str) or not (told := nfc(name).strip()) or len(told) > LONGEST:
         raise UsageError(
-            f"a {kind} is named by a text of 1 to {LONGEST:,} characters or a uuid.UUID, not {_shown(name)}"
+            f"a {kind} is named by a text of 1 to {LONGEST:,} characters or a uuid.UUID, not "
+            f"{_short_repr(name)}"
         )
     if "\0" in told or any("\ud800" <= one <= "\udfff" for one in told):
-        raise UsageError(f"the {kind} {_shown(name)} has a character that no database takes; name another")
+        raise UsageError(
+            f"the {kind} {_short_repr(name)} has a character that no database takes; name another"
+        )
     return uuid5(space, told)
 
 
-def _shown(name: object) -> str:
+def _short_repr(name: object) -> str:
     told = repr(name)
     return told if len(told) <= 40 else f"{told[:40]}…"

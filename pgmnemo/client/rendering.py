@@ -48,7 +48,7 @@ def render(
     for hit in hits:
         if left <= 0:
             break
-        for told in _tellings(hit, max_tokens, count):
+        for told in _texts_of(hit, max_tokens, count):
             if _is_longer(told, left, count):
                 continue
             note = _note(len(notes) + 1, hit, told, zone or UTC)
@@ -77,7 +77,7 @@ def only_blocks(text: str) -> bool:
     return rest is not text and not rest.strip()
 
 
-def _tellings(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
+def _texts_of(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
     """Return the texts that can show a hit, the preferred text first."""
     if hit.passage is None or hit.passage == hit.text:
         return [hit.text]
@@ -105,8 +105,8 @@ def _note(number: int, hit: Hit, told: str, zone: tzinfo) -> str:
     others = f"+{hit.equal_lessons} equal" if hit.equal_lessons else ""
     parts = (when, _name(hit.role or ""), _name(hit.key), others)
     source = " · ".join(part for part in parts if part)
-    quoted = "\n".join(f"> {_escaped(line)}".rstrip() for line in told.splitlines() or [""])
-    return f"[{number}] {_escaped(source)}\n{quoted}"
+    quoted = "\n".join(f"> {_escape_line(line)}".rstrip() for line in told.splitlines() or [""])
+    return f"[{number}] {_escape_line(source)}\n{quoted}"
 
 
 def _name(text: str) -> str:
@@ -115,7 +115,7 @@ def _name(text: str) -> str:
     return short if WORD.fullmatch(short) or not short else json.dumps(short, ensure_ascii=False)
 
 
-def _escaped(line: str) -> str:
+def _escape_line(line: str) -> str:
     """Return a line without invisible characters, terminal sequences, and tags that end the block."""
     return TAG.sub(r"\1\\/", escape_control_chars(line))
 

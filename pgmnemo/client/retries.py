@@ -120,7 +120,7 @@ def client_error(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoE
         return RefusedError(f"an argument is of another type, or a number too large: {said}", state)
     kind = ERROR_TYPES.get(state or "") or (RefusedError if (state or "XX")[:2] in CALLER_ERRORS else None)
     sentence = said.rstrip(".") + (
-        f"; {_lowered(error.diag.message_hint)}" if error.diag.message_hint else ""
+        f"; {_hint_text(error.diag.message_hint)}" if error.diag.message_hint else ""
     )
     return kind(sentence, state) if kind else DatabaseError(f"{where} says: {sentence}")
 
@@ -131,7 +131,7 @@ def _sentence(error: psycopg.Error) -> str:
     return " ".join(lines) if error.diag.message_primary else lines[0]
 
 
-def _lowered(hint: str) -> str:
+def _hint_text(hint: str) -> str:
     """Return a hint as the end of a sentence."""
     told = " ".join(hint.split()).rstrip(".")
     return told if told[:2].isupper() else told[:1].lower() + told[1:]

@@ -17,10 +17,10 @@ import numpy as np
 
 from pgmnemo.embedders import Embedder
 from pgmnemo.errors import EmbedderError, OutputError, PgmnemoError
-from pgmnemo.models.at_once import at_once
+from pgmnemo.models.concurrent_calls import run_concurrently
 from pgmnemo.models.runtime import first_line
 from pgmnemo.models.store import Store, store_path
-from pgmnemo.progress import QUIET, Progress, expected
+from pgmnemo.progress import QUIET, Progress, expected_duration
 from pgmnemo.records import EmbedderIdentity, Matrix
 
 DOCUMENT, QUERY = "document", "query"  # the kinds of texts
@@ -102,12 +102,12 @@ def embed(
     that is not a unit vector.
     """
     with VectorStore(folder, embedder.identity, progress) as store:
-        vectors, missing = _found(_batches(groups, embedder.identity), store)
+        vectors, missing = _cached_and_missing(_batches(groups, embedder.identity), store)
         cached = len(vectors)
         if missing:
             progress.say(f"embedding {sum(map(len, missing)):,} texts with {embedder.identity.name}")
             embedder.load(progress)
-            for batch, rows in _embedded(missing, embedder, progress, jobs):
+            for batch, rows in _embed_batches(missing, embedder, progress, jobs):
                 keys = [text.key for text in batch]
                 store.write(keys, rows)
                 vectors.update(zip(keys, rows, strict=True))
@@ -136,7 +136,7 @@ def rehearse_embedding(
     """
     batches, kept = _batches(groups, embedder.identity), VectorStore(folder, embedder.identity).path
     with VectorStore(folder if kept and kept.exists() else None, embedder.identity, progress) as store:
-        vectors, missing = _found(batches, store)
+        vectors, missing = _cached_and_missing(batches, store)
     texts = sum(map(len, batches))
     progress.say(f"{len(vectors):,} of {texts:,} vectors of {embedder.identity.name} are in the cache")
     if not missing:
@@ -180,21 +180,23 @@ def _batches(groups: Sequence[Group], identity: EmbedderIdentity) -> list[Batch]
     return batches
 
 
-def _found(batches: Sequence[Batch], store: VectorStore) -> tuple[dict[bytes, Matrix], list[Batch]]:
+def _cached_and_missing(
+    batches: Sequence[Batch], store: VectorStore
+) -> tuple[dict[bytes, Matrix], list[Batch]]:
     """Return the cached vectors, and the missing texts of each batch."""
     vectors = store.read([text.key for batch in batches for text in batch])
     lacking = ([text for text in batch if text.key not in vectors] for batch in batches)
     return vectors, [batch for batch in lacking if batch]
 
 
-def _embedded(
+def _embed_batches(
     batches: Sequence[Batch], embedder: Embedder, progress: Progress, jobs: int
 ) -> Iterator[tuple[Batch, Matrix]]:
     """Yield each batch with its checked vectors; report after the first how long the rest will take."""
     jobs = jobs if getattr(embedder, "concurrent", False) else 1
     loads = [_load(batch, embedder.identity) for batch in batches]
-    answered = at_once(
-        jobs, lambda batch: _checked(_call(batch, embedder), batch, embedder.identity), batches
+    answered = run_concurrently(
+        jobs, lambda batch: _check_unit_rows(_call(batch, embedder), batch, embedder.identity), batches
     )
     started = time.perf_counter()
     label = f"{embedder.identity.name} batches"
@@ -212,7 +214,7 @@ def _load(batch: Batch, identity: EmbedderIdentity) -> float:
 
 def _estimate(seconds: float, progress: Progress, at_least: float = LONG) -> None:
     if seconds >= at_least:
-        progress.say(f"the embedding will take {expected(seconds)}")
+        progress.say(f"the embedding will take {expected_duration(seconds)}")
 
 
 def _call(batch: Batch, embedder: Embedder) -> Matrix:
@@ -228,7 +230,7 @@ def _call(batch: Batch, embedder: Embedder) -> Matrix:
         ) from error
 
 
-def _checked(rows: Matrix, batch: Batch, identity: EmbedderIdentity) -> Matrix:
+def _check_unit_rows(rows: Matrix, batch: Batch, identity: EmbedderIdentity) -> Matrix:
     """Return `rows` unchanged; raise EmbedderError that names the first text without a unit vector."""
     shape = (len(batch), identity.dimensions)
     if rows.shape != shape:

@@ -42,7 +42,7 @@ class FeatureHashing(Embedder):
 def _row(text: str, width: int) -> Matrix:
     row = np.zeros(width, dtype=np.float32)
     for word, count in Counter(WORD.findall(text.lower())).items():
-        place, sign = _place(word)
+        place, sign = _bucket(word)
         row[place % width] += sign * np.sqrt(count)
     if not row.any():
         row[0] = 1.0  # no word, or words that cancel out: a unit vector all the same
@@ -50,6 +50,6 @@ def _row(text: str, width: int) -> Matrix:
 
 
 @cache
-def _place(word: str) -> tuple[int, float]:
+def _bucket(word: str) -> tuple[int, float]:
     number = int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
     return number >> 1, 1.0 if number & 1 else -1.0

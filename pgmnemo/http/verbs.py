@@ -94,7 +94,7 @@ def _context(found: Any, asked: Mapping[str, Any]) -> Any:
     return {**to_builtins(found), "hits": _hits(found.hits, asked)}
 
 
-def _named(name: str) -> Serializer:
+def _object_with(name: str) -> Serializer:
     return lambda found, asked: {name: found}
 
 
@@ -139,9 +139,9 @@ VERBS = [
     HttpVerb("timeline", _list_of(response_type(Step)), {"key": "move"}),
     HttpVerb("fact", response_type(FactResult), {**SAID, "exclusive": True}),
     HttpVerb("facts", _list_of(response_type(Fact)), {"subject": "ada"}),
-    HttpVerb("end_fact", _object("Ended", facts=int), SAID, _named("facts")),
-    HttpVerb("link", _object("Linked", outcome=str), LINK, _named("outcome")),
-    HttpVerb("unlink", _object("Unlinked", removed=bool), LINK, _named("removed")),
+    HttpVerb("end_fact", _object("Ended", facts=int), SAID, _object_with("facts")),
+    HttpVerb("link", _object("Linked", outcome=str), LINK, _object_with("outcome")),
+    HttpVerb("unlink", _object("Unlinked", removed=bool), LINK, _object_with("removed")),
     HttpVerb("explain", _list_of(response_type(Reason)), {"key": "move", "query": "Where do I live?"},
              limits={"k": 10_000}),
     HttpVerb("similar", _list_of(response_type(Duplicate)), {"least_words": 0.7}),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.importers import ImportedLesson, ImportOptions
-from pgmnemo.importers.lessons import Conversation, attachments, inner, said
+from pgmnemo.importers.lessons import Conversation, attachments, inner, message_text
 from pgmnemo.importers.sources import MEND, all_objects
 
 NAMES = r"conversations(-\d+)?\.json"
@@ -35,12 +35,12 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
                 options.left.counts["of another branch"] += 1
         for node, message in way:
             attachments(options, f"{where}, message {node}", inner(message, "metadata").get("attachments"))
-            if message and not spoken(message):
+            if message and not is_spoken(message):
                 _leave(options, message, f"{where}, message {node}")
             elif message:
                 yield from told.message(
                     f"{where}, message {node}", f"{identity}/{message.get('id') or node}",
-                    said(message["content"].get("parts")), message["author"]["role"],
+                    message_text(message["content"].get("parts")), message["author"]["role"],
                     message.get("create_time"), topic=talk.get("title"), conversation=identity,
                     model=inner(message, "metadata").get("model_slug"),
                 )  # fmt: skip
@@ -67,7 +67,7 @@ def branch(nodes: Mapping[str, Any], node: object) -> list[tuple[str, dict[str, 
     return list(reversed(way.items()))
 
 
-def spoken(message: Mapping[str, Any]) -> bool:
+def is_spoken(message: Mapping[str, Any]) -> bool:
     """Return whether user and assistant say it to one another."""
     return (
         inner(message, "author").get("role") in ROLES

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pgmnemo.importers import ImportedLesson, ImportOptions
-from pgmnemo.importers.lessons import Conversation, attachments, said, unsaid
+from pgmnemo.importers.lessons import Conversation, attachments, count_other_line, message_text
 from pgmnemo.importers.sources import MEND, all_objects
 
 NAMES = r"conversations(-\d+)?\.json"
@@ -36,8 +36,8 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
             if role := ROLES.get(str(message.get("sender"))):
                 yield from told.message(
                     place, f"{identity}/{message.get('uuid') or number}",
-                    said(message.get("content")) or said(message.get("text")), role,
+                    message_text(message.get("content")) or message_text(message.get("text")), role,
                     message.get("created_at"), topic=talk.get("name"), conversation=identity,
                 )  # fmt: skip
             else:
-                unsaid(options, place, True, "claude")
+                count_other_line(options, place, True, "claude")

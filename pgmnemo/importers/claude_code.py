@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pgmnemo.importers import ImportedLesson, ImportOptions
-from pgmnemo.importers.lessons import Conversation, said, unsaid
+from pgmnemo.importers.lessons import Conversation, count_other_line, message_text
 from pgmnemo.importers.sources import LINES, objects, sources
 
 ROLES = ("user", "assistant")
@@ -31,7 +31,7 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
         for _, where, line in objects(source, options, lines=True):
             message, session = line.get("message"), line.get("sessionId")
             if line.get("type") in ROLES and isinstance(message, dict) and not any(map(line.get, OTHERS)):
-                text = said(message.get("content"), INJECTED)
+                text = message_text(message.get("content"), INJECTED)
                 yield from talk.message(
                     where, str(line.get("uuid") or f"{session}/{talk.name(text)}"), text, line["type"],
                     line.get("timestamp"), project=line.get("cwd"), conversation=session,
@@ -39,4 +39,4 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
                 )  # fmt: skip
             else:
                 known = isinstance(line.get("type"), str) and not SIGNS.isdisjoint(line)
-                unsaid(options, where, known, "claude-code")
+                count_other_line(options, where, known, "claude-code")

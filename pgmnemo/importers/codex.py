@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.importers import ImportedLesson, ImportOptions
-from pgmnemo.importers.lessons import Conversation, inner, said, unsaid
+from pgmnemo.importers.lessons import Conversation, count_other_line, inner, message_text
 from pgmnemo.importers.sources import LINES, objects, sources
 
 ROLES = ("user", "assistant")
@@ -35,13 +35,13 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
             known = line.get("type") == "message" or not SIGNS.isdisjoint(line)
             if not session and line.get("type") in (None, "session_meta"):
                 session = body  # only the first: a fork also has those of its ancestors
-                unsaid(options, where, known, "codex")
+                count_other_line(options, where, known, "codex")
             elif body.get("type") == "message" and body.get("role") in ROLES:
-                identity, text = session.get("id") or source.name, said(body.get("content"), INJECTED)
+                identity, text = session.get("id") or source.name, message_text(body.get("content"), INJECTED)
                 yield from talk.message(
                     where, f"{identity}/{talk.name(text)}", text, body["role"],
                     line.get("timestamp"), project=session.get("cwd"), conversation=identity,
                     branch=inner(session, "git").get("branch"),
                 )  # fmt: skip
             else:
-                unsaid(options, where, known, "codex")
+                count_other_line(options, where, known, "codex")

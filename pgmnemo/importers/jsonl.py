@@ -40,7 +40,9 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
                     header = header_of(value, where)
                 else:
                     yield from (
-                        _kept(value, header, where, options) if header else _plain(value, where, options)
+                        _exported_lesson(value, header, where, options)
+                        if header
+                        else _plain_lesson(value, where, options)
                     )
             except UsageError as error:
                 options.fault(str(error))
@@ -55,7 +57,9 @@ def is_export(place: Path | str) -> bool:
     return is_header(next((value for _, _, value in objects(source, options, lines=True)), None))
 
 
-def _kept(value: Any, header: ExportHeader, where: str, options: ImportOptions) -> Iterator[ImportedLesson]:
+def _exported_lesson(
+    value: Any, header: ExportHeader, where: str, options: ImportOptions
+) -> Iterator[ImportedLesson]:
     record = record_of(value, header, where)
     if isinstance(record, LessonLine) and record.active:
         return _lesson(record, record.key, str(record.project), record.metadata, where, options)
@@ -63,7 +67,7 @@ def _kept(value: Any, header: ExportHeader, where: str, options: ImportOptions) 
     return iter(())
 
 
-def _plain(value: dict[str, Any], where: str, options: ImportOptions) -> Iterator[ImportedLesson]:
+def _plain_lesson(value: dict[str, Any], where: str, options: ImportOptions) -> Iterator[ImportedLesson]:
     times = {name: moment(value[name]) or value[name] for name in TIMES if name in value}
     item: Item = convert({**value, **times}, Item, where)
     if not isinstance(value.get("project"), str | None):

@@ -121,10 +121,10 @@ class Conversation:
         at = time_of(self._options, where, time)
         return lesson(
             self._options, where, f"{self._source}/{key}", text, project=project, topic=topic, role=role,
-            at=at, position=self._place(at), metadata={"source": self._source, **metadata},
+            at=at, position=self._next_position(at), metadata={"source": self._source, **metadata},
         )  # fmt: skip
 
-    def _place(self, at: datetime | None) -> int | None:
+    def _next_position(self, at: datetime | None) -> int | None:
         """Return the next position; None where the first message has no time."""
         if self._next is None and at is not None:
             self._next = int(at.timestamp()) - FIRST_SECOND
@@ -141,7 +141,7 @@ def attachments(options: ImportOptions, where: str, *lists: object) -> None:
         options.left.aside("attachments", f"{where} has the attachment {name!r}")
 
 
-def unsaid(options: ImportOptions, where: str, known: bool, format: str) -> None:
+def count_other_line(options: ImportOptions, where: str, known: bool, format: str) -> None:
     """Count a line or message that is not of a conversation; name it where the format is not `known`."""
     if known:
         options.left.counts["of tools, or hidden"] += 1
@@ -149,7 +149,7 @@ def unsaid(options: ImportOptions, where: str, known: bool, format: str) -> None
         options.left.add(UNKNOWN, f"{where} is not of {format}")
 
 
-def said(content: object, injected: tuple[str, ...] = ()) -> str:
+def message_text(content: object, injected: tuple[str, ...] = ()) -> str:
     """Return the text of a message of blocks, without other blocks and without text that a program has
     inserted.
     """

@@ -24,7 +24,7 @@ from markdown_it import MarkdownIt
 from pgmnemo.client.naming import nfc
 from pgmnemo.importers import ImportedLesson, ImportOptions
 from pgmnemo.importers.lessons import MOST, lesson, time_of
-from pgmnemo.importers.sources import ImportFile, guarded, sources
+from pgmnemo.importers.sources import ImportFile, damage_as_fault, sources
 
 NAMES = r"(?s).*\.(md|markdown|txt)"
 FENCE = "---"  # the line above and below front matter
@@ -38,7 +38,7 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
     for source in sources(place, NAMES, options):
         if options.first is not None and not re.fullmatch(NAMES, source.name, re.IGNORECASE):
             continue  # format detection takes a file for a note only by its name
-        for text in guarded(source, partial(_text, options=options), options):
+        for text in damage_as_fault(source, partial(_text, options=options), options):
             yield from _lessons(source, text, options)
 
 

@@ -85,7 +85,7 @@ def begins(path: Path, mark: bytes) -> bool:
         return file.read(len(mark)) == mark
 
 
-def guarded(
+def damage_as_fault(
     source: ImportFile, read: Callable[[BinaryIO, str], Iterator[T]], options: ImportOptions
 ) -> Iterator[T]:
     """Yield the lessons that `read` yields of a file; damage is a fault that ends the file."""
@@ -114,7 +114,7 @@ def objects(
     """
     lines = lines or re.fullmatch(LINES, source.name, re.IGNORECASE) is not None
     read = partial(_lines if lines else _entries, options=options)
-    for number, where, value in guarded(source, read, options):
+    for number, where, value in damage_as_fault(source, read, options):
         if isinstance(value, dict):
             yield number, where, value
         else:
@@ -156,7 +156,7 @@ def _folder(top: Path, names: re.Pattern[str], options: ImportOptions) -> Iterat
     for folder, below, found in os.walk(top, onerror=unread.append):
         for name in sorted(below):
             if _is_hidden(name) or os.path.islink(Path(folder, name)):
-                _unread(options, str(Path(folder, name)))
+                _count_unread(options, str(Path(folder, name)))
         below[:] = sorted(name for name in below if not _is_hidden(name))
         for path in (Path(folder, name) for name in sorted(found)):
             if (
@@ -167,7 +167,7 @@ def _folder(top: Path, names: re.Pattern[str], options: ImportOptions) -> Iterat
             ):
                 yield _file(path, path.relative_to(top).as_posix())
             else:
-                _unread(options, str(path))
+                _count_unread(options, str(path))
     for error in unread:
         options.fault(f"{error.filename} cannot be read ({error.strerror}); {MEND}")
 
@@ -176,7 +176,7 @@ def _is_hidden(name: str) -> bool:
     return name.startswith((".", "__MACOSX"))  # the folder of an archive in which macOS keeps attributes
 
 
-def _unread(options: ImportOptions, where: str) -> None:
+def _count_unread(options: ImportOptions, where: str) -> None:
     """Count a file or folder that is not read, unless the place is only looked at."""
     if options.first is None:
         options.left.aside("other files", f"{where} is not read")
@@ -194,7 +194,7 @@ def _archive(path: Path, names: re.Pattern[str], options: ImportOptions) -> Iter
                 name = entry.filename.replace("\\", "/")  # as some programs of Windows pack
                 if any(map(_is_hidden, name.split("/"))) or not names.fullmatch(name.rpartition("/")[2]):
                     if not name.endswith("/"):
-                        _unread(options, where)
+                        _count_unread(options, where)
                     continue
                 if entry.file_size > max(SMALL, RATIO * entry.compress_size):
                     options.fault(f"{where} unpacks to {entry.file_size:,} bytes, as no text does; {MEND}")
@@ -222,18 +222,18 @@ def _entries(file: BinaryIO, where: str, options: ImportOptions) -> Iterator[tup
     with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         begun = text.read(CHUNK)
         if begun.lstrip().startswith("["):
-            entries = _streamed(text, begun, where)
+            entries = _stream_array(text, begun, where)
         elif not begun.lstrip().startswith("{"):
             entries = iter([decode(begun, where)] if begun.strip() else [])
         elif len(whole := begun + text.read(LONGEST)) > LONGEST:
             raise UsageError(f"{where} is no list and longer than {LONGEST:,} characters; give a list")
         else:
-            entries = iter(_held(decode(whole, where), where, options))
+            entries = iter(_list_entries(decode(whole, where), where, options))
         for number, one in enumerate(entries, start=1):
             yield number, f"{where}, entry {number}", one
 
 
-def _held(value: dict[str, Any], where: str, options: ImportOptions) -> list[Any]:
+def _list_entries(value: dict[str, Any], where: str, options: ImportOptions) -> list[Any]:
     """Return the entries of an object's list, or the object itself, and count its other lists and pages."""
     wanted = next((name for name in LISTS if isinstance(value.get(name), list)), None)
     if wanted is None:
@@ -248,7 +248,7 @@ def _held(value: dict[str, Any], where: str, options: ImportOptions) -> list[Any
     return cast(list[Any], value[wanted])
 
 
-def _streamed(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[Any]:
+def _stream_array(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[Any]:
     """Yield the entries of an array, each parsed from a buffer that doubles until it contains the entry."""
     scan, at, passed, number = json.JSONDecoder().raw_decode, buffer.index("[") + 1, 0, 1
     while True:

@@ -62,12 +62,12 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def clear_all_memory(self) -> str:
         """Delete every file for good."""
-        with _told():
+        with _memory_errors():
             self._files.remove(ROOT)
         return "All memory cleared"
 
     def _do(self, command: Any) -> str:
-        with _told():
+        with _memory_errors():
             for _ in range(TRIES):
                 if (answer := run(self._files, COMMANDS[command.command][1](command))) is not None:
                     return answer
@@ -91,12 +91,12 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
     async def clear_all_memory(self) -> str:
         """Delete every file for good."""
-        with _told():
+        with _memory_errors():
             await self._files.remove(ROOT)
         return "All memory cleared"
 
     async def _do(self, command: Any) -> str:
-        with _told():
+        with _memory_errors():
             for _ in range(TRIES):
                 if (answer := await arun(self._files, COMMANDS[command.command][1](command))) is not None:
                     return answer
@@ -119,7 +119,7 @@ def _command(given: object) -> BaseModel:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _memory_errors() -> Iterator[None]:
     """Convert an error of the memory in the block into a ToolError, which the model sees."""
     try:
         yield
@@ -135,12 +135,12 @@ def _view(command: beta.BetaMemoryTool20250818ViewCommand) -> Steps:
     path = _path(command.path)
     text = yield methodcaller("read", path)
     if text is not None:
-        return _numbered(command, text.split("\n"))
+        return _numbered_lines(command, text.split("\n"))
     files = yield methodcaller("sizes")
     if path != ROOT and not _is_folder(path, files):
         raise _missing(command.path)
     head = f"Here're the files and directories up to 2 levels deep in {command.path}, excluding hidden items:"
-    listed = [f"{_size(size)}\t{command.path}{name}" for name, size in _listed(path, files)]
+    listed = [f"{_size(size)}\t{command.path}{name}" for name, size in _directory_listing(path, files)]
     return "\n".join([head, *listed])
 
 
@@ -270,7 +270,7 @@ def _check_above(path: str, files: Mapping[str, int]) -> None:
         raise ToolError(f"{above} is a file, so nothing can be in it")
 
 
-def _listed(folder: str, files: Mapping[str, int]) -> list[tuple[str, int]]:
+def _directory_listing(folder: str, files: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return folders and files of two levels, with their bytes, in order of their names, a folder before its
     contents.
     """
@@ -289,7 +289,7 @@ def _listed(folder: str, files: Mapping[str, int]) -> list[tuple[str, int]]:
     return [("".join(f"/{n}" for n in names) + "/" * (names in folders), found[names]) for names in shown]
 
 
-def _numbered(command: beta.BetaMemoryTool20250818ViewCommand, lines: list[str]) -> str:
+def _numbered_lines(command: beta.BetaMemoryTool20250818ViewCommand, lines: list[str]) -> str:
     if len(lines) > MOST_LINES:
         raise ToolError(f"File {command.path} exceeds maximum line limit of 999,999 lines.")
     first, last = 0, len(lines)

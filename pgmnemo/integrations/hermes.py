@@ -147,7 +147,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         if not query.strip() or time.monotonic() < self._rest:
             return ""
         try:
-            return self._recalled(query)["memories"]  # type: ignore[no-any-return]
+            return self._recall(query)["memories"]  # type: ignore[no-any-return]
         except PgmnemoError as error:
             self._rest = time.monotonic() + REST
             log.warning("nothing was recalled: %s", error)
@@ -173,7 +173,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         key, at = f"hermes/{sha256(told.encode()).hexdigest()[:32]}", datetime.now(UTC)
         metadata = {"session": session, "platform": self._platform}
         tenant, project = self._tenant, self._project
-        self._place.put(
+        self._place.submit(
             lambda memory: (
                 memory.tenant(tenant).project(project).add(turns, key=key, at=at, metadata=metadata)
             )
@@ -185,7 +185,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **_: Any) -> str:
         """Return a tool's answer as JSON; `error` has the sentence of an error."""
         try:
-            return escape_control_chars(json.dumps(self._called(tool_name, args), ensure_ascii=False))
+            return escape_control_chars(json.dumps(self._call_tool(tool_name, args), ensure_ascii=False))
         except PgmnemoError as error:
             return json.dumps({"error": str(error)}, ensure_ascii=False)
 
@@ -217,11 +217,11 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
             raise DatabaseError("the memory is not open; the log says why, and it is tried again")
         return memory.tenant(self._tenant).project(self._project)
 
-    def _recalled(self, query: str) -> dict[str, Any]:
+    def _recall(self, query: str) -> dict[str, Any]:
         found = self._scope().context(query[:LONGEST], max_tokens=self._tokens)
         return {"memories": found.text, "found": len(found.hits), "left_out": found.left_out}
 
-    def _called(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _call_tool(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in TOOLS:
             raise UsageError(f"there is no tool {name}; those are {', '.join(TOOLS)}")
         [argument] = TOOLS[name]["parameters"]["required"]
@@ -229,7 +229,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         if not isinstance(value, str) or not value.strip():
             raise UsageError(f"{name} needs {argument}, a text that is not empty")
         if name == "pgmnemo_recall":
-            return self._recalled(value)
+            return self._recall(value)
         if not self._writes:
             raise UsageError("this session may read the memory, and not write it")
         if name == "pgmnemo_forget":
@@ -277,7 +277,7 @@ class _SharedMemory:
         self._ready.wait(wait)
         return self._memory
 
-    def put(self, job: Callable[[Memory], object]) -> None:
+    def submit(self, job: Callable[[Memory], object]) -> None:
         """Let the thread do something, after all that was given before."""
         if self._jobs.qsize() < MOST and self._thread.is_alive():
             self._jobs.put(job)
@@ -291,12 +291,12 @@ class _SharedMemory:
         return self._thread.is_alive() and done.wait(wait)
 
     def _work(self) -> None:
-        self._tried("open the memory", self._open)
+        self._run_with_retries("open the memory", self._open)
         self._ready.set()
         if (memory := self._memory) is None:
             return
         while (job := self._jobs.get()) is not None:
-            if not self._tried("store a turn", job, memory):
+            if not self._run_with_retries("store a turn", job, memory):
                 log.warning(
                     "%s turns were not stored", self._jobs.qsize()
                 )  # this turn, and the turns before None
@@ -307,7 +307,7 @@ class _SharedMemory:
         place, embedder = self._at
         self._memory = Memory.open(place, embedder=embedder, retry_timeout=PATIENCE)
 
-    def _tried(self, what: str, job: Callable[..., object], *given: Any) -> bool:
+    def _run_with_retries(self, what: str, job: Callable[..., object], *given: Any) -> bool:
         """Run a job with retries while the database is away; return False if it is still away at the end."""
         pause, longest = PAUSES
         while True:

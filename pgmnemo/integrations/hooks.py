@@ -64,7 +64,7 @@ def hook(
             time; else what PGMNEMO_HOOK_SECONDS says
     """
     try:
-        with _bounded(seconds):
+        with _time_limit(seconds):
             event = _event()
             scope = (memory, tenant, project or _folder(event))
             if act == "save":
@@ -75,9 +75,11 @@ def hook(
                 with _scope(*scope, embedder="none", retry_timeout=seconds / 2) as here:
                     print(here.context(max_tokens=max_tokens).text, end="", flush=True)
     except KeyboardInterrupt:
-        _tell(act, f"it was cut off, within {seconds:g} seconds; what is missing is saved the next time")
+        _print_error(
+            act, f"it was cut off, within {seconds:g} seconds; what is missing is saved the next time"
+        )
     except Exception as error:
-        _tell(act, str(error) or type(error).__name__)
+        _print_error(act, str(error) or type(error).__name__)
     return 0
 
 
@@ -152,7 +154,7 @@ def _scope(
 
 
 @contextmanager
-def _bounded(seconds: float) -> Iterator[None]:
+def _time_limit(seconds: float) -> Iterator[None]:
     """Raise KeyboardInterrupt in the block after this many seconds, and exit the process if it goes on."""
     last = Timer(seconds + GRACE, os._exit, [0])
     last.daemon = True
@@ -171,5 +173,5 @@ def _cut(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _tell(act: str, sentence: str) -> None:
+def _print_error(act: str, sentence: str) -> None:
     print(escape_control_chars(f"mnemo hook {act}: {' '.join(sentence.split())}"), file=sys.stderr)

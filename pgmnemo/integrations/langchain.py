@@ -169,7 +169,9 @@ class PgmnemoVectorStore(VectorStore):
         if (vector := await self._question(query, "vector")) is not None:
             return await self._mmr_by_vector(vector, k, fetch_k, lambda_mult, **kwargs)
         found = await self._similarity_search(query, fetch_k, mode="vector", **kwargs)
-        return await self._marginal((await self._own([query], question=True))[0], found, k, lambda_mult)
+        return await self._marginal(
+            (await self._memory_vectors([query], question=True))[0], found, k, lambda_mult
+        )
 
     max_marginal_relevance_search, amax_marginal_relevance_search = sync_and_async(_mmr)
 
@@ -208,7 +210,7 @@ class PgmnemoVectorStore(VectorStore):
         **kwargs: Any,
     ) -> Self:
         """Return a store over `scope` (as of the constructor), with the texts added to its documents."""
-        made = cls(_given(scope), embedding, mode=mode, **kwargs)
+        made = cls(_checked_scope(scope), embedding, mode=mode, **kwargs)
         made.add_texts(texts, metadatas, ids=ids)
         return made
 
@@ -225,7 +227,7 @@ class PgmnemoVectorStore(VectorStore):
         **kwargs: Any,
     ) -> Self:
         """Return the same, awaited."""
-        made = cls(_given(scope), embedding, mode=mode, **kwargs)
+        made = cls(_checked_scope(scope), embedding, mode=mode, **kwargs)
         await made.aadd_texts(texts, metadatas, ids=ids)
         return made
 
@@ -233,7 +235,7 @@ class PgmnemoVectorStore(VectorStore):
 
     async def _vectors(self, texts: list[str]) -> list[Any]:
         if self._embedding is None:
-            return await self._own(texts)
+            return await self._memory_vectors(texts)
         native = self._documents.native
         return (
             await self._embedding.aembed_documents(texts)
@@ -244,7 +246,7 @@ class PgmnemoVectorStore(VectorStore):
     async def _question(self, query: str, mode: str) -> list[float] | None:
         return await _question(self._documents, self._embedding, query, mode)
 
-    async def _own(self, texts: list[str], *, question: bool = False) -> list[Any]:
+    async def _memory_vectors(self, texts: list[str], *, question: bool = False) -> list[Any]:
         """Return vectors by the memory's embedder."""
         rows = await await_answer(self._documents.scope._memory._embed(texts, question=question))
         if not rows:
@@ -320,7 +322,7 @@ def _document(found: Hit | Lesson) -> Document:
     return Document(id=found.key, page_content=text, metadata=metadata)
 
 
-def _given(scope: Scope | AsyncScope | None) -> Scope | AsyncScope:
+def _checked_scope(scope: Scope | AsyncScope | None) -> Scope | AsyncScope:
     if scope is None:
         raise UsageError("from_texts takes scope=…, as memory.tenant('ada').project('kitchen')")
     return scope

@@ -37,7 +37,7 @@ def _condition(key: str, value: Any) -> Condition | None:
         value = {"$eq": value}
     if not value:
         raise UsageError(f"filter: {key!r} has no operator in it; leave it out")
-    return conjunction(_compared(key, operator, operand) for operator, operand in value.items())
+    return conjunction(_comparison(key, operator, operand) for operator, operand in value.items())
 
 
 def _some(given: Any, key: str) -> Condition:
@@ -47,7 +47,7 @@ def _some(given: Any, key: str) -> Condition:
     return told
 
 
-def _compared(key: str, operator: str, operand: Any) -> Condition:
+def _comparison(key: str, operator: str, operand: Any) -> Condition:
     path = f".{key}"  # so that a key named `and` is no word of the filter
     if operator in ("$in", "$nin", "$between") and not isinstance(operand, list | tuple | set | frozenset):
         raise UsageError(f"filter: {operator} of {key!r} takes a list, not {type(operand).__name__}")

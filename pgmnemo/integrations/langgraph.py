@@ -133,16 +133,16 @@ class PgmnemoStore(BaseStore):
             raise asyncio.InvalidStateError(
                 "this store belongs to the event loop that is running here: await its aget, aput, asearch, …"
             )
-        return self._sent(work).result()
+        return self._submit(work).result()
 
     async def _aanswer(self, work: Work[Answer]) -> Answer:
         if self._loop is None:
             return await asyncio.to_thread(run, self._scope, work)
         if _running() is self._loop:
             return await arun(self._scope, work)
-        return await asyncio.wrap_future(self._sent(work))
+        return await asyncio.wrap_future(self._submit(work))
 
-    def _sent(self, work: Work[Answer]) -> Future[Answer]:
+    def _submit(self, work: Work[Answer]) -> Future[Answer]:
         """Return a future for the answer, from the store's own event loop."""
         if self._loop is None or not self._loop.is_running():
             raise StoreError("the event loop of this store has ended; make the store in the one that runs")
@@ -156,7 +156,7 @@ class PgmnemoStore(BaseStore):
         gets = {place: key_of(op.namespace, op.key) for place, op in enumerate(ops) if isinstance(op, GetOp)}
         puts = {key_of(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         lessons = [self._lesson(op) for op in puts.values() if op.value is not None]
-        held = yield from self._held(gets.values())
+        held = yield from self._current_items(gets.values())
         found: list[Result] = []
         for place, op in enumerate(ops):
             if isinstance(op, GetOp):
@@ -183,8 +183,8 @@ class PgmnemoStore(BaseStore):
         most = _end(op)
         scores: dict[str, float | None] = {}
         if op.query and most:
-            scores = yield from _recalled(op.query, asked, wanted, most)
-            held = yield from self._held(scores)
+            scores = yield from _recall_keys(op.query, asked, wanted, most)
+            held = yield from self._current_items(scores)
             lessons = [held[key] for key in scores if key in held]
         else:
             lessons = yield from self._newest(asked, wanted, most)
@@ -223,7 +223,7 @@ class PgmnemoStore(BaseStore):
         spaces = [space for space in map(namespace_of, topics) if all(fits(space, *one) for one in wanted)]
         return sorted({space[: op.max_depth] for space in spaces})[op.offset : end]
 
-    def _held(self, keys: Iterable[str]) -> Work[dict[str, Lesson]]:
+    def _current_items(self, keys: Iterable[str]) -> Work[dict[str, Lesson]]:
         """Return the current lessons with these keys that are items."""
         lessons = [Lesson(*row) for row in (yield from self._rows(keys))]
         return {lesson.key: lesson for lesson in lessons if is_item(lesson) and lesson.is_current()}
@@ -243,7 +243,7 @@ class PgmnemoStore(BaseStore):
                     yield methodcaller("update", key, expires_at=expiry(ttl), clear=clear)
                 except MissingError:
                     continue
-            held = yield from self._held(due)
+            held = yield from self._current_items(due)
             now = {key: lesson.metadata.get("ttl") for key, lesson in held.items()}
             due = {key: ttl for key, ttl in now.items() if ttl != due[key]}
 
@@ -272,7 +272,7 @@ class PgmnemoStore(BaseStore):
         return item_as_lesson(op.namespace, op.key, value, texts, op.ttl)
 
 
-def _recalled(
+def _recall_keys(
     query: str, asked: Mapping[str, Any], wanted: Mapping[str, Any], most: int
 ) -> Work[dict[str, float | None]]:
     """Return the keys that answer a question best with their fit; more are asked for while others pass as

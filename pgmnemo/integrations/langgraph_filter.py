@@ -25,7 +25,7 @@ def check_filter(wanted: Any) -> None:
     for name, given in wanted.items():
         if _operates(wanted) and name not in OPERATORS:
             raise StoreError(f"Unsupported operator: {name}; those are {', '.join(OPERATORS)}")
-        if name in ORDERS and _kind(given) is None:
+        if name in ORDERS and _order_type(given) is None:
             raise StoreError(f"{name} compares with a number or a text, not with {given!r:.40}")
         if not _operates(wanted):
             check_filter(given)
@@ -71,11 +71,11 @@ def _operates(wanted: Mapping[str, Any]) -> bool:
 
 def _holds(value: Any, name: str, given: Any) -> bool:
     if name in ORDERS:
-        return _kind(value) == _kind(given) and bool(ORDERS[name](value, given))
+        return _order_type(value) == _order_type(given) and bool(ORDERS[name](value, given))
     return _same(value, given) == (name == "$eq")
 
 
-def _kind(value: Any) -> type | None:
+def _order_type(value: Any) -> type | None:
     """Return the kind of an orderable value, number or text; None for other values."""
     if isinstance(value, str):
         return str

@@ -41,7 +41,7 @@ def topic_of(namespace: Iterable[str]) -> str:
     """Return the labels, each followed by a dot, so that a prefix of labels is a prefix of the text; labels
     contain no dots.
     """
-    return ROOT + "".join(f"{_kept(label)}." for label in namespace)
+    return ROOT + "".join(f"{_topic_label(label)}." for label in namespace)
 
 
 def namespace_of(topic: str) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ def namespace_of(topic: str) -> tuple[str, ...]:
     return tuple(label or json.loads(f'"{next(labels)}"') for label in labels)
 
 
-def _kept(label: str) -> str:
+def _topic_label(label: str) -> str:
     """Return a label as a topic has it: behind a dot and in ASCII where it is not in the composed form."""
     return label if is_normalized("NFC", label) else f".{json.dumps(label)[1:-1]}"
 

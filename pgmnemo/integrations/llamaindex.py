@@ -32,7 +32,7 @@ from pgmnemo.integrations.documents import (
     missing_package,
     sync_and_async,
 )
-from pgmnemo.integrations.llamaindex_filters import Check, conditions, is_one_of, kept_key, path_of
+from pgmnemo.integrations.llamaindex_filters import Check, conditions, is_one_of, path_of, stored_key
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -220,9 +220,9 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         """Return the lessons that fit the last words of the user, else of any speaker; without messages, new
         and important lessons.
         """
-        said = [message for message in messages or [] if _said(message)]
+        said = [message for message in messages or [] if _message_text(message)]
         asking = [message for message in said if message.role == MessageRole.USER] or said
-        question = _said(asking[-1])[:LONGEST_QUESTION] if asking else None
+        question = _message_text(asking[-1])[:LONGEST_QUESTION] if asking else None
         found: Context = await self._documents.run_async(self._context(question))
         return found.text
 
@@ -233,7 +233,11 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         """Store the messages, equal words of a speaker once per session."""
-        items = [_spoken(message) for message in messages if _said(message) and message.role not in PROMPTS]
+        items = [
+            _is_spoken(message)
+            for message in messages
+            if _message_text(message) and message.role not in PROMPTS
+        ]
         await self._documents.run_async(self._documents.add(items))
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
@@ -253,7 +257,7 @@ def _item(node: BaseNode) -> Item:
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     blank = is_blank(text)
     told = node_to_metadata_dict(node, remove_text=not blank)
-    kept = {kept_key(key): None if value == [] else value for key, value in told.items()}
+    kept = {stored_key(key): None if value == [] else value for key, value in told.items()}
     return Item(BLANK if blank else text, node.node_id, metadata=kept, vector=node.embedding)
 
 
@@ -263,13 +267,15 @@ def _node(found: Hit | Lesson) -> BaseNode:
     return metadata_dict_to_node(dict(found.metadata), None if found.text in BLANKS else found.text)
 
 
-def _said(message: ChatMessage) -> str:
+def _message_text(message: ChatMessage) -> str:
     """Return a message's words, without characters that a database refuses."""
     return (message.content or "").replace("\0", "").encode("utf-8", "replace").decode().strip()
 
 
-def _spoken(message: ChatMessage) -> Item:
+def _is_spoken(message: ChatMessage) -> Item:
     session = str(message.additional_kwargs.get("session_id") or "")
     role = "assistant" if message.role in ASSISTANTS else message.role.value
-    key = text_digest("\n".join((session, role, _said(message))))[:24]  # short, because the block shows it
-    return Item(_said(message), key, role=role, metadata={"session_id": session} if session else {})
+    key = text_digest("\n".join((session, role, _message_text(message))))[
+        :24
+    ]  # short, because the block shows it
+    return Item(_message_text(message), key, role=role, metadata={"session_id": session} if session else {})

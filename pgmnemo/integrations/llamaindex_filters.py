@@ -51,12 +51,15 @@ def conditions(filters: MetadataFilters | None) -> tuple[Condition | None, list[
     joined = filters.condition or FilterCondition.AND
     if within and joined != FilterCondition.AND:
         raise UsageError(NOT_WITHIN)
-    told = _joined(MetadataFilters(filters=rest, condition=joined)) if rest else None
-    return told, [_within(one) for one in within]
+    told = _join_filters(MetadataFilters(filters=rest, condition=joined)) if rest else None
+    return told, [_text_check(one) for one in within]
 
 
-def _joined(filters: MetadataFilters) -> Condition:
-    told = [_joined(one) if isinstance(one, MetadataFilters) else _compared(one) for one in filters.filters]
+def _join_filters(filters: MetadataFilters) -> Condition:
+    told = [
+        _join_filters(one) if isinstance(one, MetadataFilters) else _comparison(one)
+        for one in filters.filters
+    ]
     if not told:
         raise UsageError("a nested filter is empty; leave it out")
     if filters.condition == FilterCondition.OR:
@@ -64,7 +67,7 @@ def _joined(filters: MetadataFilters) -> Condition:
     return {"not": {"or": told}} if filters.condition == FilterCondition.NOT else conjunction(told) or {}
 
 
-def _compared(one: MetadataFilter) -> Condition:
+def _comparison(one: MetadataFilter) -> Condition:
     path, operator, value = path_of(one.key), one.operator, one.value
     if operator == FilterOperator.IS_EMPTY:
         return {"or": [{path: {"exists": False}}, {path: {"in": [None, ""]}}]}
@@ -82,8 +85,8 @@ def _compared(one: MetadataFilter) -> Condition:
     return {"not": found} if operator == FilterOperator.NIN else found
 
 
-def _within(one: MetadataFilter) -> Check:
-    fold, wanted, key = WITHIN[one.operator], one.value, kept_key(one.key)
+def _text_check(one: MetadataFilter) -> Check:
+    fold, wanted, key = WITHIN[one.operator], one.value, stored_key(one.key)
     if not isinstance(wanted, str):
         raise UsageError(f"the operator {one.operator.value} of {one.key!r} takes a text")
 
@@ -102,9 +105,9 @@ def is_one_of(node_ids: Sequence[str]) -> Check:
 
 def path_of(key: str) -> str:
     """Return the key in a filter, where the dot tells a key named `and` from the word."""
-    return f".{kept_key(key)}"
+    return f".{stored_key(key)}"
 
 
-def kept_key(key: str) -> str:
+def stored_key(key: str) -> str:
     """Return a key of metadata as it is kept: a dot would lead into nested metadata."""
     return key.replace("%", "%25").replace(".", "%2E") or "%"

@@ -25,10 +25,10 @@ class LazyMemory:
     async def __call__(self) -> AsyncMemory:
         """Return the memory; its PgmnemoError where it cannot be opened."""
         if self._task is None or (self._task.done() and self._task.exception() is not None):
-            self._task = asyncio.create_task(self._opened())
+            self._task = asyncio.create_task(self._open())
         return await asyncio.shield(self._task)
 
-    async def _opened(self) -> AsyncMemory:
+    async def _open(self) -> AsyncMemory:
         try:
             return await self._make()
         except PgmnemoError as error:
@@ -43,9 +43,9 @@ class LazyMemory:
             yield
         finally:
             with CancelScope(shield=True):
-                await self._closed(warming)
+                await self._close(warming)
 
-    async def _closed(self, warming: asyncio.Task[None]) -> None:
+    async def _close(self, warming: asyncio.Task[None]) -> None:
         for task in (warming, self._task):
             if task is not None and not task.done():
                 task.cancel()

@@ -269,7 +269,7 @@ class FactsAnswer(Struct):
 def json_schema(kind: type[Struct], without: Container[str] = ()) -> dict[str, Any]:
     """Return the JSON schema of a record: one object; a field has a value or is left out, never null."""
     _, parts = msgspec.json.schema_components((kind,), schema_hook=_shape, ref_template="{name}")
-    made: dict[str, Any] = _plain(parts[kind.__name__], parts)
+    made: dict[str, Any] = _inline_schema(parts[kind.__name__], parts)
     fields = sorted(made["properties"].items(), key=lambda field: field[0] == "project")  # project last
     return {**made, "properties": {name: told for name, told in fields if name not in without}}
 
@@ -315,16 +315,18 @@ def _shape(kind: type) -> dict[str, Any]:
     return {"type": "string", "format": "date-time", "examples": ["2026-05-01T09:30:00Z"]}
 
 
-def _plain(part: Any, parts: Mapping[str, Any]) -> Any:
+def _inline_schema(part: Any, parts: Mapping[str, Any]) -> Any:
     """Return a schema without references, the choice of null, and titles and defaults that say nothing."""
     if isinstance(part, list):
-        return [_plain(one, parts) for one in part]
+        return [_inline_schema(one, parts) for one in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
-        return _plain({**parts[part["$ref"]], **{name: part[name] for name in part if name != "$ref"}}, parts)
+        return _inline_schema(
+            {**parts[part["$ref"]], **{name: part[name] for name in part if name != "$ref"}}, parts
+        )
     idle = {name for name in ("title", "default") if not isinstance(part.get(name), bool | int | dict)}
-    made = {name: _plain(value, parts) for name, value in part.items() if name not in idle}
+    made = {name: _inline_schema(value, parts) for name, value in part.items() if name not in idle}
     real = [one for one in made.get("anyOf", ()) if one != {"type": "null"}]
     if len(real) == 1:
         del made["anyOf"]

@@ -104,7 +104,7 @@ class StdinReader:
                     self._queue_line(held)
                 self._append(held, rest)
             self._queue_line(held)
-            self._put(None)
+            self._enqueue(None)
 
     @staticmethod
     def _append(held: bytearray, part: bytes) -> None:
@@ -117,11 +117,11 @@ class StdinReader:
         line = bytes(held)
         held.clear()
         if len(line) > LONGEST:
-            self._put(error_for(None, INVALID_REQUEST, TOO_LONG))
+            self._enqueue(error_for(None, INVALID_REQUEST, TOO_LONG))
         elif line.strip():
-            self._put(error_of(line) or line)
+            self._enqueue(error_of(line) or line)
 
-    def _put(self, line: bytes | JSONRPCError | None) -> None:
+    def _enqueue(self, line: bytes | JSONRPCError | None) -> None:
         asyncio.run_coroutine_threadsafe(self._lines.put(line), self._loop).result()
 
 

@@ -23,10 +23,10 @@ class Reply:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    def demanded(self, who: str) -> str:
+    def require_text(self, who: str) -> str:
         """Return the text; raise ModelError if the model of `who` refused."""
         if self.refused:
-            raise ModelError(f"{who}: the model refused ({begun(self.refused)})")
+            raise ModelError(f"{who}: the model refused ({excerpt(self.refused)})")
         return self.text
 
 
@@ -88,7 +88,7 @@ def _reply(answer: Any, where: str) -> Reply:
     return Reply(text.strip(), refused.strip(), *tokens)
 
 
-def begun(text: str) -> str:
+def excerpt(text: str) -> str:
     """Return the first characters of an answer on one line, for a sentence."""
     line = " ".join(text.split())
     return line if len(line) <= SAID else f"{line[:SAID]}…"

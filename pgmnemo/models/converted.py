@@ -15,13 +15,13 @@ from pgmnemo.models.hub import file_sha256
 DIGESTS = "sha256.json"  # of the other files of the folder; written last
 
 
-def converted(folder: Path, make: Callable[[Path], None]) -> Path:
+def converted_folder(folder: Path, make: Callable[[Path], None]) -> Path:
     """Return `folder` with the files that `make` writes into its argument, a folder.
 
     If a file is missing or its hash has changed since the last call, `make` runs again. Another process sees
     the complete folder or no folder. Raise OutputError if the folder cannot be written.
     """
-    if _whole(folder):
+    if _is_complete(folder):
         return folder
     with os_errors(f"{folder} cannot be written: {{why}}; free some space, or set PGMNEMO_CACHE_DIR"):
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def converted(folder: Path, make: Callable[[Path], None]) -> Path:
     return folder
 
 
-def _whole(folder: Path) -> bool:
+def _is_complete(folder: Path) -> bool:
     try:
         digests = json.loads((folder / DIGESTS).read_text(encoding="utf-8"))
         return bool(digests) and all(file_sha256(folder / name) == digests[name] for name in digests)
@@ -47,7 +47,7 @@ def _whole(folder: Path) -> bool:
 def _exchange(made: Path, folder: Path) -> None:
     """Put `made` in the place of a damaged folder, unless another process was first."""
     if folder.exists():
-        if _whole(folder):
+        if _is_complete(folder):
             return
         damaged = mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)
         os.rename(folder, damaged)
@@ -55,5 +55,5 @@ def _exchange(made: Path, folder: Path) -> None:
     try:
         os.rename(made, folder)
     except OSError:
-        if not _whole(folder):
+        if not _is_complete(folder):
             raise

@@ -47,12 +47,12 @@ class Service:
         for attempt in range(TRIES):
             wait: float = 2**attempt
             try:
-                answer, content = self._asked(body)
+                answer, content = self._request(body)
                 if answer.status == 200:
                     return self._read(content)
                 reason = _refusal(answer, content)
                 if answer.status != 429 and answer.status < 500:
-                    raise self._refused(answer.status, reason)
+                    raise self._refusal_error(answer.status, reason)
                 if (asked := answer.headers.get("Retry-After", "")).isdigit():
                     wait = float(asked)
             except (OSError, urllib3.exceptions.HTTPError) as error:
@@ -63,7 +63,7 @@ class Service:
             f"{self.where} did not answer after {TRIES} tries ({reason}); check that the server is up"
         )
 
-    def _asked(self, body: Any) -> tuple[urllib3.BaseHTTPResponse, bytes]:
+    def _request(self, body: Any) -> tuple[urllib3.BaseHTTPResponse, bytes]:
         """Return an answer and its whole content; raise TimeoutError if it takes longer than the timeout in
         total.
         """
@@ -90,7 +90,7 @@ class Service:
                 f"{self.where} did not answer with JSON ({error}); check the address and the key"
             ) from None
 
-    def _refused(self, status: int, reason: str) -> ModelError:
+    def _refusal_error(self, status: int, reason: str) -> ModelError:
         if status in (401, 403):
             return ModelError(f"{self.where} refused the key ({reason}); set {self.variable} to a valid one")
         return ModelError(f"{self.where} refused the request ({reason}); check the address and the model")

@@ -49,9 +49,9 @@ class HubModel:
         checked.
         """
         hub = library("huggingface_hub", who)
-        folder = self._cached(hub)
+        folder = self._cached_folder(hub)
         if folder is None:
-            with self._reached():  # one quick question first: the client retries a download for 20 s
+            with self._hub_errors():  # one quick question first: the client retries a download for 20 s
                 size = self._size(hub)
                 progress.say(f"fetching {self.repository} ({size / 1e9:.1f} GB) from the Hugging Face hub")
                 folder = self._folder(hub)
@@ -62,12 +62,12 @@ class HubModel:
     def to_download(self, who: str) -> int:
         """Return the bytes that `fetch` would download; raise ModelError if the hub cannot be asked."""
         hub = library("huggingface_hub", who)
-        if self._cached(hub):
+        if self._cached_folder(hub):
             return 0
-        with self._reached():
+        with self._hub_errors():
             return self._size(hub)
 
-    def _cached(self, hub: ModuleType) -> Path | None:
+    def _cached_folder(self, hub: ModuleType) -> Path | None:
         """Return the folder in the hub's cache on disk; None if it is missing, or a pinned model is
         incomplete.
         """
@@ -90,7 +90,7 @@ class HubModel:
         return sum(one.size or 0 for one in wanted)
 
     @contextmanager
-    def _reached(self) -> Iterator[None]:
+    def _hub_errors(self) -> Iterator[None]:
         """Convert an error between this machine and the hub into one sentence."""
         try:
             yield

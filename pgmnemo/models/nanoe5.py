@@ -70,10 +70,10 @@ def read_packed(path: Path, digest: str, mend: str) -> PackedModel:
     if (found := file_sha256(path)) != digest:
         raise ModelError(f"{path} is not the pinned model: its sha256 is {found}, expected {digest}; {mend}")
     with os_errors(f"{path} cannot be read: {{why}}; {mend}", ModelError):
-        return _parsed(path.read_bytes())
+        return _parse(path.read_bytes())
 
 
-def _parsed(content: bytes) -> PackedModel:
+def _parse(content: bytes) -> PackedModel:
     cursor = _Cursor(content, 8)  # after the magic word and the version
     width, layers, heads, inner, _, positions, _, epsilon, _ = cursor.take("<7ifi")
     count, begin, end, _, unknown, length = cursor.take("<5iQ")

@@ -150,7 +150,7 @@ class Graph:
         settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
         settings.log_severity_level = 4  # the error has the message
         # a path without a pinned digest: a graph may have several files
-        source = _checked(graph, digest, mend) if digest else str(graph)
+        source = _checked_bytes(graph, digest, mend) if digest else str(graph)
         try:
             self._session = runtime.InferenceSession(source, settings, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime has a tree of its own
@@ -188,7 +188,7 @@ class Graph:
         return np.asarray(self._session.run(None, wanted)[0])
 
 
-def _checked(graph: Path, digest: str, mend: str) -> bytes:
+def _checked_bytes(graph: Path, digest: str, mend: str) -> bytes:
     """Return the bytes of a graph; ModelError unless their SHA-256 is `digest`."""
     with os_errors(f"{graph} cannot be read: {{why}}; {mend}", ModelError):
         content = graph.read_bytes()

@@ -101,7 +101,7 @@ class Store:
                 with file:
                     file.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", rows)
             except sqlite3.OperationalError as error:
-                self._not_written(error)
+                self._warn_not_written(error)
 
     def close(self) -> None:
         """Give the file back."""
@@ -110,7 +110,7 @@ class Store:
                 self._file.close()
             self._file = None
 
-    def _not_written(self, error: sqlite3.OperationalError) -> None:
+    def _warn_not_written(self, error: sqlite3.OperationalError) -> None:
         if error.sqlite_errorcode & 0xFF not in NOT_OURS:
             raise OutputError(
                 f"the {self._name} {self.path} cannot be extended ({error}); free some space, or set "
@@ -163,7 +163,7 @@ class Store:
         said = f"the {self._name} {self.path} is damaged ({reason})"
         try:
             if self.path.exists() and self.path.stat().st_ino == self._inode:
-                aside = _unused(self.path)
+                aside = _free_path(self.path)
                 self.path.rename(aside)
                 said += f"; it is now called {aside.name}"
         except OSError:
@@ -178,6 +178,6 @@ def _crc(key: bytes, value: bytes) -> int:
     return zlib.crc32(value, zlib.crc32(key))
 
 
-def _unused(path: Path) -> Path:
+def _free_path(path: Path) -> Path:
     named = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
     return next(aside for aside in named if not aside.exists())

@@ -82,9 +82,9 @@ class _Part:
 def passages_within(lines: Sequence[Line], meter: Meter) -> tuple[Passage, ...]:
     """Return the passages of a text's turns, in order, each within the limits of `meter`."""
     long = sum(len(line.line) for line in lines) > LONG
-    found = () if long else tuple(islice(_within(lines, meter), MOST + 1))
+    found = () if long else tuple(islice(_fitting_windows(lines, meter), MOST + 1))
     if long or len(found) > MOST or _bytes(found) > BYTES:
-        return tuple(_few(lines))
+        return tuple(_at_most(lines))
     return found
 
 
@@ -93,10 +93,10 @@ def pieces(text: str, meter: Meter) -> list[str]:
     if meter.sizes([text])[0] <= meter.limit:
         return [text]
     large = replace(meter, aim=meter.limit)
-    return [passage.embedded for passage in _packed(_cut(text, text, large), large)] or [text]
+    return [passage.embedded for passage in _pack_parts(_cut(text, text, large), large)] or [text]
 
 
-def _within(lines: Sequence[Line], meter: Meter) -> Iterator[Passage]:
+def _fitting_windows(lines: Sequence[Line], meter: Meter) -> Iterator[Passage]:
     """Yield windows that fit, and the pieces of windows that do not; a piece of two windows only once."""
     some = list(windows(lines, WINDOWS))
     said = ["\n".join(line.words for line in window) for window in some]
@@ -110,7 +110,9 @@ def _within(lines: Sequence[Line], meter: Meter) -> Iterator[Passage]:
             if line not in cut:
                 cut[line] = _cut(line.line + "\n", line.words + "\n", meter)
         new = [
-            one for one in _packed([part for line in window for part in cut[line]], meter) if one not in seen
+            one
+            for one in _pack_parts([part for line in window for part in cut[line]], meter)
+            if one not in seen
         ]
         seen.update(new)
         yield from new
@@ -158,7 +160,7 @@ def _blank(spans: Spans, at: int) -> bool:
     return at < len(spans) and spans[at][0] > spans[at - 1][1]
 
 
-def _packed(parts: Sequence[_Part], meter: Meter) -> Iterator[Passage]:
+def _pack_parts(parts: Sequence[_Part], meter: Meter) -> Iterator[Passage]:
     """Yield passages of consecutive parts, as many as fit."""
     most, kept, size, long = min(meter.limit, meter.aim), list[_Part](), 0, 0
     for part in parts:
@@ -178,7 +180,7 @@ def _passage(parts: Sequence[_Part]) -> Iterator[Passage]:
         yield Passage(text, words)
 
 
-def _few(lines: Sequence[Line]) -> Iterator[Passage]:
+def _at_most(lines: Sequence[Line]) -> Iterator[Passage]:
     """Return at most MOST pieces of similar size, cut after sentences if possible."""
     said = [line for line in lines if line.person] or list(lines[:1])
     size = -(-sum(len(line.line) + 1 for line in said) // FEW)
@@ -189,11 +191,11 @@ def _few(lines: Sequence[Line]) -> Iterator[Passage]:
         for sentence in sentences(line.line + "\n")
         for piece in chunks(sentence, size)
     ]
-    found = list(_packed(parts, sized))
-    return iter(found if len(found) <= MOST else _packed(_plain(said, size), sized))
+    found = list(_pack_parts(parts, sized))
+    return iter(found if len(found) <= MOST else _pack_parts(_plain_passage(said, size), sized))
 
 
-def _plain(lines: Sequence[Line], size: int) -> list[_Part]:
+def _plain_passage(lines: Sequence[Line], size: int) -> list[_Part]:
     text = "\n".join(line.line for line in lines)
     return [_Part(piece, piece, size) for piece in chunks(text, size)]
 

@@ -55,11 +55,11 @@ def open_pgvector_database(
     given = None if fresh else find_server(dsn, environ, progress)
     with open_server(given, sql, None, settings=settings, bundle=bundle) as server:
         with database_errors(server.where):
-            database = _prepared(server, extensions)
+            database = _prepare(server, extensions)
         yield database
 
 
-def _prepared(server: ServerAddress, extensions: Sequence[str]) -> PgvectorDatabase:
+def _prepare(server: ServerAddress, extensions: Sequence[str]) -> PgvectorDatabase:
     """Return the database on `server`, made if it is missing, with the extensions in it."""
     with connect(server.conninfo) as login:
         check_server(login, str(server))

@@ -35,7 +35,7 @@ class Release(msgspec.Struct, frozen=True):
     edition: str = ""
 
     @property
-    def kept(self) -> bool:
+    def has_script(self) -> bool:
         """Return whether a script that leads to the release is kept."""
         return bool(self.install_sha256 or self.upgrade_sha256)
 
@@ -58,7 +58,7 @@ def version_number(version: str | None) -> str:
     return default_version() if version is None else version.removeprefix("v")
 
 
-def _listed(path: Path, kind: type[L]) -> dict[str, L]:
+def _read_entries(path: Path, kind: type[L]) -> dict[str, L]:
     """Return the entries of a release list by version; empty if there is no file."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, kind])  # type: ignore[valid-type]
@@ -70,7 +70,7 @@ def _listed(path: Path, kind: type[L]) -> dict[str, L]:
 
 def _releases(sql: Path) -> dict[str, Release]:
     """Return every release by its version."""
-    return _listed(sql / "releases.toml", Release)
+    return _read_entries(sql / "releases.toml", Release)
 
 
 def release_of(sql: Path, version: str) -> Release | None:
@@ -89,7 +89,7 @@ def setting_defaults(sql: Path, version: str) -> dict[str, str]:
 
     They stand in defaults.toml, of each release the settings that are new or other than in the one before.
     """
-    return _listed(sql / "defaults.toml", dict[str, str]).get(version, {})
+    return _read_entries(sql / "defaults.toml", dict[str, str]).get(version, {})
 
 
 def release_fingerprint(sql: Path, version: str) -> str | None:
@@ -145,12 +145,12 @@ def versions(sql: Path) -> list[str]:
     return sorted(target for target in {target for _, target in _steps(sql)} if scripts(sql, target))
 
 
-def missing(sql: Path, version: str) -> str | None:
+def missing_script(sql: Path, version: str) -> str | None:
     """Return the name of a script of `version` that is not in `sql`; None where none is kept or missing."""
     if release_of(sql, version) is None and version == default_version(sql):  # in development
         name = _name((None, version))
         return None if (sql / name).is_file() else name
-    while (release := release_of(sql, version)) is not None and release.kept:
+    while (release := release_of(sql, version)) is not None and release.has_script:
         source = None if release.install_sha256 else max(release.upgrade_sha256, default=None)
         if not (sql / (name := _name((source, version)))).is_file():
             return name
@@ -160,7 +160,7 @@ def missing(sql: Path, version: str) -> str | None:
     return None
 
 
-def changed(sql: Path, version: str) -> str | None:
+def changed_script(sql: Path, version: str) -> str | None:
     """Return the fault of a script that installs `version`, in one sentence; None without a fault.
 
     A version that is not released has no fault. Raise DatabaseError for a list that cannot be read.
@@ -168,7 +168,7 @@ def changed(sql: Path, version: str) -> str | None:
     for path in scripts(sql, version):
         source, target = _step(path)
         release = release_of(sql, target)
-        if release is None or not release.kept:
+        if release is None or not release.has_script:
             continue
         wanted = release.upgrade_sha256.get(source) if source else release.install_sha256
         if wanted is None:

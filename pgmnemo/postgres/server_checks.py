@@ -50,7 +50,7 @@ def check_available(connection: Session, where: str, version: str, sql: object) 
     """Raise unless the server's files offer pgvector and pgmnemo at `version`."""
     vector = value(connection, "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
     if vector is None:
-        raise DatabaseError(f"{where} has no pgvector; install {dotted(MIN_PGVECTOR)} or newer on it")
+        raise DatabaseError(f"{where} has no pgvector; install {dotted_version(MIN_PGVECTOR)} or newer on it")
     check_pgvector(str(vector), where)
     offered = connection.execute(
         "SELECT version FROM pg_available_extension_versions WHERE name = 'pgmnemo' ORDER BY version"
@@ -67,7 +67,7 @@ def check_pgvector(version: str, where: str) -> None:
     """Raise if `version` of pgvector is one with known errors in HNSW."""
     if release_numbers(version) < MIN_PGVECTOR:
         raise DatabaseError(
-            f"{where} has pgvector {version}; pgmnemo needs {dotted(MIN_PGVECTOR)} or newer "
+            f"{where} has pgvector {version}; pgmnemo needs {dotted_version(MIN_PGVECTOR)} or newer "
             "(run ALTER EXTENSION vector UPDATE after installing it)"
         )
 
@@ -84,7 +84,7 @@ def check_attribute(connection: Session, where: str, attribute: str, purpose: st
         )
 
 
-def dotted(numbers: tuple[int, ...]) -> str:
+def dotted_version(numbers: tuple[int, ...]) -> str:
     return ".".join(map(str, numbers))
 
 

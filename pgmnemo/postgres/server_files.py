@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.paths import CONTROL
-from pgmnemo.postgres.releases import missing, release_of, scripts, versions
+from pgmnemo.postgres.releases import missing_script, release_of, scripts, versions
 from pgmnemo.postgres.temporary_folders import open_to_others
 
 PROGRAMS = ("postgres", "initdb")
@@ -83,7 +83,7 @@ def check_release(sql: Path, version: str) -> None:
         raise DatabaseError(f"the extension's files are not in {sql}: run from a checkout of the repository")
     if scripts(sql, version):
         return
-    if name := missing(sql, version):
+    if name := missing_script(sql, version):
         raise DatabaseError(
             f"pgmnemo {version} is installed by {name}, which is not in {sql}; "
             "restore it: git checkout, then make -C sql script"

@@ -16,7 +16,7 @@ from pathlib import Path
 from pgmnemo.embedders import default_cache_dir
 from pgmnemo.errors import ModelError, UsageError
 from pgmnemo.paths import SQL_FOLDER
-from pgmnemo.postgres.releases import changed, release_fingerprint
+from pgmnemo.postgres.releases import changed_script, release_fingerprint
 from pgmnemo.postgres.server_files import check_release
 from pgmnemo.progress import QUIET, Progress
 from runner.bench.finish import RunResult, append_history, raise_if_blocked, write_artefacts
@@ -97,7 +97,7 @@ def run(
                     work.asked,
                     CorpusLessons(work.corpus, work.vectors, work.label),
                 )
-                with progress.whole("all answers", count_answers(work, system)):
+                with progress.total("all answers", count_answers(work, system)):
                     measure_under_test(work, system, workload, raw, timings, reranks)
                     stack.close()  # only one system is open on the machine at a time
                     measure_baselines(work, work.baselines, workload, raw, timings, reranks)
@@ -201,7 +201,7 @@ def _check(state: RunState, system: System) -> None:
             state.fingerprint = release_fingerprint(state.sql, state.request.number)
             state.recognised = system.recognised
             if system.database.facts.origin == "embedded":  # a given server has files of its own
-                state.changed = changed(state.sql, state.request.number)
+                state.changed = changed_script(state.sql, state.request.number)
             state.update(database=system.database.facts)
         state.record_gates(check_before(state.facts()))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pgmnemo.embedders import EMBEDDERS, PACKAGED, Embedder, EmbedderOptions
 from pgmnemo.errors import ModelError, UsageError
-from pgmnemo.models.at_once import MOST
+from pgmnemo.models.concurrent_calls import MOST
 from pgmnemo.postgres.releases import version_number
 from runner.bench.options import RunOptions
 from runner.bench.workload import IndexedQuestion, evenly

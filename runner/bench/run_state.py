@@ -12,7 +12,7 @@ from typing import Any
 
 from pgmnemo.embedders import Embedder
 from pgmnemo.errors import PgmnemoError
-from pgmnemo.progress import Progress, lasting
+from pgmnemo.progress import Progress, format_duration
 from runner.bench.request import Request
 from runner.bench.workload import IndexedQuestion, lessons_label
 from runner.naming import SystemName
@@ -190,7 +190,7 @@ def former_duration(bases: Iterable[Path], run: Run) -> str:
         return ""
     last = max(alike, key=lambda one: one.started)
     assert last.resources is not None
-    took = lasting(last.resources.wall_seconds)
+    took = format_duration(last.resources.wall_seconds)
     machine = f" on {last.machine.cpu}, {last.machine.cores} cores" if last.machine else ""
     vectors = last.resources.vectors_embedded
     return f"the last such run, {last.name}, took {took}{machine}, {vectors:,} texts embedded then"

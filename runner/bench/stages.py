@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pgmnemo.errors import ModelError, UsageError
-from pgmnemo.models.at_once import Failures, at_once
+from pgmnemo.models.concurrent_calls import Failures, run_concurrently
 from runner.bench.retrieve import RankedSystem, RetrievalSink, retrieve, time_recall
 from runner.bench.run_state import RunState
 from runner.bench.workload import IndexedQuestion, Workload
@@ -162,7 +162,7 @@ def _rewrite_texts(
     failures = Failures(f"the rewriter {name}", "--rewrite-failures", most)
     rewriter.load(list(texts), state.progress)
     made: dict[str, Rewritten | RewriteFailure] = {}
-    answered = at_once(state.request.jobs, one, texts)
+    answered = run_concurrently(state.request.jobs, one, texts)
     for text, found in state.progress.track(answered, f"rewriting with {name}", len(texts)):
         made[text] = found
         if isinstance(found, RewriteFailure):

@@ -14,9 +14,9 @@ import numpy as np
 
 from pgmnemo.embedders import Embedder, EmbedderOptions, default_cache_dir, unit_rows
 from pgmnemo.errors import EmbedderError, PgmnemoError
-from pgmnemo.postgres.releases import changed
+from pgmnemo.postgres.releases import changed_script
 from pgmnemo.postgres.server_files import check_release
-from pgmnemo.progress import Progress, lasting
+from pgmnemo.progress import Progress, format_duration
 from pgmnemo.records import Matrix
 from runner.bench.measurement import measure_baselines, measure_under_test
 from runner.bench.request import Request, selected
@@ -220,10 +220,12 @@ def _estimate(run: Run, names: Collection[str], number: int, of: int) -> str:
     )
     seconds = spent.load_seconds + spent.ingest_seconds + spent.recall_seconds * number / max(1, of)
     seconds += sum(loading.values()) + waits + START * (1 + len(loading))
-    long = "".join(f", {lasting(one)} of it to load {name}" for name, one in loading.items() if one > LONG)
+    long = "".join(
+        f", {format_duration(one)} of it to load {name}" for name, one in loading.items() if one > LONG
+    )
     return (
-        f"{said}, about {lasting(seconds)} by the times of the run{long}; what the cache lacks of its "
-        f"vectors is embedded first (the run took {lasting(spent.embed_seconds)} for the "
+        f"{said}, about {format_duration(seconds)} by the times of the run{long}; what the cache lacks of "
+        f"its vectors is embedded first (the run took {format_duration(spent.embed_seconds)} for the "
         f"{spent.vectors_embedded:,} that it lacked)"
     )
 
@@ -258,7 +260,7 @@ def _missing(name: str, context: RunContext, environ: Mapping[str, str]) -> str:
             return missing_parts(kind, environ)
         version = own.version or context.run.choice.version
         check_release(context.sql, version)
-        return changed(context.sql, version) or ""
+        return changed_script(context.sql, version) or ""
     except PgmnemoError as error:
         return str(error)
 

@@ -157,7 +157,7 @@ def command_line(scope: Scope, patch: pytest.MonkeyPatch) -> Interface:
     def opened(*_: object, **__: object) -> Iterator[Scope]:
         yield scope
 
-    for module in ("reading", "writing", "managing"):
+    for module in ("query", "write", "admin"):
         patch.setattr(f"pgmnemo.cli.{module}.open_scope", opened)
     top = app()
     named = [name for commands in COMMANDS.values() for name in commands]

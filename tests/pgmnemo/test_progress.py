@@ -31,7 +31,7 @@ def test_a_long_loop_says_now_and_then_how_far_it_is(
 ) -> None:
     clock = iter(range(0, 1_000, 10))
     monkeypatch.setattr("pgmnemo.progress.time.monotonic", lambda: next(clock))
-    with plain.whole("all answers", 8):
+    with plain.total("all answers", 8):
         list(plain.track(range(4), "first", part=True))
     list(plain.track(iter(range(4)), "of no known length"))
     assert lines(plain) == [
@@ -41,7 +41,7 @@ def test_a_long_loop_says_now_and_then_how_far_it_is(
 
 
 def test_parts_of_a_whole_say_how_far_all_have_come(plain: Progress) -> None:
-    with plain.whole("all answers", 40):
+    with plain.total("all answers", 40):
         plain.pass_over(10)
         list(plain.track(range(10), "first", part=True))
         list(plain.track(range(7), "no part"))
@@ -54,7 +54,7 @@ def test_parts_of_a_whole_say_how_far_all_have_come(plain: Progress) -> None:
 
 def test_a_quiet_run_says_nothing() -> None:
     quiet = Progress(quiet=True, console=Console(file=io.StringIO()))
-    with quiet.whole("all", 3):
+    with quiet.total("all", 3):
         assert list(quiet.track(range(3), "x", part=True)) == [0, 1, 2]
     assert lines(quiet) == []
 
@@ -62,7 +62,7 @@ def test_a_quiet_run_says_nothing() -> None:
 def test_a_terminal_shows_the_whole_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     shown = Progress(console=Console(file=io.StringIO(), width=100, force_terminal=True))
-    with shown.whole("all answers", 4):
+    with shown.total("all answers", 4):
         for loop in ("first", "second"):
             for _ in shown.track(range(2), loop, part=True):
                 assert shown._whole is not None

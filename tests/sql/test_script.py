@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgmnemo.postgres.releases import changed
+from pgmnemo.postgres.releases import changed_script
 from tests.helping import CURRENT
 from tests.sql.assembling import assemble
 
@@ -116,7 +116,7 @@ def test_the_scripts_of_a_release_are_those_that_are_listed(version: str) -> Non
     if "install_sha256" in release:
         listed[f"pgmnemo--{version}.sql"] = release["install_sha256"]
     assert found == listed
-    assert changed(SQL, version) is None
+    assert changed_script(SQL, version) is None
 
 
 def test_the_former_release_has_a_way_to_the_current_version(owner: psycopg.Connection[Any]) -> None:

@@ -48,10 +48,10 @@ async def open_database(
             partial(EmbeddedServer.open, given, progress=progress), undo=EmbeddedServer.close
         )
         own = AsyncInternalPool(server.conninfo, connections, server)
-        return await _probed(own, settings, retry_timeout, f"the memory in {given}", folder=True)
+        return await _open_and_probe(own, settings, retry_timeout, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
         source: AsyncConnectionSource = AsyncInternalPool(given, connections)
-        return await _probed(
+        return await _open_and_probe(
             source, {**GATE_OFF, **settings}, retry_timeout, f"the database at {dsn_label(given)}"
         )
     if isinstance(given, AsyncConnection):
@@ -63,10 +63,10 @@ async def open_database(
             f"{type(given).__name__} does not go with this memory: Memory takes a Connection or a "
             "ConnectionPool, AsyncMemory an AsyncConnection or an AsyncConnectionPool"
         )
-    return await _probed(source, {**GATE_OFF, **settings}, retry_timeout, "the given database")
+    return await _open_and_probe(source, {**GATE_OFF, **settings}, retry_timeout, "the given database")
 
 
-async def _probed(
+async def _open_and_probe(
     source: AsyncConnectionSource,
     settings: Mapping[str, str],
     retry_timeout: float,

@@ -747,7 +747,7 @@ class AsyncScope:
         try:
             yield
         except StateError as error:
-            raise error.named(self._names) from None
+            raise error.with_names(self._names) from None
 
     @property
     def _names(self) -> dict[UUID | None, str | None]:

@@ -49,10 +49,12 @@ def open_database(
             partial(EmbeddedServer.open, given, progress=progress), undo=EmbeddedServer.close
         )
         own = InternalPool(server.conninfo, connections, server)
-        return _probed(own, settings, retry_timeout, f"the memory in {given}", folder=True)
+        return _open_and_probe(own, settings, retry_timeout, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
         source: ConnectionSource = InternalPool(given, connections)
-        return _probed(source, {**GATE_OFF, **settings}, retry_timeout, f"the database at {dsn_label(given)}")
+        return _open_and_probe(
+            source, {**GATE_OFF, **settings}, retry_timeout, f"the database at {dsn_label(given)}"
+        )
     if isinstance(given, Connection):
         source = BorrowedConnection(given)
     elif is_pool(given):
@@ -62,10 +64,10 @@ def open_database(
             f"{type(given).__name__} does not go with this memory: Memory takes a Connection or a "
             "ConnectionPool, Memory an Connection or an ConnectionPool"
         )
-    return _probed(source, {**GATE_OFF, **settings}, retry_timeout, "the given database")
+    return _open_and_probe(source, {**GATE_OFF, **settings}, retry_timeout, "the given database")
 
 
-def _probed(
+def _open_and_probe(
     source: ConnectionSource,
     settings: Mapping[str, str],
     retry_timeout: float,

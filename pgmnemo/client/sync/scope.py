@@ -739,7 +739,7 @@ class Scope:
         try:
             yield
         except StateError as error:
-            raise error.named(self._names) from None
+            raise error.with_names(self._names) from None
 
     @property
     def _names(self) -> dict[UUID | None, str | None]:

@@ -12,7 +12,7 @@ from pgmnemo.postgres.extension import fingerprint
 from pgmnemo.postgres.install.methods import installed_method
 from pgmnemo.postgres.install.target import InstallTarget
 from pgmnemo.postgres.releases import release_fingerprints
-from pgmnemo.postgres.server_checks import MIN_PGVECTOR, check_server, dotted, server_version
+from pgmnemo.postgres.server_checks import MIN_PGVECTOR, check_server, dotted_version, server_version
 from pgmnemo.probe import check_compatible, update_command
 
 VECTOR = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
@@ -56,10 +56,10 @@ def pooler(examined: DoctorTarget) -> Iterator[DoctorFinding]:
 def clock(examined: DoctorTarget) -> Iterator[DoctorFinding]:
     before = datetime.now(UTC)
     there = examined.target.fetch_value("SELECT clock_timestamp()")
-    yield compared(before, there, datetime.now(UTC))
+    yield server_clock(before, there, datetime.now(UTC))
 
 
-def compared(before: datetime, there: datetime, after: datetime) -> DoctorFinding:
+def server_clock(before: datetime, there: datetime, after: datetime) -> DoctorFinding:
     """Return the server's clock, read between two reads of the local clock."""
     apart = max(before - there, there - after, timedelta())
     if apart <= APART:
@@ -73,14 +73,14 @@ def pgvector(examined: DoctorTarget) -> Iterator[DoctorFinding]:
     if version is None:
         yield DoctorFinding("pgvector", FAULT, "there is no pgvector in the database", "mnemo init --dsn")
     elif release_numbers(version) < MIN_PGVECTOR:
-        told = f"pgvector is {version}: before {dotted(MIN_PGVECTOR)} every scope is read exactly"
+        told = f"pgvector is {version}: before {dotted_version(MIN_PGVECTOR)} every scope is read exactly"
         mend = "install a later one on the server and run ALTER EXTENSION vector UPDATE"
         yield DoctorFinding("pgvector", WARNING, told, mend)
     else:
-        yield _reached(examined.target)
+        yield _vector_schema_finding(examined.target)
 
 
-def _reached(target: InstallTarget) -> DoctorFinding:
+def _vector_schema_finding(target: InstallTarget) -> DoctorFinding:
     """Return a finding on whether pgvector is in the schema that the extension's functions name."""
     here, body = target.vector_schema, target.fetch_value(NAMING)
     named = SCHEMA.search(body or "")

@@ -22,7 +22,7 @@ from pgmnemo.paths import CONTROL, SQL_FOLDER, release_numbers
 from pgmnemo.posix import pwd
 from pgmnemo.postgres.embedded.binaries import Binaries
 from pgmnemo.postgres.embedded.memory_folder import MemoryFolder, server_owner, sync_folder, write_atomically
-from pgmnemo.postgres.embedded.server_processes import is_served_in_container, is_used, orphaned_processes
+from pgmnemo.postgres.embedded.server_processes import is_in_use, is_served_in_container, orphaned_processes
 from pgmnemo.postgres.server_files import stage_extension, stage_server
 from pgmnemo.postgres.server_process import START_LIMIT, SUPERUSER, ServerProcess, is_ready
 from pgmnemo.postgres.servers import serves_in_place
@@ -241,7 +241,7 @@ class Cluster:
         """Stop the orphans of a dead server; raise if a server runs in a container that is invisible from
         here.
         """
-        unseen = waited > GRACE and not is_used(self.folder)
+        unseen = waited > GRACE and not is_in_use(self.folder)
         if unseen or is_served_in_container(self.folder):
             raise DatabaseError(
                 f"the server of {self.folder.path} runs in another container, whose processes cannot be told "

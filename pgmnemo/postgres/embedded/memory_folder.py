@@ -114,7 +114,7 @@ class MemoryFolder:
                 f"{self.path} holds {' and '.join(found)}, and no {RECORD} says which is in use; write it: "
                 f'{{"format": {FORMAT}, "data": "{found[-1]}"}}'
             )
-        return self._checked(self.path / found[0])
+        return self._checked_record(self.path / found[0])
 
     def _record(self) -> str | None:
         path = self.path / RECORD
@@ -131,7 +131,7 @@ class MemoryFolder:
             raise DatabaseError(f'{path} is damaged; write {{"format": {FORMAT}, "data": "pg18"}} or such')
         return name
 
-    def _checked(self, data: Path) -> Path:
+    def _checked_record(self, data: Path) -> Path:
         if data.is_symlink():
             raise UsageError(f"{data} is a symbolic link; move what it leads to into its place")
         if not data.is_dir():

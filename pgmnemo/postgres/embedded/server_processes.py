@@ -18,7 +18,7 @@ from pgmnemo.postgres.embedded.memory_folder import MemoryFolder, server_owner
 
 def folder_processes(folder: MemoryFolder) -> list[psutil.Process]:
     """Return all processes of this folder's servers: a title or a command line names the folder."""
-    return [process for process, inside in _named(folder) if inside]
+    return [process for process, inside in _processes_naming(folder) if inside]
 
 
 def orphaned_processes(folder: MemoryFolder, data: Path) -> list[psutil.Process]:
@@ -36,10 +36,10 @@ def orphaned_processes(folder: MemoryFolder, data: Path) -> list[psutil.Process]
 
 def is_served_in_container(folder: MemoryFolder) -> bool:
     """Return whether a server of this folder runs in a PID namespace below this one, as in a container."""
-    return any(not inside for _, inside in _named(folder))
+    return any(not inside for _, inside in _processes_naming(folder))
 
 
-def is_used(folder: MemoryFolder) -> bool:
+def is_in_use(folder: MemoryFolder) -> bool:
     """Return whether a process in this namespace names the folder, such as pg_upgrade: the lock may be its
     own.
     """
@@ -52,7 +52,7 @@ def is_used(folder: MemoryFolder) -> bool:
     return False
 
 
-def _named(folder: MemoryFolder) -> Iterator[tuple[psutil.Process, bool]]:
+def _processes_naming(folder: MemoryFolder) -> Iterator[tuple[psutil.Process, bool]]:
     """Yield each process of the server's user that names the folder, and whether it is in this namespace."""
     title, place, owner = f"postgres: {folder.name}: ", f"{folder.path}/", server_owner()
     for process in psutil.process_iter():

@@ -9,7 +9,7 @@ from pgmnemo.paths import SQL_FOLDER, release_numbers
 from pgmnemo.postgres.extension import fingerprint
 from pgmnemo.postgres.install.target import InstallTarget
 from pgmnemo.postgres.releases import release_fingerprint
-from pgmnemo.postgres.server_checks import MIN_PGVECTOR, dotted
+from pgmnemo.postgres.server_checks import MIN_PGVECTOR, dotted_version
 from pgmnemo.probe import CatalogRow
 
 LEAST_PGVECTOR = (0, 8, 0)  # halfvec and iterative scans; before MIN_PGVECTOR every scope is read exactly
@@ -47,11 +47,13 @@ def ensure_vector(target: InstallTarget) -> None:
     )
     if version is None:
         raise DatabaseError(
-            f"the server of {target.where} has no pgvector; install {dotted(MIN_PGVECTOR)} or newer on it"
+            f"the server of {target.where} has no pgvector; "
+            f"install {dotted_version(MIN_PGVECTOR)} or newer on it"
         )
     if release_numbers(version) < LEAST_PGVECTOR:
         raise DatabaseError(
-            f"{target.where} has pgvector {version}, and pgmnemo needs {dotted(LEAST_PGVECTOR)} or newer; "
+            f"{target.where} has pgvector {version}, and pgmnemo needs "
+            f"{dotted_version(LEAST_PGVECTOR)} or newer; "
             "have an administrator install it and run ALTER EXTENSION vector UPDATE"
         )
     if there is None:

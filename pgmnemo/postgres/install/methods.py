@@ -31,7 +31,7 @@ def installed_method(target: InstallTarget, seen: CatalogRow) -> str:
     """Return how the pgmnemo that is there was installed."""
     if seen.extension is None:
         return PLAIN_SQL
-    return PG_TLE if _registered(target) else EXTENSION
+    return PG_TLE if _tle_versions(target) else EXTENSION
 
 
 def choose_method(target: InstallTarget, way: str | None) -> str:
@@ -55,7 +55,7 @@ def files_refusal(target: InstallTarget) -> str | None:
 def _tle_refusal(target: InstallTarget) -> str | None:
     if not target.fetch_value(PG_TLE_INSTALLED):
         return f"{target.where} has no pg_tle; have an administrator run CREATE EXTENSION pg_tle in it"
-    if target.version in _registered(target) or target.fetch_value(TLE_ADMIN):
+    if target.version in _tle_versions(target) or target.fetch_value(TLE_ADMIN):
         return None
     return (
         f"role {target.role} may not register an extension with pg_tle in {target.where}; "
@@ -72,7 +72,7 @@ REFUSALS: dict[str, Callable[[InstallTarget], str | None]] = {
 
 def register(target: InstallTarget) -> None:
     """Register the extension's missing scripts with pg_tle."""
-    known, schema = _registered(target), target.vector_schema
+    known, schema = _tle_versions(target), target.vector_schema
     if target.version in known:
         return
     if not known:
@@ -85,7 +85,7 @@ def register(target: InstallTarget) -> None:
         target.execute(statements.tle_update_statement(path.read_text("utf-8"), former, version, schema))
 
 
-def _registered(target: InstallTarget) -> set[str]:
+def _tle_versions(target: InstallTarget) -> set[str]:
     """Return the versions that pg_tle has."""
     return (
         {row[0] for row in target.session.execute(TLE_VERSIONS)}

@@ -13,8 +13,8 @@ from typing import Annotated, TypeVar
 from cyclopts import Parameter
 
 from pgmnemo.errors import ModelError
-from pgmnemo.models.at_once import Failures, at_once
 from pgmnemo.models.chat import ChatModel, chat_of
+from pgmnemo.models.concurrent_calls import Failures, run_concurrently
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.terminal import say
 from runner.options import Quiet, Run
@@ -177,7 +177,7 @@ def _made(
     found = {line.question: line for line in held if not line.failed}
     left = [name for name in names if name not in found]
     failures = Failures(who, "--max-failures", state.options.max_failures)
-    made = at_once(state.options.workers, one, left)
+    made = run_concurrently(state.options.workers, one, left)
     for name, line in state.progress.track(made, label, len(left)):
         lines.write(line)
         found[name] = line

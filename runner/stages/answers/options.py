@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
 from pgmnemo.models import check_numbers
-from pgmnemo.models.at_once import MOST
+from pgmnemo.models.concurrent_calls import MOST
 from pgmnemo.models.http import TIMEOUT
 
 

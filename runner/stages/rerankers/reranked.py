@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgmnemo.errors import ModelError
-from pgmnemo.models.at_once import Failures
+from pgmnemo.models.concurrent_calls import Failures
 from pgmnemo.progress import QUIET, Progress
 from runner.stages.rerankers import Candidate, LessonIndex, Pool, Reordered, Reranker, check_order
 from runner.systems.query_runner import AnswerValidator, components_of

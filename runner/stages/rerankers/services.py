@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pgmnemo.errors import ModelError
-from pgmnemo.models.chat import begun, chat_of, prompt_sha256
+from pgmnemo.models.chat import chat_of, excerpt, prompt_sha256
 from pgmnemo.models.http import Service, service_url
 from pgmnemo.models.store import key_of
 from pgmnemo.progress import QUIET, Progress
@@ -106,7 +106,7 @@ class LanguageModelReranker(CachedReranker):
         if kept := self.read([key]):
             return Reordered(self.order(kept[key].decode(), len(texts)), cached=1)
         prompt = fill_prompt(self.template, pool.query.text, texts, min(NAMED, len(texts)))
-        said = self._chat.ask(prompt, TOKENS).demanded(self.kind)
+        said = self._chat.ask(prompt, TOKENS).require_text(self.kind)
         order = self.order(said, len(texts))
         self.write([key], [said.encode()])
         return Reordered(order, calls=1, pairs=len(texts))
@@ -124,7 +124,7 @@ class ListWise(LanguageModelReranker):
         numbers: Sequence[int] = json.loads(array[0]) if array and NUMBER.search(array[0]) else ()
         places = tuple(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= count))
         if not places:
-            raise ModelError(f"{self.kind}: the model named no passage in a JSON array: {begun(answer)!r}")
+            raise ModelError(f"{self.kind}: the model named no passage in a JSON array: {excerpt(answer)!r}")
         return places
 
 
@@ -137,7 +137,7 @@ class PromoteOne(LanguageModelReranker):
         number = re.fullmatch(r"\W*(\d{1,6})\W*", answer)
         if number is None or int(number[1]) > count:
             raise ModelError(
-                f"{self.kind}: the model named no passage by its number alone: {begun(answer)!r}"
+                f"{self.kind}: the model named no passage by its number alone: {excerpt(answer)!r}"
             )
         return (int(number[1]) - 1,) if int(number[1]) else ()
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from pgmnemo.errors import ModelError, UsageError
 from pgmnemo.escaping import find_control_char
-from pgmnemo.models.chat import begun, chat_of, prompt_sha256
+from pgmnemo.models.chat import chat_of, excerpt, prompt_sha256
 from pgmnemo.models.store import Store, key_of, store_path
 from pgmnemo.progress import QUIET, Progress
 from runner.records import RewriterIdentity
@@ -50,7 +50,7 @@ class LanguageModelRewriter(Rewriter):
     def rewrite(self, question: str) -> Rewritten:
         if kept := self._kept.read([key := key_of(question)]):
             return Rewritten(kept[key].decode(), cached=1)
-        words = _line(self._chat.ask(PROMPT.format(question=question), TOKENS).demanded("llm"))
+        words = _line(self._chat.ask(PROMPT.format(question=question), TOKENS).require_text("llm"))
         self._kept.write([key], [words.encode()])
         return Rewritten(words, calls=1)
 
@@ -63,6 +63,6 @@ def _line(text: str) -> str:
     words = text.strip('"“”').strip()
     if not words or "\n" in words or len(words) > LONGEST or find_control_char(words):
         raise ModelError(
-            f"llm: the model did not answer with one line of up to {LONGEST:,} characters: {begun(text)!r}"
+            f"llm: the model did not answer with one line of up to {LONGEST:,} characters: {excerpt(text)!r}"
         )
     return words

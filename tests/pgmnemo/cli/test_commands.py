@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pgmnemo import Memory
-from pgmnemo.cli.printing import document, to_builtins
+from pgmnemo.cli.output import document, to_builtins
 from pgmnemo.client.memory_embedder import MemoryEmbedder
 from pgmnemo.postgres.embedded import EmbeddedServer
 from tests.pgmnemo.cli.conftest import Mnemo
@@ -80,7 +80,7 @@ def test_recall_is_cut_to_the_width_of_a_terminal(
     mnemo: Mnemo, scope: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scope.add("茶" * 200, key="tea")
-    monkeypatch.setattr("pgmnemo.cli.printing.terminal", lambda: True)
+    monkeypatch.setattr("pgmnemo.cli.output.terminal", lambda: True)
     first = mnemo("recall", "茶").out.splitlines()[0]
     assert first == " 1. " + "茶" * 37 + "…"
 
@@ -276,7 +276,7 @@ def test_a_tenant_gets_another_embedder(
     scope.add("Words alone.", key="b")
     assert mnemo("reembed").err.startswith("wrong use: reembed takes an embedder, and None is none")
     monkeypatch.setattr(
-        "pgmnemo.client.memory_embedder._registered", lambda name: MemoryEmbedder(name, "m", toy, toy)
+        "pgmnemo.client.memory_embedder._named_embedder", lambda name: MemoryEmbedder(name, "m", toy, toy)
     )
     done = mnemo("reembed", "--embedder", "toy", "--batch", "10")
     assert (done.code, done.out) == (0, "embedded 2 texts by toy\n")

@@ -9,7 +9,7 @@ from itertools import islice
 
 import pytest
 
-from pgmnemo.models.at_once import at_once
+from pgmnemo.models.concurrent_calls import run_concurrently
 
 
 class Counted:
@@ -35,7 +35,7 @@ class Counted:
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_answers_come_in_order_and_no_more_run_than_may(jobs: int) -> None:
     call = Counted()
-    assert list(at_once(jobs, call, range(7))) == [(item, 10 * item) for item in range(7)]
+    assert list(run_concurrently(jobs, call, range(7))) == [(item, 10 * item) for item in range(7)]
     assert call.most <= jobs
     assert (call.most > 1) == (jobs > 1)
 
@@ -48,7 +48,7 @@ def test_items_are_taken_only_when_a_call_is_free() -> None:
             taken.append(item)
             yield item
 
-    found = at_once(3, Counted(), items())
+    found = run_concurrently(3, Counted(), items())
     next(found)
     assert len(taken) <= 4
     found.close()  # type: ignore[attr-defined]  a generator has it
@@ -57,7 +57,7 @@ def test_items_are_taken_only_when_a_call_is_free() -> None:
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_the_first_error_ends_it(jobs: int) -> None:
     call = Counted()
-    found = at_once(jobs, call, range(100))
+    found = run_concurrently(jobs, call, range(100))
     assert [item for item, _ in islice(found, 7)] == list(range(7))
     with pytest.raises(ValueError, match="seven"):
         next(found)

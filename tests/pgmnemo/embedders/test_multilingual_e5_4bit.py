@@ -12,7 +12,7 @@ import pytest
 from pgmnemo.embedders import EMBEDDERS, Embedder, EmbedderOptions
 from pgmnemo.embedders.multilingual_e5_4bit import NAME, PACKAGE, SHA256, WEIGHTS, MultilingualE5FourBit
 from pgmnemo.errors import ModelError, OutputError, UsageError
-from pgmnemo.models.converted import DIGESTS, converted
+from pgmnemo.models.converted import DIGESTS, converted_folder
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec(PACKAGE) is None, reason="needs the multilingual extra"
@@ -131,11 +131,11 @@ def test_a_folder_is_converted_once(tmp_path: Path) -> None:
 
     place = tmp_path / "cache" / "model-1"
     for _ in range(2):
-        assert (converted(place, make) / "model").read_text() == "whole"
+        assert (converted_folder(place, make) / "model").read_text() == "whole"
     assert len(made) == 1
     for broken in ("[]", "{}", "no json", '{"model": "0"}', '{"absent": "0"}'):
         (place / DIGESTS).write_text(broken)
-        converted(place, make)
+        converted_folder(place, make)
     assert len(made) == 6
     assert [path.name for path in place.parent.iterdir()] == [place.name]
 
@@ -143,4 +143,4 @@ def test_a_folder_is_converted_once(tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(OutputError, match=r"model-1 cannot be written: .*PGMNEMO_CACHE_DIR"):
-        converted(tmp_path / "cache" / "model-1", lambda folder: None)
+        converted_folder(tmp_path / "cache" / "model-1", lambda folder: None)

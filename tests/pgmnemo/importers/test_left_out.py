@@ -16,12 +16,12 @@ from pgmnemo.client.records import BatchResult
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import RefusedError, UsageError
 from pgmnemo.importers import ImportOptions, claude
-from pgmnemo.importers.importing import import_lessons
 from pgmnemo.importers.markdown import _front
+from pgmnemo.importers.run_import import import_lessons
 from pgmnemo.progress import QUIET, Progress
 from tests.pgmnemo.importers.conftest import Read, Write, lines
 from tests.pgmnemo.importers.test_chats import TALK, node
-from tests.pgmnemo.importers.test_importing import Kept
+from tests.pgmnemo.importers.test_run_import import Kept
 
 
 class Picky(Kept):

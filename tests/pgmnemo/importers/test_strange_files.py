@@ -16,13 +16,13 @@ import pytest
 from pgmnemo.cli.commands import main
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import IMPORTERS, ImportOptions
-from pgmnemo.importers.importing import detect_format, import_lessons
+from pgmnemo.importers.run_import import detect_format, import_lessons
 from tests.pgmnemo.importers import test_chats as chats
 from tests.pgmnemo.importers import test_langgraph as langgraph
 from tests.pgmnemo.importers import test_mem0 as mem0
 from tests.pgmnemo.importers.conftest import Read, Write, lines
 from tests.pgmnemo.importers.test_agents import SESSION
-from tests.pgmnemo.importers.test_importing import CODEX, Kept
+from tests.pgmnemo.importers.test_run_import import CODEX, Kept
 
 TALK: Any = chats.TALK
 SAID = [one for one in TALK["mapping"].values() if one["message"]]

@@ -112,7 +112,7 @@ def test_a_uuid_of_a_command_is_that_tenant(place: Place) -> None:
         name = place.tenant()
         async with asked(place, principal(name)) as client:
             await told(client, "remember", text="mine")
-        from pgmnemo.cli.serving import single_principal
+        from pgmnemo.cli.serve import single_principal
 
         async with asked(place, single_principal(str(tenant_id(name)), "kitchen")) as client:
             assert await texts(client) == ["mine"]

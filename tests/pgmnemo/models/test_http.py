@@ -98,7 +98,7 @@ def test_a_filtered_answer_is_a_refusal(server: Server, pauses: list[float]) -> 
     server.broken = [Broken(content=json.dumps(filtered).encode())]
     reply = ChatModel(service(server, pauses), "m").ask("?", 9)
     with pytest.raises(ModelError, match=r"me: the model refused .*content filter"):
-        reply.demanded("me")
+        reply.require_text("me")
 
 
 def test_a_proxy_of_the_environment_is_asked(

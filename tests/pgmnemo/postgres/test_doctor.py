@@ -11,7 +11,7 @@ import pytest
 
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres.doctor import FAULT, OK, WARNING, DoctorFinding, diagnose, index_health
-from pgmnemo.postgres.doctor.database import compared
+from pgmnemo.postgres.doctor.database import server_clock
 from pgmnemo.postgres.install import install_into_database
 from pgmnemo.postgres.releases import release_fingerprint
 from pgmnemo.probe import PLAIN_SQL
@@ -233,7 +233,7 @@ def test_a_pooler_in_transaction_mode_is_told(bouncer: str, memory: Server) -> N
 def test_two_clocks_are_compared_by_what_lies_between_two_looks() -> None:
     noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
     second = timedelta(seconds=1)
-    assert compared(noon, noon - second, noon + second).state == OK
-    assert compared(noon, noon + 30 * second, noon + 40 * second).state == OK
+    assert server_clock(noon, noon - second, noon + second).state == OK
+    assert server_clock(noon, noon + 30 * second, noon + 40 * second).state == OK
     for there in (noon - 60 * second, noon + 61 * second):
-        assert "differ by 60 s" in compared(noon, there, noon + second).told
+        assert "differ by 60 s" in server_clock(noon, there, noon + second).told

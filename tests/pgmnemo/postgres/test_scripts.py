@@ -10,7 +10,14 @@ import psycopg
 import pytest
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.postgres.releases import changed, default_version, missing, scripts, version_number, versions
+from pgmnemo.postgres.releases import (
+    changed_script,
+    default_version,
+    missing_script,
+    scripts,
+    version_number,
+    versions,
+)
 from pgmnemo.postgres.server_files import check_release
 from pgmnemo.postgres.servers import temporary_server
 
@@ -68,7 +75,7 @@ def test_a_version_that_nothing_leads_to_has_no_scripts(laid: Laid) -> None:
     assert scripts(folder, "0.3") == versions(folder) == []
     with pytest.raises(DatabaseError, match=r"is installed by pgmnemo--0\.3\.sql, which is not in"):
         check_release(folder, "0.3")  # the version in development
-    assert missing(folder, "0.2") is None
+    assert missing_script(folder, "0.2") is None
     with pytest.raises(
         UsageError, match=r"there is no release '0\.2' of pgmnemo in .*; choose one of: \(none\)"
     ):
@@ -83,7 +90,7 @@ def test_a_script_that_is_missing_is_named(laid: Laid, name: str) -> None:
     folder = laid(OWN, FIRST, SECOND)
     release(folder)
     check_release(folder, "0.3")
-    assert (missing(folder, "0.3"), versions(folder)) == (None, ["0.1", "0.2", "0.3"])
+    assert (missing_script(folder, "0.3"), versions(folder)) == (None, ["0.1", "0.2", "0.3"])
     (folder / name).unlink()
     with pytest.raises(DatabaseError, match=rf"^pgmnemo 0\.3 is installed by {name}, which is not in "):
         check_release(folder, "0.3")
@@ -92,13 +99,13 @@ def test_a_script_that_is_missing_is_named(laid: Laid, name: str) -> None:
 @pytest.mark.parametrize("name", [OWN, FIRST, SECOND])
 def test_a_script_that_is_changed_is_named(laid: Laid, name: str) -> None:
     folder = laid(OWN, FIRST, SECOND)
-    assert changed(folder, "0.3") is None  # nothing is released yet
+    assert changed_script(folder, "0.3") is None  # nothing is released yet
     release(folder)
-    assert changed(folder, "0.3") is None
+    assert changed_script(folder, "0.3") is None
     (folder / name).write_text("SELECT 1;")
     found = sha256(b"SELECT 1;").hexdigest()
     target = name.removesuffix(".sql").split("--")[-1]
-    sentence = changed(folder, "0.3")
+    sentence = changed_script(folder, "0.3")
     assert sentence is not None
     assert sentence.startswith(f"{name} is not that of release {target}: its sha256 is {found}, not ")
 
@@ -106,8 +113,8 @@ def test_a_script_that_is_changed_is_named(laid: Laid, name: str) -> None:
 def test_a_script_beside_those_of_a_release_is_none_of_it(laid: Laid) -> None:
     folder = laid(OWN, FIRST, SECOND, "pgmnemo--0.3.sql")
     release(folder)
-    assert changed(folder, "0.3") == "pgmnemo--0.3.sql is no script of release 0.3"
-    assert changed(folder, "0.2") is None
+    assert changed_script(folder, "0.3") == "pgmnemo--0.3.sql is no script of release 0.3"
+    assert changed_script(folder, "0.2") is None
 
 
 def test_the_current_release_is_read_from_the_control_file(laid: Laid) -> None:

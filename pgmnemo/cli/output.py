@@ -17,19 +17,19 @@ DISTRIBUTION = "pgmnemo-memory"
 LEAST = 20  # columns of a text that is worth its line
 
 
-def tell(json: bool, answer: Any, *lines: str) -> None:
+def print_answer(json: bool, answer: Any, *lines: str) -> None:
     """Print an answer as one line of JSON, or in words."""
     say(document(answer)) if json else say(*lines)
 
 
-def note(quiet: bool, text: str) -> None:
-    """Something beside the answer, on standard error."""
+def print_note(quiet: bool, text: str) -> None:
+    """Print a text on standard error, unless quiet."""
     if not quiet:
         say(text, error=True)
 
 
 def document(answer: Any) -> str:
-    """JSON of records and what they hold; times are ISO 8601."""
+    """Return records as JSON; times are ISO 8601."""
     import msgspec
 
     return msgspec.json.encode(to_builtins(answer)).decode()
@@ -42,28 +42,28 @@ def one_line(text: str, before: int = 0) -> str:
     from rich.cells import cell_len, set_cell_size
 
     told = escape_control_chars(" ".join(text.split()))
-    room = width() - before
-    if not terminal() or cell_len(told) <= room:
+    columns = width() - before
+    if not terminal() or cell_len(told) <= columns:
         return told
-    return set_cell_size(told, max(room, LEAST) - 1).rstrip() + "…"
+    return set_cell_size(told, max(columns, LEAST) - 1).rstrip() + "…"
 
 
 def width() -> int:
-    """Columns of the terminal."""
+    """Return the columns of the terminal."""
     return shutil.get_terminal_size().columns
 
 
 def terminal() -> bool:
-    """Return whether a terminal takes the answers, and no program."""
+    """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
-def indented(text: str, by: int = 4) -> str:
+def indent(text: str, by: int = 4) -> str:
     """Return all lines of a text, `by` columns from the margin."""
     return "\n".join(" " * by + line for line in text.splitlines())
 
 
-def wrapped(text: str, by: int = 4) -> str:
+def wrap_sentence(text: str, by: int = 4) -> str:
     """Return a sentence, `by` columns from the margin; on a terminal in lines of its width."""
     lines = (
         wrap(escape_control_chars(text), max(width() - by, LEAST), break_on_hyphens=False)
@@ -83,7 +83,7 @@ def span(start: datetime | None, end: datetime | None) -> str:
     return f"{day(start)} to {day(end) if end else 'now':<10}"
 
 
-def joined(parts: Iterable[str | None]) -> str:
+def join_parts(parts: Iterable[str | None]) -> str:
     """Return what there is of a line's parts."""
     return " · ".join(part for part in parts if part)
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def at_once(jobs: int, call: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
+def run_concurrently(jobs: int, call: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
     """Yield each item with the result of `call`, in order, with at most `jobs` calls at once.
 
     The first error of a call ends it: calls that have not begun are dropped.

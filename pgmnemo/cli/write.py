@@ -23,7 +23,7 @@ from pgmnemo.cli.options import (
     UpdateFlags,
     parse_pairs,
 )  # fmt: skip
-from pgmnemo.cli.printing import lessons, note, one_line, tell
+from pgmnemo.cli.output import lessons, one_line, print_answer, print_note
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.terminal import say
 
@@ -59,14 +59,14 @@ def add(
         added = here.add(given, similar=similar, **told.keywords())
     empty = "nothing stored: the text is what context printed"
     others = (one_line(f"similar {one.key}: {one.text}", 0) for one in added.similar)
-    tell(where.json, added, f"{added.outcome} {added.key}" if added.key else empty, *others)
+    print_answer(where.json, added, f"{added.outcome} {added.key}" if added.key else empty, *others)
 
 
 def _text(given: str | None, quiet: bool) -> str:
     if given not in (None, STANDARD):
         return str(given)
     if sys.stdin.isatty():
-        note(quiet, "type the text, and end it with Ctrl-D on a line of its own")
+        print_note(quiet, "type the text, and end it with Ctrl-D on a line of its own")
     try:
         return sys.stdin.buffer.read(LONGEST).decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError:
@@ -75,13 +75,13 @@ def _text(given: str | None, quiet: bool) -> str:
 
 def _turns(place: str) -> list[Turn]:
     if place == STANDARD:
-        return _decoded(sys.stdin.buffer, "standard input")
+        return _decode_turns(sys.stdin.buffer, "standard input")
     told = f"{place} cannot be read ({{why}}); name a file of JSON lines"
     with os_errors(told, UsageError), Path(place).open("rb") as file:
-        return _decoded(file, place)
+        return _decode_turns(file, place)
 
 
-def _decoded(file: IO[bytes], where: str) -> list[Turn]:
+def _decode_turns(file: IO[bytes], where: str) -> list[Turn]:
     from pgmnemo import Turn
     from pgmnemo.client.jsonl_format import convert, decode, lines_of
 
@@ -102,7 +102,7 @@ def update(key: str, /, *, told: UpdateFlags = CHANGED, where: MemoryFlags = HER
     """
     with open_scope(where) as here:
         outcome = here.update(key, **told.keywords())
-    tell(where.json, {"key": key, "outcome": outcome}, f"{outcome} {key}")
+    print_answer(where.json, {"key": key, "outcome": outcome}, f"{outcome} {key}")
 
 
 def forget(
@@ -140,16 +140,16 @@ def forget(
             )
 
         verb = "delete" if permanent or all_lessons else "forget"
-        if several and not dry_run and not yes and not _agreed(gone(True), where, verb):
-            note(where.quiet, "nothing was changed")
+        if several and not dry_run and not yes and not _confirm(gone(True), where, verb):
+            print_note(where.quiet, "nothing was changed")
             return 1
         number = gone(dry_run)
     told = {"lessons": number, "dry_run": dry_run}
-    tell(where.json, told, f"{'would forget' if dry_run else 'forgot'} {lessons(number)}")
+    print_answer(where.json, told, f"{'would forget' if dry_run else 'forgot'} {lessons(number)}")
     return 0
 
 
-def _agreed(number: int, where: MemoryFlags, verb: str) -> bool:
+def _confirm(number: int, where: MemoryFlags, verb: str) -> bool:
     """Return whether the user agrees to change this number of lessons; raise UsageError without a
     terminal.
     """
@@ -172,7 +172,7 @@ def delete_expired(before: Time = None, /, *, where: MemoryFlags = HERE) -> None
     """
     with open_scope(where) as here:
         number = here.delete_expired(before)
-    tell(where.json, {"lessons": number}, f"deleted {lessons(number)}")
+    print_answer(where.json, {"lessons": number}, f"deleted {lessons(number)}")
 
 
 def supersede(
@@ -194,7 +194,7 @@ def supersede(
     """
     with open_scope(where) as here:
         outcome = here.supersede(old, new, reason=reason, at=at)
-    tell(where.json, {"key": old, "outcome": outcome}, f"{outcome} {old}")
+    print_answer(where.json, {"key": old, "outcome": outcome}, f"{outcome} {old}")
 
 
 def undo_supersede(old: str, /, *, where: MemoryFlags = HERE) -> None:
@@ -206,7 +206,7 @@ def undo_supersede(old: str, /, *, where: MemoryFlags = HERE) -> None:
     with open_scope(where) as here:
         undone = here.undo_supersede(old)
     told = f"{old} holds again" if undone else f"{old} was not superseded"
-    tell(where.json, {"key": old, "undone": undone}, told)
+    print_answer(where.json, {"key": old, "undone": undone}, told)
 
 
 def fact(
@@ -235,7 +235,7 @@ def fact(
             metadata=parse_pairs("--metadata", metadata),
         )  # fmt: skip
     instead = f", in the place of {stated.superseded:,}" if stated.superseded else ""
-    tell(where.json, stated, f"{stated.outcome} {stated.key}{instead}")
+    print_answer(where.json, stated, f"{stated.outcome} {stated.key}{instead}")
 
 
 def end_fact(
@@ -253,7 +253,7 @@ def end_fact(
     """
     with open_scope(where) as here:
         number = here.end_fact(subject, relation, object, at=at, reason=reason)
-    tell(where.json, {"facts": number}, f"ended {number:,} fact{'s' * (number != 1)}")
+    print_answer(where.json, {"facts": number}, f"ended {number:,} fact{'s' * (number != 1)}")
 
 
 def link(
@@ -272,7 +272,7 @@ def link(
     """
     with open_scope(where) as here:
         outcome = here.link(source, target, kind, weight=weight, valid_from=valid_from, valid_to=valid_to)
-    tell(where.json, {"outcome": outcome}, f"{outcome} {source} → {target}")
+    print_answer(where.json, {"outcome": outcome}, f"{outcome} {source} → {target}")
 
 
 def unlink(source: str, target: str, kind: str = "related", /, *, where: MemoryFlags = HERE) -> None:
@@ -286,4 +286,4 @@ def unlink(source: str, target: str, kind: str = "related", /, *, where: MemoryF
     with open_scope(where) as here:
         removed = here.unlink(source, target, kind)
     told = "removed" if removed else "there is no"
-    tell(where.json, {"removed": removed}, f"{told} link {source} → {target}")
+    print_answer(where.json, {"removed": removed}, f"{told} link {source} → {target}")

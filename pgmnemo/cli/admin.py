@@ -32,13 +32,13 @@ from pgmnemo.cli.options import (
     Quiet,
     TenantFlags,
 )
-from pgmnemo.cli.printing import lessons, note, outcomes, tell
+from pgmnemo.cli.output import lessons, outcomes, print_answer, print_note
 from pgmnemo.client.naming import parse_name, tenant_id
 from pgmnemo.client.records import to_builtins
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
-    from pgmnemo.importers.importing import ImportResult
+    from pgmnemo.importers.run_import import ImportResult
 
 WHOLE, HERE = TenantFlags(), MemoryFlags()
 
@@ -82,16 +82,18 @@ def init(
             # loads the model; refused where vectors of another embedder are there already
             here.tenant(parse_name(os.environ.get("PGMNEMO_TENANT") or ME)).recall("Which model answers?")
         made = here.tenant(ME).stats()
-    tell(
+    print_answer(
         json,
         {"place": made.place, "pgmnemo": made.extension, "postgresql": made.postgresql},
         f"{made.place} is ready: pgmnemo {made.extension}, PostgreSQL {made.postgresql}",
     )
     if folder is not None and resolve_location(None) != Path(folder):
-        note(quiet, f"set PGMNEMO_MEMORY={Path(folder).resolve()}, or add --memory {folder} to each command")
+        print_note(
+            quiet, f"set PGMNEMO_MEMORY={Path(folder).resolve()}, or add --memory {folder} to each command"
+        )
     if embedder not in (None, LOCAL):
         option = shlex.quote(str(embedder))
-        note(quiet, f"set PGMNEMO_EMBEDDER={option}, or add --embedder {option} to each command")
+        print_note(quiet, f"set PGMNEMO_EMBEDDER={option}, or add --embedder {option} to each command")
 
 
 def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json: bool, quiet: bool) -> None:
@@ -105,7 +107,7 @@ def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json
         way=PLAIN_SQL if way == "plain" else way, progress=Progress(quiet),
     )  # fmt: skip
     became = f"updated from {done.former}" if done.former else "installed"
-    tell(
+    print_answer(
         json,
         done,
         f"pgmnemo {done.version} {became if done.changed else 'was there'} ({done.way}); "
@@ -113,7 +115,7 @@ def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json
         *(f"{done.role} may work for the tenant {name}" for name in grant),
     )
     if not grant:
-        note(quiet, "let a role in: mnemo grant TENANT --role ROLE --memory DSN")
+        print_note(quiet, "let a role in: mnemo grant TENANT --role ROLE --memory DSN")
 
 
 def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = False) -> None:
@@ -131,7 +133,9 @@ def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = 
 
     path = memory_folder(folder)
     upgraded(path, Progress(quiet))
-    tell(json, {"folder": str(path)}, f"the memory in {path} is of the newest PostgreSQL and pgmnemo here")
+    print_answer(
+        json, {"folder": str(path)}, f"the memory in {path} is of the newest PostgreSQL and pgmnemo here"
+    )
 
 
 def grant(
@@ -148,7 +152,7 @@ def grant(
     with opened(memory, quiet) as here:
         here.grant(parse_name(tenant), role)
     whom = role or "the role that logs in"
-    tell(json, {"tenant": tenant, "role": role}, f"{whom} may work for the tenant {tenant}")
+    print_answer(json, {"tenant": tenant, "role": role}, f"{whom} may work for the tenant {tenant}")
 
 
 def export(
@@ -168,9 +172,9 @@ def export(
     with open_scope(where) as here:
         number = here.export(to, vectors=not no_vectors, progress=Progress(where.quiet))
     if file == STANDARD:
-        note(where.quiet, f"wrote {lessons(number)}")
+        print_note(where.quiet, f"wrote {lessons(number)}")
     else:
-        tell(where.json, {"lessons": number}, f"wrote {lessons(number)} to {file}")
+        print_answer(where.json, {"lessons": number}, f"wrote {lessons(number)} to {file}")
 
 
 def reembed(*, batch: int = 64, where: TenantFlags = WHOLE, embedder: Embedder = LOCAL) -> None:
@@ -188,7 +192,7 @@ def reembed(*, batch: int = 64, where: TenantFlags = WHOLE, embedder: Embedder =
     made_of = None if embedder == NONE else embedder
     with open_scope(where) as here:
         number = here.reembed(made_of, batch=batch, progress=Progress(where.quiet))
-    tell(where.json, {"texts": number}, f"embedded {lessons(number, 'text')} by {embedder}")
+    print_answer(where.json, {"texts": number}, f"embedded {lessons(number, 'text')} by {embedder}")
 
 
 def language(language: str | None = None, /, *, where: MemoryFlags = HERE) -> None:
@@ -203,7 +207,7 @@ def language(language: str | None = None, /, *, where: MemoryFlags = HERE) -> No
     """
     with open_scope(where) as here:
         found = here.language(language)
-    tell(where.json, {"language": found}, found)
+    print_answer(where.json, {"language": found}, found)
 
 
 def recut(*, language: str | None = None, where: MemoryFlags = HERE) -> None:
@@ -221,7 +225,7 @@ def recut(*, language: str | None = None, where: MemoryFlags = HERE) -> None:
 
     with open_scope(where) as here:
         number = here.recut(language, progress=Progress(where.quiet))
-    tell(where.json, {"lessons": number}, f"cut {lessons(number)} anew")
+    print_answer(where.json, {"lessons": number}, f"cut {lessons(number)} anew")
 
 
 def import_(
@@ -249,19 +253,19 @@ def import_(
             else has changed of it
     """
     from pgmnemo.importers import ImportOptions
-    from pgmnemo.importers.importing import EmptyScope, detect_format, import_lessons
     from pgmnemo.importers.jsonl import is_export
+    from pgmnemo.importers.run_import import EmptyScope, detect_format, import_lessons
     from pgmnemo.progress import Progress
 
     assert place is not None
     progress = Progress(where.quiet)
     new = empty_folder(where.memory) if dry_run else None
     if new:
-        note(where.quiet, f"there is no memory in {new} yet; the import would make it")
+        print_note(where.quiet, f"there is no memory in {new} yet; the import would make it")
     if place == STANDARD:
         with nullcontext(EmptyScope()) if new else open_scope(where, embedder, make=True) as here:
             moved = here.import_(sys.stdin.buffer, dry_run=dry_run, progress=progress)
-        tell(where.json, moved, _imported("an export", moved.outcomes, dry_run))
+        print_answer(where.json, moved, _import_summary("an export", moved.outcomes, dry_run))
         return
     found, options = (
         format or detect_format(place),
@@ -276,17 +280,19 @@ def import_(
             progress=progress,
         )  # fmt: skip
     for sentence in done.left.named:
-        note(where.quiet, f"left out: {sentence}")
+        print_note(where.quiet, f"left out: {sentence}")
     projects = {name or usual: number for name, number in done.projects.items()}
     told = {**to_builtins(done), "projects": projects}
-    tell(where.json, told, _imported(done.format, done.outcomes, dry_run), *_left(done))
+    print_answer(
+        where.json, told, _import_summary(done.format, done.outcomes, dry_run), *_left_out_lines(done)
+    )
 
 
-def _imported(format: str, counted: Mapping[str, int], dry_run: bool) -> str:
+def _import_summary(format: str, counted: Mapping[str, int], dry_run: bool) -> str:
     return f"{format}{', dry run' if dry_run else ''}: {outcomes(counted)}"
 
 
-def _left(done: ImportResult) -> Iterator[str]:
+def _left_out_lines(done: ImportResult) -> Iterator[str]:
     if done.left.counts:
         yield f"left out of {done.read:,} read: {outcomes(done.left.counts)}"
     if done.left.beside:

@@ -23,7 +23,7 @@ from pgmnemo.escaping import escape_sentence
 from pgmnemo.importers import IMPORTERS, UNKNOWN, ImportedLesson, ImportOptions, LeftOut
 from pgmnemo.importers.jsonl import is_export
 from pgmnemo.importers.markdown import NAMES as NOTES
-from pgmnemo.importers.sources import guarded, is_dsn, sources
+from pgmnemo.importers.sources import damage_as_fault, is_dsn, sources
 from pgmnemo.progress import QUIET, Progress
 
 BATCH = 500
@@ -120,14 +120,16 @@ def import_lessons(
         done.outcomes.update(moved.outcomes)
         done.links, done.read = moved.links, sum(moved.outcomes.values())
         return done
-    found = _once(_recognised(read(place, options=options), place, format, options), project, options)
+    found = _without_duplicates(
+        _lessons_of_format(read(place, options=options), place, format, options), project, options
+    )
     for chunk in line_batches(progress.track(found, f"lessons of {format}"), batch):
-        _take(scope, chunk, project, done, refresh, batch)
+        _import_chunk(scope, chunk, project, done, refresh, batch)
     done.read = done.outcomes.total() + options.left.counts.total()
     return done
 
 
-def _recognised(
+def _lessons_of_format(
     found: Iterator[ImportedLesson], place: Path | str, format: str, options: ImportOptions
 ) -> Iterator[ImportedLesson]:
     """Yield the lessons of a place; raise UsageError if it has another format, which the error names."""
@@ -160,7 +162,7 @@ def _refuse(place: Path | str, format: str) -> None:
         )
 
 
-def _take(
+def _import_chunk(
     scope: ImportScope,
     chunk: list[ImportedLesson],
     project: str | None,
@@ -195,7 +197,7 @@ def detect_format(place: Path | str) -> str:
         return fitting[0]
     if not fitting:
         next(
-            guarded(first, lambda file, where: iter(()), ImportOptions()), None
+            damage_as_fault(first, lambda file, where: iter(()), ImportOptions()), None
         )  # raises for UTF-16, gzip and SQLite
     like = f"could be {' or '.join(fitting)}" if fitting else "begins like no format that is known"
     raise UsageError(f"{escape_sentence(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
@@ -214,7 +216,7 @@ def _fits(name: str, place: Path | str) -> bool:
         return False
 
 
-def _once(
+def _without_duplicates(
     found: Iterable[ImportedLesson], project: str | None, options: ImportOptions
 ) -> Iterator[ImportedLesson]:
     """Yield the first lesson of each key in a project: a second would change it with every import."""

@@ -20,7 +20,7 @@ from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.client.sync.scope import Scope as RealScope
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.importers import IMPORTERS, ImportOptions
-from pgmnemo.importers.importing import detect_format, import_lessons
+from pgmnemo.importers.run_import import detect_format, import_lessons
 from pgmnemo.progress import QUIET, Progress
 from tests.pgmnemo.importers import test_agents as agents
 from tests.pgmnemo.importers import test_chats as chats

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from pgmnemo.cli.open_scope import check_has_memory
 from pgmnemo.cli.options import LOCAL, NONE, Embedder, Json, Quiet
-from pgmnemo.cli.printing import day, joined, note, one_line, tell
+from pgmnemo.cli.output import day, join_parts, one_line, print_answer, print_note
 from pgmnemo.client.naming import parse_name
 from pgmnemo.client.records import to_builtins
 from pgmnemo.errors import MissingError, UsageError
@@ -126,25 +126,25 @@ def token(
     if do == "make":
         assert of is not None
         made = file.create(parse_name(of), None if project is None else parse_name(project), name)
-        tell(json, {"token": made}, made)
-        note(quiet, "this is the only time that it is shown")
+        print_answer(json, {"token": made}, made)
+        print_note(quiet, "this is the only time that it is shown")
     elif do == "list":
         held = file.principals()
-        tell(json, [_told(one) for one in held], *(_line(one) for one in held))
+        print_answer(json, [_token_record(one) for one in held], *(_line(one) for one in held))
     elif not file.revoke(str(of)):
         raise MissingError(f"there is no token of the id {of!r}; mnemo token list prints them")
     else:
-        tell(json, {"revoked": of}, f"revoked {of}")
+        print_answer(json, {"revoked": of}, f"revoked {of}")
 
 
-def _told(one: Principal) -> dict[str, Any]:
+def _token_record(one: Principal) -> dict[str, Any]:
     import msgspec
 
     return to_builtins(msgspec.structs.asdict(one))  # type: ignore[no-any-return]
 
 
 def _line(one: Principal) -> str:
-    return one_line(joined([one.id, day(one.made_at), one.tenant, one.project, one.name]))
+    return one_line(join_parts([one.id, day(one.made_at), one.tenant, one.project, one.name]))
 
 
 def token_file(host: str, tokens: str | None) -> TokenFile | None:

@@ -18,17 +18,17 @@ from pgmnemo.cli.options import (
     TenantFlags,
     Time,
 )  # fmt: skip
-from pgmnemo.cli.printing import (
+from pgmnemo.cli.output import (
     day,
     document,
-    indented,
-    joined,
+    indent,
+    join_parts,
     lessons,
-    note,
     one_line,
+    print_answer,
+    print_note,
     span,
-    tell,
-    wrapped,
+    wrap_sentence,
 )
 from pgmnemo.client.records import to_builtins
 from pgmnemo.errors import MissingError
@@ -60,20 +60,20 @@ def recall(
         hits = here.recall(query, **asked.keywords())
     for rank, hit in enumerate(hits, start=1):
         told = {**to_builtins(hit), "why": hit.why()} if why else hit
-        tell(where.json, told, *_hit(rank, hit, why, full))
+        print_answer(where.json, told, *_hit(rank, hit, why, full))
     if not hits:
-        note(where.quiet, "nothing is found")
+        print_note(where.quiet, "nothing is found")
 
 
 def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
-    told = indented(hit.text, MARGIN)[MARGIN:] if full else one_line(hit.text, MARGIN)
+    told = indent(hit.text, MARGIN)[MARGIN:] if full else one_line(hit.text, MARGIN)
     yield f"{rank:>2}. {told}"
     fit = None if hit.fit is None else f"fit {hit.fit:.2f}"
     others = f"+{hit.equal_lessons} equal" if hit.equal_lessons else None
     facts = [f"score {hit.score:.2f}", fit, day(hit.at).strip(), hit.role, hit.key, others]
-    yield indented(one_line(joined(facts), MARGIN), MARGIN)
+    yield indent(one_line(join_parts(facts), MARGIN), MARGIN)
     if why:
-        yield wrapped(hit.why())
+        yield wrap_sentence(hit.why())
 
 
 def context(
@@ -92,9 +92,9 @@ def context(
     """
     with open_scope(where, embedder) as here:
         found = here.context(query, max_tokens=max_tokens, **asked.keywords())
-    tell(where.json, found, *([found.text.rstrip("\n")] if found.text else []))
+    print_answer(where.json, found, *([found.text.rstrip("\n")] if found.text else []))
     left = f", and {lessons(found.left_out)} did not fit" if found.left_out else ""
-    note(where.quiet, f"{lessons(len(found.hits))} in about {found.tokens:,} tokens{left}")
+    print_note(where.quiet, f"{lessons(len(found.hits))} in about {found.tokens:,} tokens{left}")
 
 
 def explain(
@@ -109,7 +109,7 @@ def explain(
     """
     with open_scope(where, embedder) as here:
         reasons = here.explain(key, query, **asked.keywords())
-    tell(where.json, reasons, *_reasons(reasons))
+    print_answer(where.json, reasons, *_reasons(reasons))
 
 
 def _reasons(reasons: Iterable[Reason]) -> Iterator[str]:
@@ -145,7 +145,7 @@ def get(key: str, /, *, where: MemoryFlags = HERE) -> None:
         )
     fields = {name: value for name, value in to_builtins(found).items() if value not in (None, {})}
     text = fields.pop("text")
-    tell(where.json, found, *(f"{name}: {_field(value)}" for name, value in fields.items()), "", text)
+    print_answer(where.json, found, *(f"{name}: {_field(value)}" for name, value in fields.items()), "", text)
 
 
 def _field(value: object) -> str:
@@ -166,10 +166,10 @@ def list_(
     any_of = False
     with open_scope(where) as here:
         for lesson in here.list(newest=newest, limit=limit, **listed.keywords()):
-            tell(where.json, lesson, *_lesson(lesson, full))
+            print_answer(where.json, lesson, *_lesson(lesson, full))
             any_of = True
     if not any_of:
-        note(where.quiet, "there is no such lesson")
+        print_note(where.quiet, "there is no such lesson")
 
 
 def _lesson(lesson: Lesson, full: bool) -> Iterator[str]:
@@ -178,7 +178,7 @@ def _lesson(lesson: Lesson, full: bool) -> Iterator[str]:
     before = "  ".join(part for part in (day(lesson.at or lesson.stored_at), lesson.key, state) if part)
     if full:
         yield before
-        yield indented(lesson.text, MARGIN)
+        yield indent(lesson.text, MARGIN)
     else:
         yield f"{before}  {one_line(lesson.text, len(before) + 2)}"
 
@@ -188,7 +188,7 @@ def count(*, listed: ListFlags = LISTED, where: AllProjectsFlags = ANYWHERE) -> 
     with open_scope(where) as here:
         found = here.count(**listed.keywords())
     hidden = f", and {found.hidden:,} that the gate hides" if found.hidden else ""
-    tell(where.json, found, f"{lessons(found.lessons)}{hidden}")
+    print_answer(where.json, found, f"{lessons(found.lessons)}{hidden}")
 
 
 def timeline(key: str, /, *, known_at: Time = None, where: MemoryFlags = HERE) -> None:
@@ -200,15 +200,15 @@ def timeline(key: str, /, *, known_at: Time = None, where: MemoryFlags = HERE) -
     """
     with open_scope(where) as here:
         steps = here.timeline(key, known_at=known_at)
-    tell(where.json, steps, *(line for step in steps for line in _step(step)))
+    print_answer(where.json, steps, *(line for step in steps for line in _step(step)))
 
 
 def _step(step: Step) -> Iterator[str]:
     state = "" if step.active else "  (forgotten)"
     yield f"{span(step.valid_from, step.valid_to)}  {step.key}{state}"
-    yield indented(one_line(step.text, MARGIN), MARGIN)
+    yield indent(one_line(step.text, MARGIN), MARGIN)
     if step.reason:
-        yield indented(one_line(f"ended: {step.reason}", MARGIN), MARGIN)
+        yield indent(one_line(f"ended: {step.reason}", MARGIN), MARGIN)
 
 
 def facts(
@@ -229,9 +229,9 @@ def facts(
     """
     with open_scope(where) as here:
         found = here.facts(subject, relation, object, at=at, known_at=known_at, history=history, limit=limit)
-    tell(where.json, found, *map(_fact, found))
+    print_answer(where.json, found, *map(_fact, found))
     if not found:
-        note(where.quiet, "no such fact holds")
+        print_note(where.quiet, "no such fact holds")
 
 
 def _fact(fact: Fact) -> str:
@@ -260,9 +260,9 @@ def similar(
     """
     with open_scope(where) as here:
         pairs = here.similar(least_cosine=least_cosine, least_words=least_words, limit=limit)
-    tell(where.json, pairs, *map(_pair, pairs))
+    print_answer(where.json, pairs, *map(_pair, pairs))
     if not pairs:
-        note(where.quiet, "no two lessons are so alike")
+        print_note(where.quiet, "no two lessons are so alike")
 
 
 def _pair(pair: Duplicate) -> str:
@@ -286,4 +286,4 @@ def stats(*, where: TenantFlags = WHOLE) -> None:
         "pgmnemo": found.extension,
         "server": f"PostgreSQL {found.postgresql}, pgvector {found.pgvector}",
     }
-    tell(where.json, found, *(f"{name:<9} {value}" for name, value in told.items() if value))
+    print_answer(where.json, found, *(f"{name:<9} {value}" for name, value in told.items() if value))
