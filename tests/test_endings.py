@@ -115,9 +115,9 @@ for cause, words in {
     "`verify` of a folder without a run": ["verify", ROOT / "sql"],
     "`verify` with a corpus or history that is not there": ["verify", SAMPLE, "--corpus", "/nonsense"],
     "`verify --rerun -1`": ["verify", SAMPLE, "--rerun", "-1"],
-    "`report` or `cite` over another file": ["cite", LOCOMO, "--badge", ROOT / "docs/assets/logo.svg"],
-    "`report` or `cite` into a run": ["cite", LOCOMO, "--badge", LOCOMO / "badge.svg"],
-    "`cite` or `report` into another kind of file": ["cite", LOCOMO, "--badge", "badge.png"],
+    "`report` over another file": ["report", LOCOMO, "--output", ROOT / "pgmnemo/http/page/index.html"],
+    "`report` into a run": ["report", LOCOMO, "--output", LOCOMO / "page.html"],
+    "`report` into another kind of file": ["report", LOCOMO, "--output", "page.png"],
     "`cite` of documents, or of several runs": ["cite", SAMPLE, LOCOMO],
     "`cite --write --check`": ["cite", "--write", "--check", ROOT / "README.md"],
     "`cite --check` with what is for one run": ["cite", "--check", ROOT / "README.md", "--bibtex"],
@@ -229,9 +229,6 @@ CASES |= {
     ],
     "`cite --previous` of an unlike run": lambda s: [
         "cite", s.locomo(), "--previous", s.locomo(edit("run.json", choice={"mode": "vector"}), name="b"),
-    ],
-    "`cite --badge` that cannot be written": lambda s: [
-        "cite", LOCOMO, "--badge", s.base / "no" / "badge.svg",
     ],
     "`cite --check` of what is no text": lambda s: ["cite", "--check", s.file(b"\xff\xfe")],
     "`history` far from any HISTORY.md": lambda s: ["history", "add", s.sample()],

@@ -131,7 +131,7 @@ COMMANDS: dict[str, tuple[Words, set[int]]] = {
     "report": (lambda bad, good, base: ["report", bad, "--output", base / "page.html"], {0, 1, 2, 3}),
     "compare": (lambda bad, good, base: ["compare", good, bad], {0, 1, 2, 3}),
     "gate": (lambda bad, good, base: ["gate", "--baseline", bad, good], {1, 2, 3}),
-    "cite": (lambda bad, good, base: ["cite", bad, "--badge", base / "badge.svg"], {1, 2, 3}),
+    "cite": (lambda bad, good, base: ["cite", bad], {1, 2, 3}),
     "leaderboard": (lambda bad, good, base: ["leaderboard", bad, good, "--markdown"], {0, 2}),
     "history add": (lambda bad, good, base: ["history", "add", bad], {0, 1, 2, 3}),
     "history deviation": (lambda bad, good, base: ["history", "deviation", bad, "\x1b[2J"], {0, 1, 2, 3}),
@@ -171,7 +171,7 @@ def test_a_careless_or_hostile_folder_ends_in_a_sentence(
     if code in (2, 3):
         assert len(err.strip().splitlines()) == 1, err
     assert {path: path.read_bytes() for path in good.iterdir()} == kept
-    for made in (tmp_path / "page.html", tmp_path / "badge.svg", tmp_path / "board.svg"):
+    for made in (tmp_path / "page.html", tmp_path / "board.svg"):
         assert not made.exists() or "<script>alert" not in made.read_text()
 
 

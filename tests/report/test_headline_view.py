@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from runner.commands.cite.citation import badge
 from runner.commands.cite.run_cache import row_of
 from runner.commands.compare import compare
 from runner.commands.compare.compared_run import ComparedRun
@@ -128,15 +127,12 @@ def test_the_page_heads_with_that_view(made: Callable[..., tuple[Path, Run, Json
     assert "The headline is of the pointed questions: all but" in page
 
 
-def test_a_citation_a_badge_and_a_mark_are_of_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:
+def test_a_citation_and_a_mark_are_of_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:
     folder, run, metrics = made(10)
     text = citation(Figures(metrics, run.headline_view), run) or ""
     assert "n = 20 pointed questions. Embedder" in text
     assert "recall_any@10 = 0.500 [" in text
     assert row_of(ComparedRun(folder), "pgmnemo", "conversation", "recall_any@10")["view"] == "pointed"
-    drawn = badge(ComparedRun(folder))
-    assert "recall_any@10 of pointed questions" in drawn
-    assert "50.0 % deviation" in drawn
 
 
 def test_a_comparison_decides_on_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:

@@ -1,4 +1,4 @@
-"""A run's citation in three forms: the release-note paragraph of protocol §8, a BibTeX entry and a badge.
+"""A run's citation in two forms: the release-note paragraph of protocol §8 and a BibTeX entry.
 
 Each is from the artefacts of a run that was held against itself.
 """
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from pgmnemo import escaping
 from pgmnemo.errors import PgmnemoError, UsageError
-from pgmnemo.escaping import escape_markdown, escape_markup
+from pgmnemo.escaping import escape_markdown
 from pgmnemo.paths import release_numbers
 from runner.commands.compare.compared_run import ComparedRun
 from runner.errors import UnusableRunError
@@ -22,8 +22,7 @@ from runner.protocol.metrics.document import figure_row
 from runner.protocol.metrics.score import score
 from runner.records import ALL, Json
 from runner.report.citation import CITABLE, citation, refusal, share, verdict_words, version
-from runner.report.formats import CITED, figure, questions_of
-from runner.report.render import template
+from runner.report.formats import CITED
 from runner.runs.canonical import compact
 from runner.runs.comparability import differences, headline_questions
 from runner.runs.folder import is_local
@@ -42,14 +41,13 @@ QUICK = ("complete", "manifest", "history", "commit", "record", "report", "timin
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The citation of a run: `text` for release notes, `bibtex` for papers, `badge` as SVG.
+    """The citation of a run: `text` for release notes, `bibtex` for papers.
 
     `notes` are sentences for the publisher; they are no part of the citation.
     """
 
     text: str
     bibtex: str
-    badge: str
     notes: tuple[str, ...] = ()
 
 
@@ -68,7 +66,7 @@ def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
         check_sound(results)
     text = _text(after, before)
     notes = tuple(note for results in runs for note in _notes(results))
-    return Citation(text, bibtex(after, text), badge(after), notes)
+    return Citation(text, bibtex(after, text), notes)
 
 
 def paragraph(after: ComparedRun, before: ComparedRun | None = None) -> str:
@@ -225,49 +223,6 @@ def _unsound(cited: ComparedRun, fault: str) -> UnusableRunError:
     return UnusableRunError(
         f"{cited.folder} does not verify: {fault}; `python -m runner verify` says all that it found"
     )
-
-
-COLOURS = {"verified": "#1a7f37", "deviation": "#9a6700"}  # white text on either: contrast above 4.5
-BADGE = Path(__file__).parent / "templates" / "badge.svg.j2"
-GREY = "#444c56"
-PADDING, SIZE = 8, 11  # px, as in the template
-WIDTHS = {" ',.ijlI": 0.31, "frt-()[]/:;|!": 0.37, "mwMW@%": 0.93}  # of Verdana and DejaVu Sans, in em
-CAPITAL, USUAL = 0.69, 0.61
-
-
-def badge(results: ComparedRun) -> str:
-    """Return the SVG: what was measured, under which protocol, and the value with its verdict.
-
-    Its description is the whole citation, so that the picture always carries it.
-    """
-    run, figures = results.as_reported, results.figures
-    row = figures.row(run.system, run.scopes[0].name, CITED)
-    value = "" if row is None else f"{figure(CITED, row['value'])} %"
-    of = "" if figures.view == ALL else f" of {questions_of(figures.view)}"
-    label = f"{run.corpus.title} {CITED}{of}, protocol {run.protocol.version}"
-    message = f"{value} {run.verdict}"
-    left, right = _width(label), _width(message)
-    return template(BADGE).render(
-        width=f"{left + right:g}",
-        title=escape_markup(f"{run.title}: {label}: {message}"),
-        description=escape_markup(citation(figures, run) or ""),
-        parts=[_part(label, 0, left, GREY), _part(message, left, right, COLOURS[run.verdict])],
-    )
-
-
-def _part(words: str, x: float, width: float, fill: str) -> dict[str, str]:
-    numbers = {"x": x, "width": width, "at": x + PADDING, "length": width - 2 * PADDING}
-    return {"words": escape_markup(words), "fill": fill} | {name: f"{one:g}" for name, one in numbers.items()}
-
-
-def _width(text: str) -> float:
-    """Width of a part of the badge, px. The text is spaced to fit, so that another font changes nothing."""
-    return round(SIZE * sum(map(_em, text)) + 2 * PADDING, 1)
-
-
-def _em(character: str) -> float:
-    usual = CAPITAL if character.isupper() else USUAL
-    return next((width for members, width in WIDTHS.items() if character in members), usual)
 
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -8,16 +8,12 @@ from pgmnemo.errors import UsageError
 from pgmnemo.terminal import say
 from runner.commands.cite import marks
 from runner.commands.cite.citation import cite
-from runner.runs.output import check_output, write_output
-
-MARK = "under pgmnemo Recall Benchmark Protocol"
 
 
 def cite_command(
     *places: Path,
     previous: Path | None = None,
     bibtex: bool = False,
-    badge: Path | None = None,
     write: bool = False,
     check: bool = False,
     root: Path | None = None,
@@ -30,7 +26,6 @@ def cite_command(
         places: results folder of a run; with --check or --write Markdown files
         previous: results folder of an earlier version's comparable run
         bibtex: print a BibTeX entry instead of the paragraph
-        badge: also write a badge into this file, an .svg
         write: fill in the marked figures of Markdown files
         check: hold the figures of Markdown files against the artefacts
         root: where benchmarks/ lies (default: this repository)
@@ -38,20 +33,16 @@ def cite_command(
     if write and check:
         raise UsageError("cite takes --write or --check, not both")
     if write or check:
-        if previous or bibtex or badge:
-            raise UsageError("--previous, --bibtex and --badge are of a run's citation, not of documents")
+        if previous or bibtex:
+            raise UsageError("--previous and --bibtex are of a run's citation, not of documents")
         return _documents(places, write, root)
     if len(places) != 1:
         raise UsageError("cite takes one results folder, or --check or --write with Markdown files")
-    return _run(places[0], previous, bibtex, badge)
+    return _run(places[0], previous, bibtex)
 
 
-def _run(folder: Path, previous: Path | None, bibtex: bool, badge: Path | None) -> int:
-    if badge is not None:
-        check_output("--badge", badge, (".svg",), MARK)
+def _run(folder: Path, previous: Path | None, bibtex: bool) -> int:
     citation = cite(folder, previous=previous)
-    if badge is not None:
-        write_output("the badge", badge, citation.badge)
     say(citation.bibtex if bibtex else citation.text)
     for note in citation.notes:
         say(f"note: {note}", error=True)

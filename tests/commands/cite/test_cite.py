@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -109,22 +108,6 @@ def test_a_run_that_may_not_be_cited_is_refused_and_no_previous_value_either(
         cite(tmp_path)
 
 
-def test_the_badge_is_a_drawing_that_needs_nothing_from_elsewhere(results: Make) -> None:
-    badge = cite(results()).badge
-    picture = ElementTree.fromstring(badge)
-    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
-    texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts == [f"LoCoMo recall_any@10, protocol {current().version}", "97.5 % deviation"]
-    assert badge.count("http") == 1  # the namespace, which nothing fetches
-    assert not {"script", "style", "image", "use", "a"} & {e.tag.rpartition("}")[2] for e in picture.iter()}
-
-
-def test_a_name_with_markup_does_not_break_the_badge(results: Make) -> None:
-    badge = cite(results(corpus={"title": 'A<b>&"c"'})).badge
-    assert ElementTree.fromstring(badge)[0].text is not None
-    assert "<b>" not in badge
-
-
 def test_the_bibtex_entry_carries_the_whole_citation(results: Make) -> None:
     entry = cite(results()).bibtex
     assert entry.startswith("@misc{pgmnemo-locomo-v0-2-1-20261121-minilm,")
@@ -140,15 +123,14 @@ def test_a_folder_elsewhere_is_noted(results: Make, tmp_path: Path) -> None:
     assert "commit it there" in cite(elsewhere).notes[0]
 
 
-def test_the_command_prints_the_paragraph_or_bibtex_and_writes_the_badge(
-    results: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_command_prints_the_paragraph_or_bibtex(
+    results: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, badge = results(), tmp_path / "badge.svg"
-    assert main(["cite", str(folder), "--badge", str(badge)]) == 0
+    folder = results()
+    assert main(["cite", str(folder)]) == 0
     assert capsys.readouterr().out == cite(folder).text + "\n"
     assert main(["cite", str(folder), "--bibtex"]) == 0
     assert capsys.readouterr().out == cite(folder).bibtex + "\n"
-    assert badge.read_text(encoding="utf-8") == cite(folder).badge
 
 
 def test_a_run_that_is_not_kept_is_not_cited(results: Make) -> None:

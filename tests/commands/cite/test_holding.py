@@ -111,7 +111,6 @@ def test_a_later_deviation_is_a_label_of_the_citation(folder: Path, suite: str) 
     cited = cite(folder)
     assert "clock: it was wrong. Artefacts" in cited.text
     assert "clock: it was wrong" in cited.bibtex
-    assert "deviation" in cited.badge
 
 
 @pytest.mark.usefixtures("citable")
