@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from lab.perf.generating import generate, read_source
 from lab.perf.request import PerfRequest, subject
 from lab.perf.timing import client_of, writing
-from lab.perf.workload import Loaded, TenantSize, Workload, name_of
+from lab.perf.workload import Loaded, PerfWorkload, TenantSize, name_of
 from pgmnemo.progress import Progress
 from runner.systems import SystemContext
 from runner.systems.pgmnemo.session import PgmnemoClient
@@ -96,7 +96,7 @@ def quotient(taken: Seconds) -> tuple[float, float, float]:
 
 
 @contextmanager
-def written(systems: Sequence[System], workload: Workload, wanted: bool) -> Iterator[None]:
+def written(systems: Sequence[System], workload: PerfWorkload, wanted: bool) -> Iterator[None]:
     """Inside the block a writer stores into each, if one is wanted."""
     with ExitStack() as stack:
         for system in systems if wanted else ():

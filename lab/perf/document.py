@@ -11,7 +11,7 @@ from pathlib import Path
 from lab.perf.generating import NOISE, RARE_WORDS, WINDOW
 from lab.perf.request import PerfRequest, subject
 from lab.perf.timing import RATE
-from lab.perf.workload import PASSAGES, Workload, sizes
+from lab.perf.workload import PASSAGES, PerfWorkload, sizes
 from pgmnemo.errors import OutputError, UsageError
 from pgmnemo.postgres.server_process import durable_settings
 from runner.markdown import align_tables
@@ -39,7 +39,7 @@ FEW = 100  # questions below which a 95th percentile is not given
 
 
 def document(
-    request: PerfRequest, workload: Workload, systems: Sequence[Json], missing: Mapping[str, str],
+    request: PerfRequest, workload: PerfWorkload, systems: Sequence[Json], missing: Mapping[str, str],
     estimated: float, began: datetime, seconds: float,
 ) -> Json:  # fmt: skip
     """Return the document of the run, the only source of the figures of tables and plots."""

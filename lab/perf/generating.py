@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.perf.request import NATIVE, PerfRequest
-from lab.perf.workload import PASSAGES, SPARE, PassageSource, TenantSize, Workload, interleaved
+from lab.perf.workload import PASSAGES, SPARE, PassageSource, PerfWorkload, TenantSize, interleaved
 from pgmnemo.embedders import EmbedderOptions, default_cache_dir
 from pgmnemo.errors import os_errors
 from pgmnemo.progress import QUIET, Progress
@@ -87,7 +87,7 @@ def _some(texts: list[str], most: int, chance: np.random.Generator) -> tuple[str
 
 def generate(
     source: PassageSource, folder: Path, request: PerfRequest, progress: Progress = QUIET
-) -> Workload:
+) -> PerfWorkload:
     """Write the corpus into `folder` and open it; OutputError where the disk does not take it."""
     counts, width = request.sizes(), request.dimensions
     later = np.full(SPARE, TenantSize.WHOLE, dtype=np.int32)
@@ -117,7 +117,7 @@ def generate(
         Query(number, text, row, None)
         for number, (text, row) in enumerate(zip(source.questions, questions, strict=True))
     )
-    return Workload(folder, source, owners, starts, cuts, lessons, parts, asked, digest.hexdigest())
+    return PerfWorkload(folder, source, owners, starts, cuts, lessons, parts, asked, digest.hexdigest())
 
 
 def projection(native: int, wanted: int, seed: int) -> Matrix:

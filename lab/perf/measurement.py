@@ -8,7 +8,7 @@ from itertools import cycle
 
 from lab.perf.request import PerfRequest, Subject
 from lab.perf.timing import SOME, WARM_UP, Reads, add_some, client_of, read, writing
-from lab.perf.workload import Loaded, TenantSize, Truth, Workload, name_of
+from lab.perf.workload import Loaded, PerfWorkload, TenantSize, Truth, name_of
 from pgmnemo.progress import Progress
 from runner.records import Json
 from runner.systems.system import (
@@ -33,7 +33,7 @@ Judge = Callable[[int, Sequence[int]], float | None]  # place of the question an
 
 
 def measure_system(
-    subject: Subject, system: System, workload: Workload, truths: Truths, request: PerfRequest,
+    subject: Subject, system: System, workload: PerfWorkload, truths: Truths, request: PerfRequest,
     progress: Progress,
 ) -> tuple[Json, str]:  # fmt: skip
     """Load and measure: the system's part of the document, and what one recall reads, as Markdown.
@@ -82,7 +82,7 @@ def _rounded(entry: Mapping[str, object]) -> Json:
 
 
 def _recalls(
-    subject: Subject, system: System, workload: Workload, truths: Truths, reads: Reads
+    subject: Subject, system: System, workload: PerfWorkload, truths: Truths, reads: Reads
 ) -> Iterator[Json]:
     """Yield the vector leg against the truth: at the default setting for large tenants, swept for the
     whole.
@@ -97,14 +97,14 @@ def _recalls(
             yield from (_judged(system, workload, shares, reads) for reads in swept)
 
 
-def _judged(system: System, workload: Workload, judge: Judge, reads: Reads) -> Json:
+def _judged(system: System, workload: PerfWorkload, judge: Judge, reads: Reads) -> Json:
     """Return the cell with the share of the true nearest that was found."""
     cell, answers = read(system, workload, reads)
     shares = [share for place, found in answers.items() if (share := judge(place, found)) is not None]
     return {**cell, "recall": sum(shares) / len(shares)}
 
 
-def _judge(system: System, workload: Workload, truths: Truths, reads: Reads) -> Judge:
+def _judge(system: System, workload: PerfWorkload, truths: Truths, reads: Reads) -> Judge:
     """Return how an answer is judged: by the nearest cosines, or by the system's own exact scan where it has
     one.
     """
@@ -123,13 +123,13 @@ def _judge(system: System, workload: Workload, truths: Truths, reads: Reads) -> 
     return shared
 
 
-def _alone(system: System, workload: Workload, reads: Reads, clients: int) -> Iterator[Json]:
+def _alone(system: System, workload: PerfWorkload, reads: Reads, clients: int) -> Iterator[Json]:
     for one in (*(replace(reads, tenant=tenant) for tenant in TenantSize), *_by_several(reads, clients)):
         yield read(system, workload, one)[0]
 
 
 def _under_writes(
-    system: System, workload: Workload, spare: Iterator[Lesson], reads: Reads, clients: int
+    system: System, workload: PerfWorkload, spare: Iterator[Lesson], reads: Reads, clients: int
 ) -> Iterator[Json]:
     """Yield the reads under writes, each with the lessons per second stored meanwhile."""
     for one in (*(replace(reads, tenant=tenant) for tenant in MEASURED), *_by_several(reads, clients)):
@@ -143,7 +143,7 @@ def _by_several(reads: Reads, clients: int) -> list[Reads]:
     return [replace(several, tenant=tenant) for tenant in MEASURED] if clients > 1 else []
 
 
-def _held(system: System, workload: Workload, reads: Reads) -> int | None:
+def _held(system: System, workload: PerfWorkload, reads: Reads) -> int | None:
     """Bytes of memory while one client is connected and has asked."""
     with client_of(system) as client:
         for tenant in MEASURED:
@@ -152,7 +152,7 @@ def _held(system: System, workload: Workload, reads: Reads) -> int | None:
         return system.memory()
 
 
-def _plans(system: System, workload: Workload, reads: Reads) -> str:
+def _plans(system: System, workload: PerfWorkload, reads: Reads) -> str:
     if not isinstance(system, SupportsPlans):
         return ""
     asked = [replace(query, project=name_of(TenantSize.WHOLE)) for query in workload.questions[:PLANNED]]

@@ -16,7 +16,7 @@ from lab.perf.generating import generate, read_source
 from lab.perf.measurement import JUDGED, measure_system
 from lab.perf.plots import REMEDY, recall_over_latency
 from lab.perf.request import USUAL, PerfRequest, Subject, check, estimate, scratch_folder, subject
-from lab.perf.workload import TenantSize, Workload, nearest
+from lab.perf.workload import PerfWorkload, TenantSize, nearest
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres.server_files import check_release
@@ -110,7 +110,7 @@ def _scratch(request: PerfRequest) -> TemporaryDirectory[str]:
 
 
 def _measured(
-    chosen: Sequence[Subject], request: PerfRequest, workload: Workload, scratch: Path, sql: Path,
+    chosen: Sequence[Subject], request: PerfRequest, workload: PerfWorkload, scratch: Path, sql: Path,
     progress: Progress,
 ) -> Iterator[tuple[Json, str]]:  # fmt: skip
     """Yield each system's measurement in turn; only one system is on the machine at a time."""

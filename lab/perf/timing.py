@@ -12,7 +12,7 @@ from itertools import chain, count
 
 import numpy as np
 
-from lab.perf.workload import LEAST, TenantSize, Workload, name_of
+from lab.perf.workload import LEAST, PerfWorkload, TenantSize, name_of
 from runner.records import Json
 from runner.systems.system import (
     Lesson,
@@ -53,7 +53,7 @@ class Reads:
         """Return the project that is searched; None for all rows."""
         return None if self.tenant is TenantSize.WHOLE and not self.walls else name_of(self.tenant)
 
-    def queries(self, workload: Workload) -> list[Query]:
+    def queries(self, workload: PerfWorkload) -> list[Query]:
         """Return the questions, each where it is asked: in the small tenants one in each of a sample of
         them.
         """
@@ -63,7 +63,7 @@ class Reads:
         return [replace(query, project=project) for query, project in zip(asked, projects, strict=True)]
 
 
-def read(system: System, workload: Workload, reads: Reads) -> tuple[Json, dict[int, list[int]]]:
+def read(system: System, workload: PerfWorkload, reads: Reads) -> tuple[Json, dict[int, list[int]]]:
     """Ask until `seconds` have gone or `most` questions are answered, but no fewer than the `least` of both.
 
     The cell of the document, and the first answer to each question, by its place. Milliseconds are what a

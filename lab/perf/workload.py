@@ -58,7 +58,7 @@ class TenantSize(IntEnum):
 class Loaded(Lessons):
     """The rows that are loaded, as lessons; `passages`: each comes with its two."""
 
-    def __init__(self, workload: Workload, passages: bool) -> None:
+    def __init__(self, workload: PerfWorkload, passages: bool) -> None:
         self._workload, self.passages = workload, passages
 
     def __len__(self) -> int:
@@ -104,7 +104,7 @@ def interleaved(counts: Sequence[int]) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True)
-class Workload:
+class PerfWorkload:
     """The corpus in `folder`. `count` rows are loaded; `count + SPARE` stand there.
 
     `vectors` has a row a lesson, `passage_vectors` PASSAGES rows a lesson: float32 unit rows. `digest` says
@@ -179,7 +179,7 @@ class Truth:
     numbers: NDArray[np.int64]
     cosines: Matrix
 
-    def recall(self, question: int, found: Sequence[int], workload: Workload) -> float:
+    def recall(self, question: int, found: Sequence[int], workload: PerfWorkload) -> float:
         """Share of the k nearest that are among `found` (of at most k); ties with the k-th count."""
         k = int(self.numbers.shape[1])
         if not found:
@@ -189,7 +189,7 @@ class Truth:
         return float(np.count_nonzero(near >= self.cosines[question, -1] - TIE)) / k
 
 
-def nearest(workload: Workload, questions: int, tenant: TenantSize | None, k: int) -> Truth:
+def nearest(workload: PerfWorkload, questions: int, tenant: TenantSize | None, k: int) -> Truth:
     """Return the truth for the first `questions` questions over the loaded rows of `tenant` (None: of
     all).
     """
