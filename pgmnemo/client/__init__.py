@@ -1,1 +1,1 @@
-"""The memory as programs open it: `Memory`, and `AsyncMemory` with the same verbs."""
+"""The Python client: `Memory`, and `AsyncMemory` with the same methods."""

@@ -1,6 +1,7 @@
-"""Checks of arguments by the annotations of their function, before any other work.
+"""Check arguments against the type annotations of a function before it runs.
 
-A rule without an annotation, such as a range, is checked where the argument is used. NumPy checks vectors.
+A rule that an annotation cannot express, such as a range, is checked where the argument is used. NumPy checks
+vectors.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SHOWN = 40  # characters of a wrong value
 
 
 def check_arguments(kind: Kind) -> Kind:
-    """Let the public methods of a class raise UsageError for arguments that their annotations do not take."""
+    """Wrap the public methods of a class so that arguments of a wrong type raise UsageError."""
     for name, found in list(vars(kind).items()):
         verb = found.__func__ if isinstance(found, classmethod) else found
         if name.startswith("_") or not isinstance(verb, FunctionType) or verb.__module__ != kind.__module__:
@@ -41,14 +42,14 @@ def check_arguments(kind: Kind) -> Kind:
 
 
 def check_fields(record: Any) -> None:
-    """Raise UsageError for a field of a dataclass or a named tuple that its annotation does not take."""
+    """Raise UsageError if a field of a dataclass or a named tuple has a value of a wrong type."""
     kind: Any = type(record)
     for name, wanted in _hints(kind).items():
         _check(name, getattr(record, name), wanted)
 
 
 def check(name: str, value: Any, hint: Any) -> None:
-    """Raise UsageError for a value that an annotation does not take, or a text that no database takes."""
+    """Raise UsageError if a value does not have the type `hint`, or is a text that no database can store."""
     _check(name, value, _argument_type(hint))
 
 
@@ -120,7 +121,9 @@ def _with_checks(verb: Any) -> Any:
 
 
 class ArgumentType(NamedTuple):
-    """An annotation: its choices, their types without parameters, and the types that need no second look."""
+    """A parsed annotation: its union members, their types without parameters, and the exact types that need
+    no further check.
+    """
 
     choices: tuple[Any, ...]
     kinds: tuple[Any, ...]
@@ -164,7 +167,7 @@ def _matches_type(value: Any, kind: Any) -> bool:
 
 
 def _check_elements(name: str, value: Sequence[Any], wanted: ArgumentType) -> None:
-    """Check the elements of a list; pairs are checked by their user."""
+    """Check each element of a list; skip pairs, which the called function checks."""
     inner, *_ = next((*get_args(one), Any) for one in wanted.choices if _abstract_type(one) is Sequence)
     for one in value if get_origin(inner) is not tuple else ():
         check(f"a part of {name}", one, inner)

@@ -13,14 +13,17 @@ ECHOES = 10_000  # texts of all tenants
 
 
 class Echoes:
-    """The texts of each tenant. Where they become too many, the tenant that has most loses its older half."""
+    """The texts handed out to each tenant, at most `most` in all.
+
+    Above this limit, the tenant with the most texts loses the older half of them.
+    """
 
     def __init__(self, most: int = ECHOES) -> None:
         self._most, self._lock = most, Lock()
         self._texts: dict[UUID, dict[str, tuple[UUID, str, str]]] = {}
 
     def keep(self, tenant: UUID, hits: Iterable[Hit]) -> None:
-        """Keep the texts and passages of hits, with the lessons that they are of."""
+        """Remember the texts and passages of hits, each with its lesson."""
         with self._lock:
             texts = self._texts.setdefault(tenant, {})
             for hit in hits:
@@ -31,13 +34,17 @@ class Echoes:
                 self._shorten()
 
     def lesson_of(self, tenant: UUID, project: UUID | None, text: str) -> str | None:
-        """Return the key of the lesson of the project that had a text; None for a text not handed out."""
+        """Return the key of the project's lesson from which a handed-out text came; None for any
+        other text.
+        """
         found = self._texts.get(tenant, {}).get(_digest(text))
         return found[1] if found and found[0] == project else None
 
     def repeats(self, tenant: UUID, text: str, lesson: Lesson | None) -> bool:
-        """Return whether a text still is in its lesson: the lesson holds, its text is the same, and the text
-        is part of it."""
+        """Return whether a handed-out text is still part of its lesson.
+
+        It is not if the lesson is missing, is not current, or has changed.
+        """
         found = self._texts.get(tenant, {}).get(_digest(text))
         if found is None or lesson is None or not lesson.is_current():
             return False

@@ -1,12 +1,12 @@
-"""The parts of a text that a memory's embedder reads, and the texts that it cannot read.
+"""Plan what to embed for each text: the text itself, its pieces, or nothing.
 
 - A text gets no vector if the embedder does not know most of its letters (`known_share` below KNOWN): such
   vectors are the same for unrelated texts.
-- A text that is longer than the embedder reads, and is not a whole lesson, gets the mean of the unit vectors
-  of its pieces, divided by its length: a question, a passage of the caller's, a text on `reembed`.
-- A lesson's own vector covers its beginning; the rest has passages.
-- An embedder without a token count, such as a function or an endpoint, is taken to know every text and to
-  read it to the end; lessons are cut for it by an estimate.
+- A question, a caller's passage or a text of `reembed` that has more tokens than the embedder reads gets the
+  mean of the unit vectors of its pieces, scaled to length 1.
+- The vector of a whole lesson covers only its beginning; its passages cover the rest.
+- An embedder without a token count, such as a function or an endpoint, is assumed to know every script and
+  to read texts of any length; lessons are cut for it by an estimate of their tokens.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REMEDY = (
 
 
 def meter_of(embedding: MemoryEmbedder | None) -> Meter:
-    """Return the limits of a memory's embedder; an estimate without an embedder, or without known limits."""
+    """Return the token limits of a memory's embedder; an estimate without an embedder or known limits."""
     if embedding is None or embedding.spans is None or not embedding.max_tokens:
         return Meter(estimated_spans, (embedding.max_tokens if embedding else None) or USUAL)
     return Meter.of_tokens(embedding.spans, embedding.max_tokens, embedding.prefixes)
@@ -40,9 +40,10 @@ def meter_of(embedding: MemoryEmbedder | None) -> Meter:
 def plan_texts(
     embedding: MemoryEmbedder, texts: Sequence[str], wholes: Collection[str], *, question: bool = False
 ) -> dict[str, list[str]]:
-    """Return the texts to embed for each distinct text: itself, its pieces, or nothing.
+    """Return a mapping from each distinct text to the texts to embed for it: itself, its pieces, or none.
 
-    Texts of lessons, `wholes`, are embedded by their beginning.
+    Whole lessons, in `wholes`, are never cut into pieces: the embedder reads their beginning. A `question`
+    has at most MAX_QUESTION_PIECES pieces.
     """
     distinct = list(dict.fromkeys(texts))
     if embedding.spans is None or not embedding.max_tokens:
@@ -62,7 +63,9 @@ def plan_texts(
 
 
 def merge_vectors(planned: Mapping[str, list[str]], rows: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the vector of each text from the vectors of its pieces; None for a text that is not embedded."""
+    """Return a mapping from each planned text to its vector, the mean of its pieces; None if it was not
+    embedded.
+    """
     return {text: _mean([rows[part] for part in parts]) for text, parts in planned.items()}
 
 
@@ -78,10 +81,10 @@ def _mean(rows: list[Any]) -> Any:
 
 
 def random_vector(text: str, width: int) -> Any:
-    """Return a random direction seeded by the text; its cosine to any other vector is about 0.
+    """Return a random vector of `width` numbers, seeded by the text.
 
-    It replaces a former vector of a text in a script unknown to the new embedder: the extension needs a
-    vector for each text.
+    Its cosine to any other vector is about 0. It replaces the former vector of a text in a script unknown to
+    the new embedder, because the extension needs a vector for each text.
     """
     import numpy as np
 
@@ -90,7 +93,7 @@ def random_vector(text: str, width: int) -> Any:
 
 
 def warn_unknown_script(name: str, tenant: str) -> None:
-    """Say that a tenant has a text without a vector."""
+    """Warn that a text of a tenant has no vector because the embedder `name` does not know its script."""
     warnings.warn(
         f"a text of the tenant {tenant} is in a script that {name} does not know: it has no vector and is "
         f"found by its words alone; {REMEDY}",

@@ -1,7 +1,7 @@
-"""The forms of the argument `embedder=`, each read as two functions and a name for their vectors.
+"""Read the argument `embedder=`, in any of its forms, as two functions and a name for their vectors.
 
 - `"minilm-int8"` or `"endpoint model=M endpoint_url=URL"`: a registered embedder, with options;
-- a function from texts to as many vectors, for questions and documents alike;
+- a function that returns one vector for each text, for both questions and documents;
 - a pair of such functions: (questions, documents);
 - an object with `embed_documents(texts)`, and `embed_queries(texts)` or `embed_query(text)`, such as the
   embeddings of LangChain.
@@ -35,7 +35,7 @@ FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class EmbedFunctions:
-    """Texts to vectors, for questions and for documents, by the user's own model."""
+    """A caller's embedding functions for questions and documents, with their name, model and limits."""
 
     name: str
     model: str
@@ -71,7 +71,10 @@ def registered_embedder(text: str) -> tuple[Embedder, str]:
 
 
 def parse_embedder(text: str) -> tuple[str, EmbedderOptions]:
-    """Split `NAME option=value …`; raise UsageError for an unknown option or a value that is not a number."""
+    """Split `NAME option=value …` into the name and the options.
+
+    Raise UsageError for an unknown option or a value that is not a number.
+    """
     from pgmnemo.embedders import EmbedderOptions
 
     try:
@@ -99,7 +102,10 @@ def _option(pair: str, known: dict[str, bool]) -> tuple[str, Any]:
 
 
 def embed_functions(given: Any) -> EmbedFunctions:
-    """Return the functions of a function, a pair or an object; raise UsageError for anything else."""
+    """Return the embedding functions of a function, a pair (questions, documents) or an object.
+
+    Raise UsageError for anything else.
+    """
     if hasattr(given, "embed_documents"):
         return _of_object(given)
     if isinstance(given, tuple) and len(given) == 2 and all(map(callable, given)):
@@ -166,7 +172,9 @@ def with_prefix(called: Callable[..., Any], prefix: str) -> Callable[..., Any]:
 
 
 def model_label(model: str, query_prefix: str, document_prefix: str) -> str:
-    """Return the name of a vector space: vectors under other prefixes cannot be compared."""
+    """Return a model's name with its prefixes, because vectors made with other prefixes cannot be
+    compared.
+    """
     model = re.sub(" [·|] ", ", ", model)  # the separators of a tenant's note
     if not (query_prefix or document_prefix):
         return model

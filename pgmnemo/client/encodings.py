@@ -1,4 +1,4 @@
-"""Questions, and names of embedders, in letters that a database's encoding has; it refuses all others."""
+"""Replace characters that a database's encoding lacks in questions and embedder names."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def _codec(encoding: str) -> str | None:
 
 
 def transliterate(encoding: str, text: str) -> str:
-    """Return a question in the characters of an encoding; a missing letter becomes a plainer letter, else a
+    """Return a text in the characters of an encoding: a missing letter becomes a plainer letter, else a
     blank.
 
-    A text with half a surrogate pair is unchanged, and the connection refuses it.
+    Half a surrogate pair is left in place, and the connection refuses it.
     """
     if text.isascii() or (codec := _codec(encoding)) is None:
         return text

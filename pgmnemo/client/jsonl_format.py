@@ -1,6 +1,6 @@
-"""A memory as lines of JSON, both ways: an import restores what an export wrote.
+"""Read and write the JSON Lines format of exports and imports.
 
-The first line is the header, each other line a record, by its `kind` a lesson, a supersession or a link:
+The first line is the header. Each other line is a record whose `kind` is lesson, supersession or link:
 
     {"pgmnemo":"memory","format":1,"extension":"0.5.0","tenant":…,"project":null,"lessons":2,…}
     {"kind":"lesson","project":…,"key":"2024-05/1","text":"I moved to Lisbon.","at":"2024-05-08T13:56:00Z",…}
@@ -38,9 +38,12 @@ VectorFormat = Literal["float16", "float32"]
 
 
 class ExportHeader(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where an export comes from. `project` None: all of the tenant's; `lessons`: how many follow, if known;
-    `vectors`: how numbers of vectors are written, None where the export has none; `language`: that of the
-    tenant's texts that are written without one, None: auto."""
+    """The first line of an export, which says where the export comes from.
+
+    `project` is None for an export of the whole tenant. `lessons` is the number of lessons in the export,
+    None if unknown. `vectors` is the number format of the vectors, None for an export without vectors.
+    `language` is the tenant's language for texts that are written without one, None for `auto`.
+    """
 
     pgmnemo: Literal["memory"] = "memory"
     format: int = FORMAT
@@ -85,7 +88,10 @@ class LessonLine(_ExportLine, frozen=True, tag="lesson", kw_only=True):
 
 
 class SupersessionLine(_ExportLine, frozen=True, tag="supersession", kw_only=True):
-    """From `at` on `new`, of `new_project` (None: the same), holds in the place of `old`; None: nothing."""
+    """A supersession: from `at` on, the lesson `new` replaces the lesson `old`.
+
+    `new` is None if nothing replaces `old`; `new_project` is None if both are in one project.
+    """
 
     old: str
     new: str | None = None
@@ -112,12 +118,12 @@ TIMES = ("at", "stored_at", "expires_at", "verified_at", "recorded_at", "valid_f
 
 
 def pack(vector: Sequence[float], form: VectorFormat) -> bytes:
-    """Return a vector as the bytes of its numbers."""
+    """Return a vector as the little-endian bytes of its numbers."""
     return struct.pack(f"<{len(vector)}{SIZES[form][1]}", *vector)
 
 
 def unpack(data: bytes, form: VectorFormat) -> tuple[float, ...]:
-    """Return the numbers of a vector."""
+    """Return the numbers of a vector from its little-endian bytes."""
     size, letter = SIZES[form]
     return struct.unpack(f"<{len(data) // size}{letter}", data)
 
@@ -147,10 +153,11 @@ def lines_of(file: IO[bytes], where: str) -> Iterator[bytes]:
 def read_lines(
     lines: Iterable[str | bytes], where: str = "the export"
 ) -> Iterator[ExportHeader | ExportLine]:
-    """Yield the header, then each record as its line is read; messages call the lines `where`.
+    """Yield the header, then each record as its line is read; error messages name the lines `where`.
 
     Raise UsageError for a line that does not belong to an export, a field that is unknown in this format, an
-    export of a newer format, and at the end for an export with fewer lessons than its header says.
+    export of a newer format, and at the end for an export that does not have the number of lessons in its
+    header.
     """
     header, lessons = None, 0
     for number, line in enumerate(lines, start=1):
@@ -219,7 +226,7 @@ def decode(line: str | bytes, place: str) -> Any:
 
 
 def convert(given: Any, kind: Any, place: str) -> Any:
-    """Return a decoded value as a record of a kind; raise UsageError that names the field at fault."""
+    """Return a decoded value as an instance of `kind`; raise UsageError that names the field at fault."""
     try:
         return msgspec.convert(given, kind)
     except (msgspec.ValidationError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Between the rows of a memory and the lines of an export; nothing here waits."""
+"""Convert database rows to lines of an export, and lines to items; this module sends no queries."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def open_lines(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[Iterator[E
 
 
 def write_lines(file: IO[bytes], records: Iterable[ExportHeader | ExportLine]) -> None:
-    """Write lines."""
+    """Write each record to a file as a line of JSON."""
     for record in records:
         file.write(write_line(record).encode() + b"\n")
 
@@ -113,7 +113,7 @@ def write_lines(file: IO[bytes], records: Iterable[ExportHeader | ExportLine]) -
 def export_header(
     version: str, tenant: UUID, project: UUID | None, held: EmbedderRecord | None, lessons: int
 ) -> ExportHeader:
-    """Return the first line; without vectors where the tenant remembers none."""
+    """Return the header of an export; without vectors if `held` is None, the tenant's stored embedder."""
     if held is None:
         return ExportHeader(extension=version, tenant=tenant, project=project, lessons=lessons)
     return ExportHeader(
@@ -123,8 +123,9 @@ def export_header(
 
 
 def lesson_line(lesson: Lesson, parts: Sequence[PassageRow], width: int | None) -> LessonLine:
-    """Return a lesson with its passages; with vectors of `width` numbers, where it has any and they are
-    wanted.
+    """Return a lesson with its passages as a line of an export.
+
+    Vectors have `width` numbers; None leaves them out.
     """
     whole = next((vector for _, number, _, vector in parts if number == 0), None)
     passages = [(text or "", vector) for _, number, text, vector in parts if number > 0]
@@ -148,14 +149,17 @@ def _pack_vector(vector: Sequence[float] | None, width: int | None) -> bytes | N
 
 
 def supersession_steps(tenant: UUID, lesson: Lesson) -> Call[Rows]:
-    """Return the call for a lesson's end: rows of its own step and the next step."""
+    """Return the call for two steps of a lesson's timeline: the lesson's own step and the next step."""
     columns = ("step", "key", "in_project", CLAMPED_TIME.format("valid_to"), "reason", "recorded_at")
     call = calls.timeline(tenant, lesson.project, lesson.key, columns=columns)
     return call.map(lambda rows: [row for row in rows if row[0] in (0, 1)])
 
 
 def supersession_lines(lesson: Lesson, rows: Rows, project: UUID | None) -> Iterator[SupersessionLine]:
-    """Yield the line that ends a lesson; without a successor if that is not in the export."""
+    """Yield the supersession line of a superseded lesson.
+
+    The line has no successor if the successor is not in the exported project.
+    """
     own = next((row for row in rows if row[0] == 0), None)
     after = next((row for row in rows if row[0] == 1 and row[2] == (project or row[2])), None)
     if own is not None and own[3] is not None:
@@ -178,10 +182,10 @@ def link_lines(rows: Rows, ends: LessonNames) -> Iterator[LinkLine]:
 
 
 def vector_source(header: ExportHeader, own: MemoryEmbedder | None) -> EmbedderRecord | None:
-    """Return the embedder of an export's vectors if they are stored unchanged; None if texts are embedded
-    again.
+    """Return the embedder of an export's vectors if they can be stored unchanged; else None.
 
-    A memory without an embedder, or with the same embedder, takes the vectors.
+    A memory without an embedder, or with the export's embedder, takes the vectors; any other embeds the texts
+    again.
     """
     if header.vectors is None or header.embedder is None or header.dimensions is None:
         return None
@@ -198,8 +202,10 @@ def line_batches(given: Iterator[T], size: int) -> Iterator[list[T]]:
 def by_project(
     lessons: Iterable[LessonLine], project: UUID | None, origins: dict[str, UUID]
 ) -> dict[UUID, list[LessonLine]]:
-    """Return lessons by the project that they go into: the scope's, where it has one. `origins`: of keys so
-    far.
+    """Return lessons grouped by the project that they are imported into.
+
+    This is `project`, or if it is None the project of each lesson. `origins` maps the keys so far to their
+    projects in the export; raise UsageError for a key that two of its projects share.
     """
     found: dict[UUID, list[LessonLine]] = {}
     for line in lessons:
@@ -213,12 +219,14 @@ def by_project(
 
 
 def is_known(line: LessonLine, known: Mapping[str, str]) -> bool:
-    """Return whether a lesson of the same key and text is there; `known` has hashes of texts by key."""
+    """Return whether a lesson with the same key and text is stored; `known` maps keys to hashes of texts."""
     return known.get(line.key) == text_digest(line.text)
 
 
 def differs(line: LessonLine, held: Lesson | None) -> bool:
-    """Return whether a forgotten lesson is not there as the line has it."""
+    """Return whether the stored lesson `held` is missing, not forgotten, or has another text than the
+    line.
+    """
     return held is None or held.active or held.text != line.text
 
 

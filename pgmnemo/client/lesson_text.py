@@ -1,7 +1,8 @@
-"""A conversation as one lesson: its text, its passages by the protocol's rule (PROTOCOL.md §2.6), its time.
+"""Make a lesson of a text or a conversation: its text, passages (PROTOCOL.md §2.6) and time.
 
-The text is a line with the date, then one line a turn, `user: words` or `Ana: words`. In a talk with an
-assistant the passages are of the user's turns, and only the words of each turn are embedded.
+The text of a conversation is a line with the date, then one line for each turn, `user: words` or `Ana:
+words`. In a conversation with an assistant only the user's turns are in passages, and only the words of each
+turn are embedded.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MONTHS = (  # in English, in any locale
 
 @dataclass(frozen=True, slots=True)
 class LessonText:
-    """A text with its passages: none where they would say no more than the whole."""
+    """A lesson's text, passages and time; `passages` is empty if they would only repeat the text."""
 
     text: str
     passages: tuple[Passage, ...]
@@ -41,8 +42,9 @@ class LessonText:
 def lesson_text(
     text: str | Turn | Sequence[Turn], at: datetime | None, meter: Meter = ESTIMATED_METER
 ) -> LessonText:
-    """Return a text, or turns, as a lesson with passages within the limits of `meter`; raise UsageError for
-    another type, an empty text, or one that is too long.
+    """Return a text, or turns, as a lesson with passages within the limits of `meter`.
+
+    Raise UsageError for another type, an empty text, or a text of more than MAX_TEXT bytes.
     """
     if isinstance(text, str):
         sized = _checked_size(text)
@@ -77,7 +79,7 @@ def _line(turn: Turn) -> Line:
 def _with_passages(
     text: str, lines: Sequence[Line], chat: bool, at: datetime | None, meter: Meter
 ) -> LessonText:
-    """Return a lesson with its passages; none of a single line that is read to its end."""
+    """Return a lesson with its passages; without passages for a single line within the limits."""
     within = replace(meter, characters=WINDOWS.characters) if chat else meter
     if "\n" not in text.strip() and within.sizes([text])[0] <= min(within.limit, within.aim):
         return LessonText(text, (), at)

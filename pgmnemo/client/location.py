@@ -1,4 +1,4 @@
-"""The meaning of `place`: a folder, an address, a connection or a pool."""
+"""Resolve the argument `place`: a folder, an address, a connection or a pool."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """A memory's embedder: a registered embedder, a callable, or nothing.
 
-The sync and async clients embed the `batches` of texts and return the vectors by `vectors_by_text`; nothing
-here waits.
-So a callable may be a coroutine function, and a model runs in any thread that the client provides.
+This module calls no embedder. The sync and async clients embed the `batches` of texts and pass the answers to
+`vectors_by_text`, so a callable may be a coroutine function, and the client chooses the thread of a model.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ REMEDY = "open it with that one, change it by reembed, or keep this one's vector
 
 
 class EmbedFunction(Protocol):
-    """Texts to vectors, one for each, all of one width; it may be a coroutine function."""
+    """A function that returns one vector for each text, all of one width; it may be a coroutine function."""
 
     def __call__(self, texts: Sequence[str], /) -> Any: ...
 
@@ -42,7 +41,7 @@ Spans = Callable[[Sequence[str]], "list[list[TokenSpan]]"]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderRecord:
-    """The embedder that a tenant remembers for its vectors: `dimensions` numbers each, by `model`."""
+    """The embedder that a tenant stores for its vectors: its name, its model and its dimensions."""
 
     embedder: str
     model: str
@@ -139,7 +138,7 @@ def _embedder(embedder: Embedder, model: str) -> MemoryEmbedder:
 
 
 def _spans(embedder: Embedder) -> Spans | None:
-    """Return the tokens of texts, where a class of embedder has a way of its own to tell."""
+    """Return the method that gives the tokens of texts; None if the embedder does not override it."""
     from pgmnemo.embedders import Embedder
 
     own = getattr(type(embedder), "token_spans", Embedder.token_spans)
@@ -155,7 +154,7 @@ def check_vectors(answer: Any, count: int, name: str) -> Any:
 
 
 def _matrix(answer: Any, count: int) -> tuple[Any, str]:
-    """Return vectors as a float32 matrix, and their fault."""
+    """Return vectors as a float32 matrix, and a description of their fault, empty if they are valid."""
     import numpy as np
 
     try:
@@ -172,7 +171,7 @@ def _matrix(answer: Any, count: int) -> tuple[Any, str]:
 
 
 def check_same_embedder(remembered: EmbedderRecord | None, own: EmbedderRecord, tenant: str) -> None:
-    """Refuse an embedder that did not make a tenant's vectors."""
+    """Raise UsageError if another embedder made a tenant's vectors."""
     if remembered is not None and remembered != own:
         raise UsageError(
             f"the vectors of the tenant {tenant} are of {_label(remembered)}, and this memory embeds with "
@@ -186,8 +185,9 @@ def _label(one: EmbedderRecord) -> str:
 
 
 def caller_vectors(vectors: Any, count: int) -> tuple[Any, EmbedderRecord]:
-    """Return the caller's vectors as rows, and the embedder to remember for them; raise UsageError without
-    vectors.
+    """Return the caller's vectors as a matrix, and the embedder record to store for them.
+
+    Raise UsageError for invalid vectors.
     """
     rows, fault = _matrix(vectors, count)
     if fault:

@@ -78,7 +78,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class SimilarLesson:
-    """A lesson that says nearly the same as another or shares its subject; `fit` as of a hit."""
+    """A lesson that says nearly the same as another or shares its subject; `fit` is as in Hit."""
 
     key: str
     text: str
@@ -88,9 +88,11 @@ class SimilarLesson:
 
 @dataclass(frozen=True, slots=True)
 class AddResult:
-    """The result of an add. `outcome` is inserted, unchanged, updated, restored or unembedded, or `echo` for
-    a text that this memory has handed out as context and does not store again (`key` is then the key of the
-    repeated lesson). `similar` lists the lessons that the argument `similar` of `add` asks for.
+    """The result of an add.
+
+    `outcome` is inserted, unchanged, updated, restored or unembedded, or `echo` for a text that this memory
+    has handed out as context and does not store again; `key` is then the key of the repeated lesson.
+    `similar` lists the lessons that the argument `similar` of `add` asks for.
     """
 
     key: str
@@ -163,15 +165,15 @@ class Hit:
         return sum(self._contributions().get(name, 0.0) for name in RELEVANCE)
 
     def is_lifted(self) -> bool:
-        """Return whether the best of the same moment is another lesson."""
+        """Return whether another lesson of the same moment adds to this hit's score."""
         best = self.components.get("context")
         return best is not None and not isclose(best, self.relevance(), rel_tol=1e-6, abs_tol=1e-6)
 
     def shares(self) -> dict[str, float]:
         """Return the share of each cause in the score, the greatest first; their sum is the score.
 
-        The best hit of the same moment counts once more for the score. If that is the lesson itself, it is a
-        part of its words, its meaning and its time.
+        A score also contains the relevance of the best lesson of the same moment. If this hit is that lesson,
+        the addition is divided among its words, its meaning and its time.
         """
         added, relevance = self._contributions(), self.relevance()
         own = relevance > 0 and not self.is_lifted()
@@ -202,7 +204,9 @@ class Hit:
         return CAUSES[name]
 
     def _contributions(self) -> Mapping[str, float]:
-        """Return the share of each component; computed by the weights for an extension older than 1.0.0."""
+        """Return the contribution of each component, computed from the weights for an extension older than
+        1.0.0.
+        """
         if self.contributions:
             return self.contributions
         share = self.weights.get("assistant_weight", 1.0) if self.role == "assistant" else 1.0
@@ -262,7 +266,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class FactResult:
-    """The result of stating a fact: its key, `outcome` as of a lesson, and the number of superseded facts."""
+    """The result of stating a fact: its key, its outcome as in AddResult, and the number of
+    superseded facts.
+    """
 
     key: str
     outcome: str
@@ -293,7 +299,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many lessons there are that a recall could answer with, and how many more the gate hides."""
+    """The number of lessons that a recall could return, and the number that the gate hides."""
 
     lessons: int
     hidden: int

@@ -67,12 +67,12 @@ def render(
 
 
 def without_blocks(text: str) -> str:
-    """Return a text without blocks that `render` made; the text as it is where none is in it."""
+    """Return a text without the blocks that `render` made."""
     return BLOCK.sub("", text) if LAST in text else text
 
 
 def only_blocks(text: str) -> bool:
-    """Return whether a text is such blocks and nothing else."""
+    """Return whether a text consists only of blocks that `render` made."""
     rest = without_blocks(text)
     return rest is not text and not rest.strip()
 
@@ -87,9 +87,9 @@ def _texts_of(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
 
 
 def _is_longer(text: str, most: int, count: Callable[[str], int]) -> bool:
-    """Return whether the beginning of a text has more than `most` tokens.
+    """Return whether a text has more than `most` tokens, counting only as much of it as needed.
 
-    The first beginning counted has that many tokens in most texts, the next is twice as long.
+    The first part counted has `most` tokens in most texts; each further part is twice as long.
     """
     most += CUT
     read = LETTERS * most

@@ -1,9 +1,8 @@
-"""Retries of database errors: a call is sent again within a time budget, or the error is raised as one
-sentence of the client's tree.
+"""Retry calls after database errors within a time budget, and convert the last error to the client's classes.
 
-An error that the server undid (serialization, deadlock, an announced end) is retried for every call. A lost
-connection leaves it unknown whether the call was done: then only a repeatable call is retried. Pauses are
-random between nothing and a limit that doubles (full jitter), within a budget.
+After an error for which the server rolled back (serialization failure, deadlock, shutdown) every call is
+retried. After a lost connection it is unknown whether the call was done, so only a repeatable call is
+retried. Each pause is random between 0 and a limit that doubles (full jitter).
 """
 
 from __future__ import annotations
@@ -36,7 +35,9 @@ CALLER_ERRORS = ("22", "23", "0A", "54", "42", "21")  # classes that say the cal
 
 
 class RetryTimer:
-    """The tries of one call, for at most `retry_timeout` seconds; messages call the database `where`."""
+    """The retries of one call, for at most `retry_timeout` seconds; error messages name the database
+    `where`.
+    """
 
     def __init__(
         self,
@@ -65,7 +66,10 @@ class RetryTimer:
         return wait
 
     def _client_error(self, error: psycopg.Error, repeatable: bool) -> PgmnemoError:
-        """Return the client's error: none says that nothing was done where a try before may have been."""
+        """Return the client's error for a database error.
+
+        It is a LostError if an earlier try may have been done, so that no message says that nothing was done.
+        """
         made = client_error(error, repeatable, self._where)
         if self.unsure and isinstance(made, DatabaseError) and not isinstance(made, LostError):
             return LostError(f"{made}; an earlier try may have been done: try again", error.sqlstate)
@@ -82,7 +86,7 @@ def is_readable(descriptor: int) -> bool:
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Return whether the connection went before an answer came."""
+    """Return whether the connection was lost before an answer arrived."""
     import psycopg
 
     return isinstance(error, psycopg.OperationalError) and (
@@ -93,7 +97,7 @@ def is_lost(error: psycopg.Error) -> bool:
 
 
 def client_error(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
-    """Return an error of the server as one of the client's, with its sentence and hint."""
+    """Return an error of the server as an error of the client, with the server's message and hint."""
     import psycopg
 
     state, said = error.sqlstate, _sentence(error)

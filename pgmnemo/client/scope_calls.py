@@ -1,5 +1,7 @@
-"""Each verb of a scope as a call of the extension: arguments checked, answers read into records. Nothing
-waits."""
+"""The verbs of a scope as calls of the extension: arguments are checked, and answers become records.
+
+This module builds the calls and sends none.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +112,9 @@ class RecallOptions:
         }  # fmt: skip
 
     def with_time_zone(self, call: Call[Rows]) -> Call[Rows]:
-        """Return the call, by the days of the zone of its `as_of`: a timestamp of PostgreSQL keeps none."""
+        """Return the call with the time zone of `as_of` as a setting: a timestamp of PostgreSQL has
+        no zone.
+        """
         zone = None if self.as_of is None else zone_of(self.as_of)
         return call if zone is None else replace(call, settings=(("time_zone", zone),))
 
@@ -125,7 +129,7 @@ def zone_of(now: datetime) -> str | None:
 
 
 def lesson_fields(item: Item, at: datetime | None) -> dict[str, Any]:
-    """Return the columns of a lesson that an item gives, but its text, key and vectors."""
+    """Return the columns of the extension for an item's fields, except text, key and vectors."""
     return {
         "role": item.role, "topic": item.topic,
         "importance": checked_int(item.importance, "importance", 1, 5),
@@ -142,12 +146,12 @@ def cleared_columns(names: Sequence[str] | None) -> list[str] | None:
 
 
 def store(tenant: UUID, project: UUID, key: str, text: str, **given: Any) -> Call[AddResult]:
-    """Return a keyed write."""
+    """Return the call that stores a lesson under a key."""
     return calls.store(tenant, project, key, text, **given).map(lambda outcome: AddResult(key, outcome))
 
 
 def append(tenant: UUID, project: UUID, text: str, **given: Any) -> Call[AddResult]:
-    """Return a turn after the project's last one, under a key that the database makes."""
+    """Return the call that stores a turn after the project's last, under a key that the database makes."""
     call = calls.append(tenant, project, text, **given)
     return call.map(lambda row: AddResult(row[0], "inserted", row[1]))
 
@@ -177,7 +181,7 @@ def similar_number(similar: bool | int) -> int:
 def explain(
     tenant: UUID, project: UUID, key: str, query: str | None, row: Any, asked: RecallOptions
 ) -> Call[list[Reason]]:
-    """Return why a lesson ranks where it does for a question."""
+    """Return the call that explains why a lesson ranks where it does for a question."""
     given = asked.sql_arguments(query, row)
     call = calls.explain(tenant, project, key, **given)
     return asked.with_time_zone(call).map(lambda rows: [Reason(*one) for one in rows])
@@ -208,13 +212,13 @@ def get_many(
 def list_page(
     tenant: UUID, project: UUID | None, after: int | None, most: int, **given: Any
 ) -> Call[list[Lesson]]:
-    """Return a page of lessons after an id."""
+    """Return the call for a page of at most `most` lessons after the id `after`."""
     call = calls.list_page(tenant, project, after=after, most=most, columns=LESSON_COLUMNS, **given)
     return call.map(lambda rows: [Lesson(*row) for row in rows])
 
 
 def count(tenant: UUID, project: UUID | None, **given: Any) -> Call[Count]:
-    """Return how many a recall could answer with."""
+    """Return the call for the number of lessons, and the number that the gate hides."""
     return calls.count(tenant, project, **given).map(lambda row: Count(*row))
 
 
@@ -229,13 +233,13 @@ def timeline(tenant: UUID, project: UUID, key: str, known_at: datetime | None) -
 def fact(
     tenant: UUID, project: UUID, subject: str, relation: str, object: str, **given: Any
 ) -> Call[FactResult]:
-    """State a fact."""
+    """Return the call that states a fact."""
     call = calls.assert_fact(tenant, project, subject, relation, object, **given)
     return call.map(lambda row: FactResult(*row))
 
 
 def facts(tenant: UUID, project: UUID | None, *said: str | None, **given: Any) -> Call[list[Fact]]:
-    """Return the facts of a subject, relation and object, each None for any."""
+    """Return the call for the facts of a subject, relation and object, each None for any."""
     return calls.facts(tenant, project, *said, columns=FACT_COLUMNS, **given).map(
         lambda rows: [Fact(*row) for row in rows]
     )
@@ -244,7 +248,7 @@ def facts(tenant: UUID, project: UUID | None, *said: str | None, **given: Any) -
 def similar_pairs(
     tenant: UUID, project: UUID | None, least_cosine: float, least_words: float, after: int
 ) -> Call[tuple[list[Duplicate], int | None]]:
-    """Return a page of pairs, and the `after` of the next page."""
+    """Return the call for a page of similar pairs, and the `after` of the next page (None: no more pages)."""
     call = calls.similar_pairs(
         tenant, project, least_cosine=least_cosine, least_words=least_words, after=after
     )
@@ -326,7 +330,7 @@ def filter_document(
     until: datetime | None = None,
     **more: Any,
 ) -> str | None:
-    """Return the filter document of the extension; None where nothing is filtered."""
+    """Return the extension's filter document as JSON; None if nothing is filtered."""
     if given is not None and not isinstance(given, Mapping):
         raise UsageError(f"filter is a mapping such as {{'topic': 'home'}}, not {type(given).__name__}")
     for name, value in more.items():
@@ -370,7 +374,7 @@ def json_document(given: Any, name: str) -> str | None:
 
 
 def nesting_depth(value: Any) -> int:
-    """Return how deep lists and mappings are in each other."""
+    """Return how many levels of lists and mappings are nested in each other."""
     level, depth = [value], 0
     while level := [one for one in level if isinstance(one, dict | list | tuple)]:
         level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]
@@ -389,8 +393,8 @@ def _json_default(value: Any) -> Any:
 
 
 def checked_int(value: Any, name: str, least: int, most: int) -> int | None:
-    """Return a whole number within its bounds; raise UsageError for any other. A staging table would cut it
-    short.
+    """Return a whole number from `least` to `most`, or None for None; raise UsageError for any other
+    value.
     """
     try:
         told = None if value is None else operator.index(value)
@@ -405,7 +409,7 @@ def checked_int(value: Any, name: str, least: int, most: int) -> int | None:
 
 
 def checked_time(value: datetime | None, name: str) -> Any:
-    """Return a time with its zone; raise UsageError for a naive time, or another type."""
+    """Return a time that has a zone, or None for None; raise UsageError for a naive time or another type."""
     if value is None:
         return None
     if not isinstance(value, datetime):
@@ -419,7 +423,7 @@ def checked_time(value: datetime | None, name: str) -> Any:
 
 
 def _multirange(time_ranges: Iterable[tuple[datetime, datetime]] | None) -> str | None:
-    """Return a multirange as text."""
+    """Return time ranges as the text of a PostgreSQL multirange; None for None."""
     if time_ranges is None:
         return None
     told = []

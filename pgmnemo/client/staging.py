@@ -1,4 +1,4 @@
-"""Conversion of items to rows of the database: keys, vectors, the staging table, the remembered embedder."""
+"""Convert items to database rows: keys, vectors, the staging table and the stored embedder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LessonVectors:
 
 
 def new_key() -> str:
-    """Return a key that no other lesson has."""
+    """Return a new unique key."""
     return uuid4().hex
 
 
@@ -70,7 +70,7 @@ def item_batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]
 
 
 def _check_forms(keys: Iterable[str]) -> None:
-    """Raise UsageError for two keys that differ, and are stored as the same."""
+    """Raise UsageError for two different keys that are equal in Unicode's composed form."""
     given: dict[str, str] = {}
     for key in keys:
         if (other := given.setdefault(nfc(key), key)) != key:
@@ -90,7 +90,7 @@ def _with_key(item: Item | str, made: str) -> Item:
 
 @contextmanager
 def key_in_errors(key: str | None) -> Iterator[None]:
-    """Name the lesson's key, if it has one, in a UsageError of the block."""
+    """Add the lesson's key, if it has one, to a UsageError raised in the block."""
     try:
         yield
     except UsageError as error:
@@ -125,7 +125,7 @@ def item_text(item: Item, meter: Meter = ESTIMATED_METER) -> LessonText:
 
 
 def texts_to_embed(item: Item, made: LessonText) -> list[str]:
-    """Return the texts to embed."""
+    """Return the texts to embed for an item: its text and its passages, or none if it has a vector."""
     if item.vector is not None:
         return []
     return [made.text, *(passage.embedded for passage in made.passages)]
@@ -138,8 +138,9 @@ def lesson_vectors(
     own: EmbedderRecord | None,
     maker: EmbedderRecord | None = None,
 ) -> LessonVectors:
-    """Return the vectors of a lesson: the item's, which `maker` made (None: the caller), or of the memory's
-    `own` embedder among `rows`, or none.
+    """Return the vectors of a lesson: the item's own vectors, else vectors in `rows`, else no vectors.
+
+    `maker` is the embedder of the item's own vectors (None: the caller); `own` is the embedder of `rows`.
     """
     if item.vector is not None:
         parts = item.passage_vectors if made.passages else None
@@ -189,7 +190,7 @@ def staging_row(
 
 
 class EmbedderRow(NamedTuple):
-    """A row of the verb `embedder`: `dimensions` numbers per vector, by the embedder in `name`."""
+    """A row of the verb `embedder`: the embedder's `name` and the `dimensions` of each vector."""
 
     name: str | None
     dimensions: int
@@ -199,7 +200,7 @@ class EmbedderRow(NamedTuple):
 
     @property
     def identity(self) -> EmbedderRecord | None:
-        """Return the remembered embedder of the vectors; None if no writer named it."""
+        """Return the stored embedder of the vectors; None if no writer named it."""
         if self.name is None:
             return None
         embedder, model, numbers = [*re.split(" [·|] ", self.name), "", ""][:3]
@@ -208,9 +209,10 @@ class EmbedderRow(NamedTuple):
 
 
 def embedder_label(own: EmbedderRecord, kept: int | None = None) -> str:
-    """Return the name that the extension stores of an embedder.
+    """Return the name under which the extension stores an embedder.
 
-    It ends with the embedder's number of dimensions where the vectors have more, filled up with zeros.
+    It ends with the embedder's own number of dimensions if the stored vectors have more (`kept`), padded with
+    zeros.
     """
     numbers = "" if kept in (None, own.dimensions) else f"{own.dimensions} numbers"
     return " · ".join((own.embedder, own.model, numbers)).rstrip(" ·")
@@ -229,10 +231,14 @@ SELECT l.project_id, l.external_id, l.content,
 
 
 def lessons_without_vectors(tenant: UUID) -> Call[Rows]:
-    """Return the lessons of a tenant with vectors that have none: project, key, text and passages."""
+    """Return the call for the lessons without vectors, of a tenant with vectors: project, key, text and
+    passages.
+    """
     return Call(WITHOUT_VECTORS, {"tenant": tenant}, lambda rows: rows)  # type: ignore[arg-type]
 
 
 def get_embedder(tenant: UUID) -> Call[EmbedderRow | None]:
-    """Return the call for the tenant's embedder and dimension; its answer is None without vectors."""
+    """Return the call for the tenant's embedder and dimensions; its answer is None for a tenant without
+    vectors.
+    """
     return calls.embedder(tenant).map(lambda rows: EmbedderRow(*rows[0]) if rows else None)

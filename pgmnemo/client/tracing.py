@@ -1,8 +1,8 @@
-"""Spans of OpenTelemetry for a tracer from the caller; this package does not import OpenTelemetry.
+"""Record OpenTelemetry spans with a tracer from the caller; this package does not import OpenTelemetry.
 
 The names follow the semantic conventions of GenAI for memories (Development, of semconv 1.38):
-`gen_ai.operation.name` is search_memory, create_memory, upsert_memory, update_memory or delete_memory; spans
-have questions and texts only on request.
+`gen_ai.operation.name` is search_memory, create_memory, upsert_memory, update_memory or delete_memory. Spans
+include questions and texts only on request.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NOTHING = nullcontext(MemorySpan())
 
 
 class Tracing:
-    """A tracer or None, and whether spans have texts."""
+    """The caller's tracer (None: no spans), and whether spans include texts."""
 
     def __init__(self, tracer: Any = None, texts: bool = False) -> None:
         self._tracer, self._texts = tracer, texts

@@ -1,7 +1,7 @@
-"""Vectors on their way to PostgreSQL in its binary form, without pgvector's types being registered.
+"""Encode vectors in PostgreSQL's binary format, without registering pgvector's types.
 
-`RealArray` is a `real[]`; `VectorArray` is a `vector[]`, or a single vector, and the type of its elements has
-another number in every database. Zeros at the end, up to the `width` that a tenant keeps, change no cosine.
+`RealArray` is a `real[]`. `VectorArray` is a `vector[]` or a single vector; the oid of pgvector's type
+differs between databases. Zeros up to the `width` of a tenant's vectors do not change a cosine.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RealArray:
 
 @cache
 def _zeros(width: int) -> Any:
-    """Return the elements of an array that is all 0, each behind its length in bytes."""
+    """Return the elements of a float4 array of zeros, each after its length in bytes."""
     import numpy as np
 
     body = np.zeros(width, dtype=[("length", ">i4"), ("number", ">f4")])
@@ -47,8 +47,9 @@ def _zeros(width: int) -> Any:
 
 
 class VectorArray:
-    """A vector for each passage, None for a passage without a vector; or a `single` vector. `element` is the
-    oid of pgvector's type.
+    """The vectors of passages, or a `single` vector.
+
+    A passage without a vector has None. `element` is the oid of pgvector's type.
     """
 
     __slots__ = ("element", "rows", "single", "width")
@@ -72,7 +73,7 @@ class VectorArray:
         return body[4:] if self.single else ARRAY.pack(1, 0, self.element, len(matrix), 1) + body
 
     def _with_nulls(self) -> bytes:
-        """Return the same where a text has no vector: NULL has the length -1 and no body."""
+        """Return the array with NULL, of length -1 and without a body, for each missing vector."""
         parts = [ARRAY.pack(1, 1, self.element, len(self.rows), 1)]
         for row in self.rows:
             if row is None:

@@ -1,4 +1,4 @@
-"""Locks, queues and threads of the asynchronous client: nothing here blocks the loop."""
+"""Locks, queues and threads of the asynchronous client; no function here blocks the event loop."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ current_loop = asyncio.get_running_loop
 
 
 MAX_ANSWER_BYTES: ContextVar[int | None] = ContextVar("ANSWER_BYTES", default=None)
-"""Of the rows of one call, at most, as a server wants it: they are read one by one then."""
+"""Most bytes in the rows of one call, as a server sets it; None: no limit."""
 
 
 async def fetch_rows(cursor: AsyncCursor[Any], statement: bytes, parameters: Any) -> list[Any]:
-    """Return the rows that a statement answers; raise TooLargeError where they have too many bytes."""
+    """Return the rows of a statement; raise TooLargeError if they have more than MAX_ANSWER_BYTES."""
     if (most := MAX_ANSWER_BYTES.get()) is None:
         await cursor.execute(statement, parameters, binary=True)
         return await cursor.fetchall()
@@ -60,7 +60,7 @@ def _bytes(value: Any) -> int:
 
 
 def is_pool(given: object) -> bool:
-    """Return whether that is an asynchronous pool, as psycopg_pool's, which need not be installed."""
+    """Return whether `given` is an asynchronous pool such as psycopg_pool's, which need not be installed."""
     return inspect.iscoroutinefunction(getattr(given, "getconn", None))
 
 

@@ -40,7 +40,10 @@ class OpenedDatabase:
 async def open_database(
     given: object, settings: Mapping[str, str], connections: int, retry_timeout: float, progress: Progress
 ) -> OpenedDatabase:
-    """Open a resolved place; stop a server that this started if its database cannot be used."""
+    """Open the database at a resolved place.
+
+    If the database cannot be used, stop the server that this call has started.
+    """
     if not 1 <= connections <= 1000:
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
@@ -74,8 +77,9 @@ async def _open_and_probe(
     *,
     folder: bool = False,
 ) -> OpenedDatabase:
-    """Probe the database and return it. A folder's server that dies meanwhile is waited for; an address that
-    does not answer is refused.
+    """Check the database and return it.
+
+    A folder's server that dies meanwhile is awaited; an address that does not answer is an error at once.
     """
     waits = retry_timeout if folder else 0.0
     first = AsyncExecutor(source, {}, waits, where, remedy="start it, or correct the DSN")

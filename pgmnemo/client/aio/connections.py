@@ -49,7 +49,7 @@ class AsyncBorrowedConnection:
 
 
 class AsyncBorrowedPool:
-    """A pool of psycopg_pool, which stays open."""
+    """A pool of psycopg_pool from the caller, which `close` leaves open."""
 
     can_reconnect = True
 
@@ -72,7 +72,10 @@ class AsyncBorrowedPool:
 
 
 class AsyncInternalPool:
-    """At most so many connections to an address, or to an embedded server, started again if it died."""
+    """A pool of at most `most` connections to an address or to an embedded server.
+
+    An embedded server that has died is started again.
+    """
 
     can_reconnect = True
 
@@ -111,7 +114,7 @@ class AsyncInternalPool:
                 self._prepare = connection.prepare_threshold = PREPARE_THRESHOLD
 
     async def connect(self) -> AsyncConnection[Any]:
-        """Return a new connection, after a restart of an embedded server that died; raise Unreached on
+        """Return a new connection, after a restart of an embedded server that died; raise ConnectError on
         failure.
         """
         try:

@@ -38,11 +38,11 @@ class AsyncTypedCursor(AsyncCursor[tuple[Any, ...]]):
 
 
 class AsyncExecutor:
-    """Calls over a source of connections. `settings` of pgmnemo apply to each call; retries take at most
-    `retry_timeout` seconds.
+    """An executor that sends calls over a source of connections.
 
-    Messages call the database `where`; `remedy` is the advice if it cannot be reached. Without `client_types`
-    values use the connection's own types, such as those of NumPy and pgvector.
+    The `settings` of pgmnemo apply to each call; retries take at most `retry_timeout` seconds. Error messages
+    name the database `where`; `remedy` is the advice if it cannot be reached. Without `client_types` values
+    use the connection's own types, such as those of NumPy and pgvector.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class AsyncExecutor:
         self._mend, self._ours, self._loop = remedy, client_types, current_loop()
 
     async def call(self, call: Call[Answer], more: Mapping[str, str] = NO_SETTINGS) -> Answer:
-        """Return the answer to one call of a named tenant; `more` settings hold for this one."""
+        """Return the answer to one call of a named tenant; the settings `more` apply only to this call."""
         under = call.with_settings({**self.settings, **more})
 
         async def work(connection: AsyncConnection[Any]) -> Answer:
@@ -72,7 +72,7 @@ class AsyncExecutor:
     ) -> Any:
         """Return the result of `work`, which sends several calls in one transaction under the settings.
 
-        With `snapshot` all calls see the same moment.
+        With `snapshot` all calls read the same snapshot.
         """
 
         async def under(connection: AsyncConnection[Any]) -> Any:
@@ -105,9 +105,7 @@ class AsyncExecutor:
             await sleep(pause)
 
     def _connect_pause(self, attempts: RetryTimer, error: ConnectError) -> float:
-        """Return the pause before the next try to connect; the sentence of a refused connection at the
-        end.
-        """
+        """Return the seconds before the next try to connect; raise the connection error at the end."""
         try:
             return attempts.pause(error.cause, repeatable=True, sent=False)
         except Exception:
@@ -146,7 +144,7 @@ class AsyncExecutor:
 
     @staticmethod
     async def execute(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:
-        """Return the answer to a call over a connection, within a unit; psycopg's errors pass through."""
+        """Return the answer to a call over a connection; psycopg's errors pass through."""
         return await execute(connection, call)
 
     def check_loop(self) -> None:
@@ -162,12 +160,12 @@ class AsyncExecutor:
 
 
 def autocommits(connection: AsyncConnection[Any]) -> bool:
-    """Return whether a statement is a transaction of its own: none is open, and none is begun for it."""
+    """Return whether each statement is its own transaction: autocommit is on, and no transaction is open."""
     return connection.autocommit and connection.pgconn.transaction_status == TransactionStatus.IDLE
 
 
 def open_cursor(connection: AsyncConnection[Any], ours: bool) -> AsyncCursor[tuple[Any, ...]]:
-    """Return a cursor with this client's types, or with the connection's."""
+    """Return a cursor with this client's type adapters (`ours`) or with the connection's."""
     return (AsyncTypedCursor if ours else AsyncCursor)(connection, row_factory=tuple_row)
 
 

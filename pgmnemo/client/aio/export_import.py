@@ -30,7 +30,7 @@ AUTO = "auto"  # the language of a tenant without a setting
 
 
 async def export_scope(scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
-    """Write all of a scope as it is at one moment; how many lessons."""
+    """Write a snapshot of a scope to a file, and return the number of lessons."""
     memory = scope._memory
     await memory._ensure_grant(scope.tenant_id)
     start = file.tell()
@@ -97,7 +97,10 @@ async def import_scope(
 
 
 class _Import:
-    """An import on its way. A lesson that is forgotten supersedes nothing, so lessons are forgotten last."""
+    """The state of a running import.
+
+    A forgotten lesson cannot supersede another, so lessons are forgotten last.
+    """
 
     def __init__(
         self, scope: AsyncScope, header: ExportHeader, source: EmbedderRecord | None, dry_run: bool
@@ -141,13 +144,16 @@ class _Import:
             self._to_forget += [(inside, line.key) for line in rest if not line.active]
 
     async def keep_language(self, language: str) -> None:
-        """Set the language of the exported tenant, where this tenant was given none."""
+        """Give the exported tenant's language to this tenant, if this tenant has none."""
         if self.scope.project_id is None and await self.scope.language() == AUTO:
             await self.scope.language(language)
 
     async def supersede(self, line: SupersessionLine) -> None:
-        """End a lesson, across projects where the line says so. What is forgotten already ends nothing and
-        is not ended: it was before it was forgotten."""
+        """Store a supersession, across projects if the line names another project.
+
+        If an earlier import has forgotten one of the two lessons, the old lesson is ended without a
+        successor, unless it is missing, forgotten or already ended at that time.
+        """
         project: UUID = self.scope.project_id or line.project
         other = None if self.scope.project_id else line.new_project
         new = line.new

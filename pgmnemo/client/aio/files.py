@@ -30,14 +30,14 @@ StorableFile = tuple[Item, Any, staging.LessonVectors]
 class AsyncFiles:
     """The files under `root`, such as "/memories", in a scope that has a project.
 
-    A path begins with the root and a slash. What is forgotten, superseded or expired is no file.
+    A path begins with the root and a slash. Forgotten, superseded and expired lessons are not files.
     """
 
     def __init__(self, scope: AsyncScope, root: str) -> None:
         self._scope, self._project, self._under = scope, scope._require_project(), f"{root}/"
 
     async def sizes(self) -> dict[str, int]:
-        """Return the bytes of every file by its path."""
+        """Return the size of each file in bytes, by its path."""
         return await self._sizes(self._scope._call)
 
     async def read(self, path: str) -> str | None:
@@ -91,7 +91,7 @@ class AsyncFiles:
             return bool(await self._locked(work))
 
     async def remove(self, path: str) -> int:
-        """Delete a file, or all of a folder, for good; how many."""
+        """Delete a file, or all files of a folder, permanently; return the number of deleted files."""
 
         async def work(ask: Ask) -> int:
             paths = [one for one in await self._sizes(ask) if is_in(one, path)]
@@ -118,7 +118,7 @@ class AsyncFiles:
             after = page[-1][-1]
 
     async def _with_vectors(self, files: Iterable[Item]) -> list[StorableFile]:
-        """Return files with their vectors, which are made before the lock is taken."""
+        """Return files with their vectors, which are computed before the lock is taken."""
         items = [_with_blank_marked(item) for item in files]
         for item in items:
             staging.checked_key(str(item.key))
@@ -126,7 +126,7 @@ class AsyncFiles:
         return [(item, *vectors) for item, vectors in zip(items, embedded, strict=True)]
 
     async def _store(self, ask: Ask, made: StorableFile, held: Lesson | None) -> None:
-        """Store a file over the lesson `held`; delete a lesson that is not a file first."""
+        """Store a file in place of the lesson `held`; first delete a `held` lesson that is not a file."""
         tenant, scope = self._scope.tenant_id, self._scope
         item, whole, vectors = made
         given = {
@@ -163,7 +163,7 @@ class AsyncFiles:
 
 
 class _KeyConflict(Exception):
-    """A plain writer has just stored a lesson of the same key."""
+    """Raised if another writer has just stored a lesson with the same key."""
 
 
 def is_in(path: str, folder: str) -> bool:
@@ -172,7 +172,7 @@ def is_in(path: str, folder: str) -> bool:
 
 
 def is_free(path: str, files: Mapping[str, int]) -> bool:
-    """Return whether a file may be there: no file or folder is, and nothing above it is a file."""
+    """Return whether a path is free: it is no file and no folder, and none of its parents is a file."""
     return not any(is_in(one, path) or is_in(path, one) for one in files)
 
 
@@ -184,7 +184,7 @@ def _text(lesson: Lesson | None) -> str | None:
 
 
 def _with_blank_marked(item: Item) -> Item:
-    """Return a file as a lesson."""
+    """Return a file as an item; a blank file gets the text EMPTY, and its own text in the metadata."""
     if str(item.text).strip():
         return item
     return Item(EMPTY, item.key, metadata={BLANK: item.text})

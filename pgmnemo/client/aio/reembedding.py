@@ -58,7 +58,7 @@ async def reembed(scope: AsyncScope, embedding: MemoryEmbedder | None, batch: in
 
 
 async def _embed_missing(scope: AsyncScope, batch: int) -> int:
-    """Give vectors to lessons that have none, as the former embedder did not know their script; how many."""
+    """Embed lessons without vectors, whose script the former embedder did not know; return their number."""
     rows = await scope._call(staging.lessons_without_vectors(scope.tenant_id))
     for start in range(0, len(rows), batch):
         for project, some in groupby(rows[start : start + batch], itemgetter(0)):
@@ -68,7 +68,7 @@ async def _embed_missing(scope: AsyncScope, batch: int) -> int:
 
 
 class _EmbedderChange:
-    """A change on its way."""
+    """A running change of a tenant's embedder."""
 
     def __init__(self, scope: AsyncScope, embedding: MemoryEmbedder, batch: int) -> None:
         self.scope, self.tenant, self.embedding, self.batch = scope, scope.tenant_id, embedding, batch

@@ -56,7 +56,7 @@ RECUT = 1_000  # lessons of one transaction
 
 @check_arguments
 class AsyncScope:
-    """The lessons of a tenant, or of one of its projects; what is written needs a project."""
+    """The lessons of a tenant, or of one of its projects; writing needs a project."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class AsyncScope:
         return f"<{type(self).__name__} tenant={self._name!r} project={self._project_name!r}>"
 
     def project(self, name: str | UUID) -> AsyncScope:
-        """Return the lessons of one project of the tenant."""
+        """Return the scope of one project of the tenant."""
         made = naming.project_id(self.tenant_id, name)
         return AsyncScope(self._memory, self.tenant_id, self._name, made, str(name))
 
@@ -101,20 +101,26 @@ class AsyncScope:
         language: str | None = None,
         similar: bool | int = False,
     ) -> AddResult:
-        """Store a text, or a conversation as one lesson, and say what became of it.
+        """Store a text, or a conversation as one lesson, and return its key and the outcome.
 
-        With a `key` it is stored under that one: again, it is `unchanged` or `updated`, what is left out
-        stays, and `clear` names what shall have no value. Without one, a text that somebody says (`role`)
-        comes after the project's last one, as a turn of its conversation; any other gets a key of its own.
-        `language` is what its words are cut by: a code such as `de`, a text search configuration of
-        PostgreSQL, or `auto`, which recognizes it (None: the setting text_config, which is auto).
-        `at` is when it happened (None, for a turn: the present). A block of
-        `context` is taken out of a text, and without a key a text that repeats a lesson of one, and that no
-        user says, is not stored again: an `echo`. `similar` (True: 5, or how many) names the lessons of the
-        project that say nearly the same or share the subject, so that the caller can `supersede` one.
+        With a `key` the text is stored under this key. Storing it again gives `unchanged` or `updated`;
+        fields that are left out keep their values, and fields named in `clear` are reset. Without a key, a
+        text with a `role` follows the project's last turn in its conversation; any other text gets a key of
+        its own.
 
-        UsageError for an empty text, a naive time, no project or another embedder than the tenant's;
-        LostError where the connection went and nobody knows whether a text without a key was stored.
+        at: the time of the event (None, for a turn: now).
+        language: how the text is cut into words: a code such as `de`, a text search configuration of
+            PostgreSQL, or `auto`, which recognizes the language (None: the setting text_config, which is
+            auto).
+        similar: return the lessons of the project that say nearly the same or share the subject, so that the
+            caller can `supersede` one of them; a number, or True for 5.
+
+        Blocks made by `context` are removed from the text. A text without a key that only repeats a lesson
+        handed out by `context`, and is not a user's, is not stored: the outcome is `echo`.
+
+        Raise UsageError for an empty text, a naive time, a scope without a project or another embedder than
+        the tenant's, and LostError if the connection was lost and it is unknown whether a text without a key
+        was stored.
         """
         item = Item(
             text, key, role, topic, importance, metadata, at, expires_at, commit_sha, artifact_hash,
@@ -169,13 +175,13 @@ class AsyncScope:
         progress: Progress = QUIET,
         at: datetime | None = None,
     ) -> BatchResult:
-        """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
+        """Store many lessons, `batch` of them in each transaction, and return the number of each outcome.
 
-        Those without a key get one, and follow no conversation: `add` turns one by one, give them a
-        `position`, or make them one Item. Of two with one key in a batch the last counts. With keys, the same
-        set can be given again after a fault, and what is stored already is `unchanged`. Blocks of `context`
-        are left out (`echo`: of a text nothing was left). The error of a batch says how many lessons were
-        stored before it.
+        Items without a key get one and follow no conversation: for turns call `add` for each, give them a
+        `position`, or make them one Item. If two items of a batch have the same key, the last counts. Items
+        with keys can be given again after an error; lessons that are stored already are `unchanged`. Blocks
+        made by `context` are removed from the texts; a text that consists only of blocks is an `echo`. An
+        error says how many lessons were stored before it. `at` is the time of items without a time.
         """
         project = self._require_project()
         outcomes: Counter[str] = Counter()
@@ -197,8 +203,9 @@ class AsyncScope:
     async def _store_batch(
         self, project: UUID, items: Sequence[Item], at: datetime | None, maker: EmbedderRecord | None = None
     ) -> dict[str, int]:
-        """Store one batch through the staging table, in one transaction; `maker` is the embedder of given
-        vectors.
+        """Store one batch through the staging table, in one transaction.
+
+        `maker` is the embedder of vectors that the items have.
         """
         staging.check_items(items)
         told = [replace(item, at=item.at or at) for item in items]
@@ -219,7 +226,7 @@ class AsyncScope:
     async def _with_vectors(
         self, items: Sequence[Item], maker: EmbedderRecord | None = None
     ) -> list[tuple[LessonText, staging.LessonVectors]]:
-        """Return each lesson with the vectors of its whole and of its passages, given or made."""
+        """Return each item's text and passages with their vectors, which are given or computed here."""
         from pgmnemo.client.aio.concurrency import run_blocking
 
         pairs = await run_blocking(self._with_passages, items)
@@ -234,7 +241,7 @@ class AsyncScope:
         return made
 
     def _with_passages(self, items: Sequence[Item]) -> list[tuple[Item, LessonText]]:
-        """Return each lesson with its passages, which the memory's embedder reads to their ends."""
+        """Return each item with its passages, within the token limit of the memory's embedder."""
         meter = embed_plan.meter_of(self._memory._embedder)
         return [(item, staging.item_text(item, meter)) for item in items]
 
@@ -253,10 +260,9 @@ class AsyncScope:
         position: int | None = None,
         clear: Sequence[str] | None = None,
     ) -> str:
-        """Change what is given of a lesson, but text and vectors: `updated` or `unchanged`.
+        """Change the given fields of a lesson, never its text or vectors; return `updated` or `unchanged`.
 
-        `patch` sets keys of the metadata, `metadata` replaces all of it; `clear` names what shall have no
-        value.
+        `patch` sets keys of the metadata, `metadata` replaces all of it, and `clear` names fields to reset.
         """
         call = calls.update(
             self.tenant_id, self._require_project(), key, role=role, topic=topic, importance=importance,
@@ -278,10 +284,11 @@ class AsyncScope:
         dry_run: bool = False,
         revive: bool = False,
     ) -> int:
-        """Forget one lesson, all that match a filter, or all of the scope; how many.
+        """Forget one lesson, all lessons that match a filter, or all of the scope; return their number.
 
-        A lesson that is forgotten is out of recall until it is stored again; `permanent` and `all_lessons`
-        delete. `dry_run` counts alone. `revive`: what a forgotten lesson had superseded holds again.
+        A forgotten lesson is not recalled until it is stored again. `permanent` and `all_lessons` delete
+        lessons from the database. `dry_run` only counts. With `revive`, lessons that a forgotten lesson had
+        superseded hold again.
         """
         if (key is not None) + (filter is not None) + all_lessons != 1:
             raise UsageError("forget takes one of: a key, filter=…, all_lessons=True")
@@ -317,7 +324,7 @@ class AsyncScope:
         return min(gone, every)
 
     async def delete_expired(self, before: datetime | None = None) -> int:
-        """Delete what has expired before a time (None: now) of the whole tenant; how many."""
+        """Delete the tenant's lessons that expired before a time (None: now); return their number."""
         return await self._call(calls.delete_expired(self.tenant_id, checked_time(before, "before")))
 
     # Reading
@@ -340,14 +347,20 @@ class AsyncScope:
         mode: str | None = None,
         vector: Sequence[float] | None = None,
     ) -> list[Hit]:
-        """Return the `k` lessons that answer a question best, best first.
+        """Return the `k` lessons that best answer a question, best first.
 
-        role, since, until, filter: which lessons may answer. time_ranges: the times that the question means,
-        pairs of from and to. as_of: the present of the question. valid_at: what held then. known_at: by what
-        was known then. min_fit: leaves out what fits less, 0 to 1. duplicates: lessons that differ in case,
-        blanks or punctuation alone are hits of their own, not one hit, the newest. mode: hybrid, keyword or
-        vector. vector: the question's own, in a memory without an embedder. A lesson that only repeats the
-        question ranks last.
+        role, since, until, filter: restrict the lessons.
+        time_ranges: the times that the question means, as pairs (from, to).
+        as_of: the present time of the question (None: now).
+        valid_at: recall lessons that were valid at this time.
+        known_at: use the supersessions that were known at this time.
+        min_fit: leave out hits with a smaller fit, from 0 to 1.
+        duplicates: return lessons that differ only in case, blanks or punctuation as separate hits; without
+            it only the newest of them is a hit.
+        mode: hybrid, keyword or vector.
+        vector: the question's vector, for a memory without an embedder.
+
+        A lesson that only repeats the question ranks last.
         """
         return await self._recall(query, vector, RecallOptions.from_arguments(locals()))
 
@@ -368,7 +381,11 @@ class AsyncScope:
     async def _question_vector(
         self, query: str | None, vector: Sequence[float] | None, mode: str | None
     ) -> Any:
-        """Return the vector of a question, if the mode wants one."""
+        """Return the vector of a question, or None.
+
+        It is None for a keyword search, a blank question, a script unknown to the embedder, or a memory
+        without an embedder.
+        """
         if query is not None and len(query) > scope_calls.MAX_QUESTION:
             raise UsageError(
                 f"the question has {len(query):,} characters, and {scope_calls.MAX_QUESTION:,} bytes are "
@@ -411,11 +428,12 @@ class AsyncScope:
         mode: str | None = None,
         vector: Sequence[float] | None = None,
     ) -> Context:
-        """Return what a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
+        """Return recalled lessons as quoted data for a prompt, of at most `max_tokens` by `count`.
 
-        Without a question it is what is new and important. A lesson too long for the rest is left out, the
-        next is tried; a lesson that only repeats the question is left out, too. What this hands out, this
-        memory does not store again: neither the block nor a text that repeats a lesson of it.
+        Without a question these are new and important lessons. A lesson that does not fit into the remaining
+        tokens is skipped and the next is tried. A lesson that only repeats the question is left out. This
+        memory stores neither the block again nor a text that repeats a lesson in it. The other arguments are
+        those of `recall`.
         """
         from pgmnemo.client.aio.concurrency import run_blocking
 
@@ -429,7 +447,7 @@ class AsyncScope:
     def _render_context(
         self, hits: Sequence[Hit], max_tokens: int, count: Callable[[str], int], zone: tzinfo | None
     ) -> Context:
-        """Return the block of hits, which this memory keeps in mind."""
+        """Return the context block of hits, and remember their texts as handed out."""
         found = render(hits, max_tokens, count, zone)
         self._memory._echoes.keep(self.tenant_id, found.hits)
         return found
@@ -462,7 +480,7 @@ class AsyncScope:
         ]
 
     async def get(self, key: str) -> Lesson | None:
-        """Return the lesson of a key, forgotten or not; None where there is none."""
+        """Return the lesson with a key, forgotten or not; None if there is no such lesson."""
         return await self._call(scope_calls.get(self.tenant_id, self._require_project(), key))
 
     async def count(
@@ -477,12 +495,12 @@ class AsyncScope:
         known_at: datetime | None = None,
         include_inactive: bool = False,
     ) -> Count:
-        """Return how many lessons `list` gives, and how many more the gate hides."""
+        """Return the number of lessons that `list` yields, and the number that the gate hides."""
         given = scope_calls.list_arguments(locals())
         return await self._call(scope_calls.count(self.tenant_id, self.project_id, **given))
 
     async def known(self, keys: Sequence[str]) -> dict[str, str]:
-        """Of those keys that are there, forgotten or not, the sha256 of the text (64 hex digits)."""
+        """Return the SHA-256 of the text (64 hex digits) by key, for each stored key, even if forgotten."""
         return await self._call(scope_calls.text_digests(self.tenant_id, self._require_project(), keys))
 
     # Time, facts, links
@@ -495,8 +513,10 @@ class AsyncScope:
         reason: str | None = None,
         at: datetime | None = None,
     ) -> str:
-        """Let `new` hold in the place of `old` from `at` on (None: now), or end `old`:
-        `superseded`, `corrected` or `unchanged`."""
+        """Replace the lesson `old` by `new` from `at` on (None: now), or only end `old`.
+
+        Return `superseded`, `corrected` or `unchanged`.
+        """
         call = calls.supersede(
             self.tenant_id, self._require_project(), old, new, reason=reason, at=checked_time(at, "at")
         )
@@ -504,11 +524,11 @@ class AsyncScope:
             return await self._call(call)
 
     async def undo_supersede(self, old: str) -> bool:
-        """Let a lesson hold again; whether it was superseded."""
+        """Undo the supersession of a lesson; return whether it was superseded."""
         return await self._call(calls.undo_supersede(self.tenant_id, self._require_project(), old))
 
     async def timeline(self, key: str, *, known_at: datetime | None = None) -> list[Step]:
-        """Return a lesson with those whose place it took and those that took its own, oldest first."""
+        """Return a lesson with its predecessors and successors by supersession, oldest first."""
         return await self._call(scope_calls.timeline(self.tenant_id, self._require_project(), key, known_at))
 
     async def fact(
@@ -526,9 +546,9 @@ class AsyncScope:
     ) -> FactResult:
         """State a fact that holds from `at` on (None: now).
 
-        `exclusive`: the subject has one object in this relation, so another that holds then is superseded.
-        `source` is the key of the lesson that says so, `text` the fact in words (None: subject, relation,
-        object).
+        exclusive: the subject has only one object in this relation, so any other is superseded from `at` on.
+        source: the key of the lesson that states the fact.
+        text: the fact in words (None: subject, relation and object).
         """
         text = None if text is None or is_blank(text) else text
         words = text or f"{subject} {relation} {object}"
@@ -555,8 +575,9 @@ class AsyncScope:
         history: bool = False,
         limit: int = 1000,
     ) -> list[Fact]:
-        """Return the facts that hold `at` a time (None: now), by what was known at another; with
-        `history` all that ever held.
+        """Return the facts that hold at the time `at` (None: now), as known at the time `known_at`.
+
+        `history` returns all facts that ever held. Subject, relation and object are each None for any.
         """
         scope_calls.checked_int(limit, "limit", 1, calls.INT4)
         call = scope_calls.facts(
@@ -574,7 +595,10 @@ class AsyncScope:
         at: datetime | None = None,
         reason: str | None = None,
     ) -> int:
-        """End what holds of a subject and a relation from `at` on (None: now); how many facts."""
+        """End the facts of a subject and a relation from `at` on (None: now); return their number.
+
+        `object` limits it to one fact; None ends all of them.
+        """
         call = calls.end_fact(
             self.tenant_id, self._require_project(), subject, relation, object,
             at=checked_time(at, "at"), reason=reason,
@@ -591,8 +615,10 @@ class AsyncScope:
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
     ) -> str:
-        """Link two lessons of the project: `inserted`, `updated` or `unchanged`. A link from what is found
-        lifts what it leads to."""
+        """Link two lessons of the project; return `inserted`, `updated` or `unchanged`.
+
+        A link from a lesson that a recall finds raises the score of its target.
+        """
         call = calls.link(
             self.tenant_id, self._require_project(), source, target, kind, weight=weight,
             valid_from=checked_time(valid_from, "valid_from"), valid_to=checked_time(valid_to, "valid_to"),
@@ -600,14 +626,16 @@ class AsyncScope:
         return await self._call(call)
 
     async def unlink(self, source: str, target: str, kind: str = "related") -> bool:
-        """Take a link away; whether there was one."""
+        """Remove a link; return whether it existed."""
         return await self._call(calls.unlink(self.tenant_id, self._require_project(), source, target, kind))
 
     async def similar(
         self, *, least_cosine: float = 0.95, least_words: float = 0.8, limit: int = 100
     ) -> list[Duplicate]:
-        """Pairs of lessons that say nearly the same, by the cosine of their vectors or the words they
-        share."""
+        """Return pairs of lessons that say nearly the same.
+
+        They have at least `least_cosine` between their vectors, or at least `least_words` of shared words.
+        """
         scope_calls.checked_int(limit, "limit", 1, calls.INT4)
         pairs: list[Duplicate] = []
         after: int | None = 0
@@ -628,12 +656,12 @@ class AsyncScope:
         vectors: bool = True,
         progress: Progress = QUIET,
     ) -> int:
-        """Write the scope as it is at one moment to a new file of JSON lines; how many lessons.
+        """Write a snapshot of the scope to a new file of JSON lines; return the number of lessons.
 
-        Every field, passages, links and supersessions that hold; forgotten lessons, too. Left out is what was
-        once believed and taken back. What the memory itself writes down is written anew where it is imported:
-        ids, and `stored_at`, which dates a lesson without `at`. A time before the year 1 or after 9999 is
-        told by the nearest.
+        The file has every field, passages, links and supersessions in force, and forgotten lessons.
+        Supersessions that were taken back are left out. Ids are not exported: an import assigns new ones, and
+        also `stored_at`, which dates a lesson without `at`. A time before the year 1 or after 9999 becomes
+        the nearest time in this range.
         """
         from pgmnemo.client import jsonl_rows
         from pgmnemo.client.aio import export_import
@@ -648,11 +676,11 @@ class AsyncScope:
         dry_run: bool = False,
         progress: Progress = QUIET,
     ) -> BatchResult:
-        """Store what an export holds, each lesson in its project, or in the scope's where that has one.
+        """Store the lessons of an export, each in its project, or in the project of this scope if it has one.
 
-        Vectors are taken where the memory has the same embedder or none; else texts are embedded anew. Cut
-        off, it may be given again: what is there is `unchanged`. A tenant without a `language` gets that of
-        the export's. `dry_run` stores nothing.
+        Vectors are stored unchanged if the memory has no embedder or the same embedder; else the texts are
+        embedded again. After an interruption the export can be imported again: existing lessons are
+        `unchanged`. A tenant without a `language` gets the language of the export. `dry_run` stores nothing.
         """
         from pgmnemo.client import jsonl_rows
         from pgmnemo.client.aio import export_import
@@ -661,36 +689,43 @@ class AsyncScope:
             return await export_import.import_scope(self, lines, dry_run, progress)
 
     async def reembed(self, embedder: Any, *, batch: int = 64, progress: Progress = QUIET) -> int:
-        """Change the embedder of a tenant, and then this memory's; how many texts were embedded.
+        """Change the embedder of a tenant, and then of this memory; return the number of embedded texts.
 
-        New vectors are made beside the old ones, which serve until all are there.
+        The old vectors serve until all new vectors are stored.
 
-        embedder: as that of `open`, but not None. batch: texts embedded, and stored, at a time. Forgotten,
-        superseded and expired lessons come along. Cut off, it is called again and goes on; others may write
-        meanwhile, with the old one. Memories that others have open must then be opened with the new one.
+        embedder: as in `open`, but not None.
+        batch: number of texts that are embedded, and stored, at a time.
 
-        UsageError for a scope of one project, before 0.6.0, or while another change is going on.
+        Forgotten, superseded and expired lessons are included. An interrupted change continues at the next
+        call. Other writers may write meanwhile, with the old embedder; afterwards their memories must be
+        opened with the new embedder.
+
+        Raise UsageError for a scope of one project, or while another change is going on.
         """
         from pgmnemo.client.aio import reembedding
 
         return await reembedding.reembed(self, embedders.memory_embedder(embedder), batch, progress)
 
     async def language(self, language: str | None = None) -> str:
-        """Return the language of the tenant's texts that are written without one, set before if one is given.
+        """Return the tenant's language of texts that are written without one; set it first if given.
 
-        language: `auto` (the default) recognizes that of each text; `auto:de` takes German where a text is
-            too short to tell, `auto` English; `de` is that of all. A code, or a text search configuration of
-            PostgreSQL. What is stored stays as it is cut into words, until `recut`.
+        language: `auto` (the default) recognizes the language of each text; `auto:de` uses German for a text
+        that is too short to recognize, `auto` English; `de` is the language of all texts. A code, or a text
+        search configuration of PostgreSQL.
+
+        Stored lessons do not change until `recut`.
         """
         if language is None:
             return await self._call(calls.language(self.tenant_id))
         return await self._call(calls.set_language(self.tenant_id, language))
 
     async def recut(self, language: str | None = None, *, progress: Progress = QUIET) -> int:
-        """Cut all lessons of the tenant into words again, by its language or another; how many changed.
+        """Cut all lessons of the tenant into words again; return the number of changed lessons.
 
-        language: None is the tenant's, `auto` recognizes that of each text, `de` is that of all. Lessons
-            whose writers named another are cut by it, too. Cut off, it is called again and goes on.
+        language: None uses the tenant's language, `auto` recognizes the language of each text, `de` is the
+        language of all texts, also of lessons whose writer named another language.
+
+        An interrupted call can be repeated.
         """
         bar = progress.track(range((await self.count(include_inactive=True)).lessons), "lessons")
         changed = 0
@@ -705,7 +740,7 @@ class AsyncScope:
         return changed
 
     async def stats(self) -> Stats:
-        """Return what the scope holds, and by which embedder, in which database."""
+        """Return the counts of the scope, the tenant's embedder, and the versions of the database."""
         found, every = await self.count(), await self.count(include_inactive=True)
         held = await self._memory._stored_embedder(self.tenant_id)
         [(postgresql, pgvector)] = await self._memory._executor.call(scope_calls.VERSIONS)
@@ -735,15 +770,16 @@ class AsyncScope:
             return await self._memory._call(self.tenant_id, call)
 
     async def _check_embedder(self, own: EmbedderRecord, *, writing: bool) -> None:
-        """Raise UsageError if the tenant's vectors come from another embedder; the first writer's embedder is
-        remembered.
+        """Raise UsageError if the tenant's vectors come from another embedder.
+
+        With `writing`, a tenant without an embedder stores this one.
         """
         with self._errors_with_names():
             await self._memory._check_embedder(self.tenant_id, self._name, own, writing=writing)
 
     @contextmanager
     def _errors_with_names(self) -> Iterator[None]:
-        """Rewrite errors in the block to the caller's names of tenant and project."""
+        """Write the caller's names of tenant and project into errors raised in the block."""
         try:
             yield
         except StateError as error:
@@ -798,10 +834,10 @@ class AsyncScope:
         newest: bool = False,
         limit: int | None = None,
     ) -> AsyncIterator[Lesson]:
-        """Yield lessons in the order in which they were first stored, or the `newest` first; at most `limit`.
+        """Yield lessons in the order in which they were first stored, or the `newest` first.
 
-
-        Those that a recall could answer with; with `include_inactive` forgotten and superseded lessons, too.
+        These are the lessons that a recall could return, at most `limit`; `include_inactive` adds forgotten
+        and superseded lessons.
         """
         if limit is not None:
             scope_calls.checked_int(limit, "limit", 1, calls.INT4)
@@ -812,7 +848,7 @@ class AsyncScope:
     async def _iter_lessons(
         self, ask: Callable[[Call[Any]], Any], limit: int | None = None, **given: Any
     ) -> AsyncIterator[Lesson]:
-        """Yield lessons page by page through `ask`."""
+        """Yield at most `limit` lessons (None: all), page by page; `ask` sends the calls."""
         after, left, size = None, limit, scope_calls.PAGE_SIZE
         while left is None or left > 0:
             wanted = size if left is None else min(left + 1, size)
@@ -835,6 +871,6 @@ class AsyncScope:
 
 
 def _turn_without_blocks(turn: Turn) -> Turn:
-    """Return a turn without the blocks of `context` in it."""
+    """Return a turn without the blocks that `context` made."""
     told = isinstance(turn, Turn) and isinstance(turn.text, str)
     return replace(turn, text=without_blocks(turn.text)) if told else turn

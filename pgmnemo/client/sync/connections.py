@@ -50,7 +50,7 @@ class BorrowedConnection:
 
 
 class BorrowedPool:
-    """A pool of psycopg_pool, which stays open."""
+    """A pool of psycopg_pool from the caller, which `close` leaves open."""
 
     can_reconnect = True
 
@@ -73,7 +73,10 @@ class BorrowedPool:
 
 
 class InternalPool:
-    """At most so many connections to an address, or to an embedded server, started again if it died."""
+    """A pool of at most `most` connections to an address or to an embedded server.
+
+    An embedded server that has died is started again.
+    """
 
     can_reconnect = True
 
@@ -112,7 +115,7 @@ class InternalPool:
                 self._prepare = connection.prepare_threshold = PREPARE_THRESHOLD
 
     def connect(self) -> Connection[Any]:
-        """Return a new connection, after a restart of an embedded server that died; raise Unreached on
+        """Return a new connection, after a restart of an embedded server that died; raise ConnectError on
         failure.
         """
         try:

@@ -39,11 +39,11 @@ class TypedCursor(Cursor[tuple[Any, ...]]):
 
 
 class Executor:
-    """Calls over a source of connections. `settings` of pgmnemo apply to each call; retries take at most
-    `retry_timeout` seconds.
+    """An executor that sends calls over a source of connections.
 
-    Messages call the database `where`; `remedy` is the advice if it cannot be reached. Without `client_types`
-    values use the connection's own types, such as those of NumPy and pgvector.
+    The `settings` of pgmnemo apply to each call; retries take at most `retry_timeout` seconds. Error messages
+    name the database `where`; `remedy` is the advice if it cannot be reached. Without `client_types` values
+    use the connection's own types, such as those of NumPy and pgvector.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Executor:
         self._mend, self._ours, self._loop = remedy, client_types, current_loop()
 
     def call(self, call: Call[Answer], more: Mapping[str, str] = NO_SETTINGS) -> Answer:
-        """Return the answer to one call of a named tenant; `more` settings hold for this one."""
+        """Return the answer to one call of a named tenant; the settings `more` apply only to this call."""
         under = call.with_settings({**self.settings, **more})
 
         def work(connection: Connection[Any]) -> Answer:
@@ -73,7 +73,7 @@ class Executor:
     ) -> Any:
         """Return the result of `work`, which sends several calls in one transaction under the settings.
 
-        With `snapshot` all calls see the same moment.
+        With `snapshot` all calls read the same snapshot.
         """
 
         def under(connection: Connection[Any]) -> Any:
@@ -104,9 +104,7 @@ class Executor:
             sleep(pause)
 
     def _connect_pause(self, attempts: RetryTimer, error: ConnectError) -> float:
-        """Return the pause before the next try to connect; the sentence of a refused connection at the
-        end.
-        """
+        """Return the seconds before the next try to connect; raise the connection error at the end."""
         try:
             return attempts.pause(error.cause, repeatable=True, sent=False)
         except Exception:
@@ -145,7 +143,7 @@ class Executor:
 
     @staticmethod
     def execute(connection: Connection[Any], call: Call[Answer]) -> Answer:
-        """Return the answer to a call over a connection, within a unit; psycopg's errors pass through."""
+        """Return the answer to a call over a connection; psycopg's errors pass through."""
         return execute(connection, call)
 
     def check_loop(self) -> None:
@@ -161,12 +159,12 @@ class Executor:
 
 
 def autocommits(connection: Connection[Any]) -> bool:
-    """Return whether a statement is a transaction of its own: none is open, and none is begun for it."""
+    """Return whether each statement is its own transaction: autocommit is on, and no transaction is open."""
     return connection.autocommit and connection.pgconn.transaction_status == TransactionStatus.IDLE
 
 
 def open_cursor(connection: Connection[Any], ours: bool) -> Cursor[tuple[Any, ...]]:
-    """Return a cursor with this client's types, or with the connection's."""
+    """Return a cursor with this client's type adapters (`ours`) or with the connection's."""
     return (TypedCursor if ours else Cursor)(connection, row_factory=tuple_row)
 
 

@@ -31,7 +31,7 @@ AUTO = "auto"  # the language of a tenant without a setting
 
 
 def export_scope(scope: Scope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
-    """Write all of a scope as it is at one moment; how many lessons."""
+    """Write a snapshot of a scope to a file, and return the number of lessons."""
     memory = scope._memory
     memory._ensure_grant(scope.tenant_id)
     start = file.tell()
@@ -94,7 +94,10 @@ def import_scope(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Pr
 
 
 class _Import:
-    """An import on its way. A lesson that is forgotten supersedes nothing, so lessons are forgotten last."""
+    """The state of a running import.
+
+    A forgotten lesson cannot supersede another, so lessons are forgotten last.
+    """
 
     def __init__(
         self, scope: Scope, header: ExportHeader, source: EmbedderRecord | None, dry_run: bool
@@ -138,13 +141,16 @@ class _Import:
             self._to_forget += [(inside, line.key) for line in rest if not line.active]
 
     def keep_language(self, language: str) -> None:
-        """Set the language of the exported tenant, where this tenant was given none."""
+        """Give the exported tenant's language to this tenant, if this tenant has none."""
         if self.scope.project_id is None and self.scope.language() == AUTO:
             self.scope.language(language)
 
     def supersede(self, line: SupersessionLine) -> None:
-        """End a lesson, across projects where the line says so. What is forgotten already ends nothing and
-        is not ended: it was before it was forgotten."""
+        """Store a supersession, across projects if the line names another project.
+
+        If an earlier import has forgotten one of the two lessons, the old lesson is ended without a
+        successor, unless it is missing, forgotten or already ended at that time.
+        """
         project: UUID = self.scope.project_id or line.project
         other = None if self.scope.project_id else line.new_project
         new = line.new

@@ -1,5 +1,5 @@
 # Made of ../aio/memory.py by tools/sync_client.py: edit that one.
-"""A memory: opened and closed, its embedder and settings, and the tenants in it."""
+"""A memory: opening and closing, embedder, settings and tenants."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Memory:
     """An open memory, in a folder (the memory starts and stops its PostgreSQL) or in a database.
 
-    `open` makes it. Threads can share a synchronous memory, tasks an asynchronous one.
+    Create it by `open`. Threads can share a synchronous memory, and tasks an asynchronous memory.
     """
 
     def __init__(
@@ -70,18 +70,21 @@ class Memory:
     ) -> Self:
         """Open the memory in a folder, or in the database of a DSN, a connection or a pool.
 
-        place: None is what PGMNEMO_MEMORY names, else a folder among the user's data. A connection or a pool
-            stays the caller's; in a transaction of the caller's nothing is tried again.
-        embedder: `local` (MiniLM, int8, in the extra `local`), another name of `pgmnemo.embedders`, with
-            options such as "endpoint model=M endpoint_url=URL", a function from texts to as many vectors, a
-            pair of them (questions, documents), an object with `embed_documents` and `embed_query`
-            (`pgmnemo.client.embedder_forms`), or None: words alone.
-        settings: of pgmnemo, such as {"assistant_weight": 1}, for each call of this memory.
-        connections: most that are open at once. retry_timeout: seconds in which a call is tried again.
-        tracer: of OpenTelemetry; `trace_texts` puts questions and answers into its spans.
+        place: a folder, a DSN, a connection of psycopg, or a pool of psycopg_pool. None is the value of
+            PGMNEMO_MEMORY, else a folder in the user's data directory. The caller closes a given connection
+            or pool; within the caller's own transaction no call is retried.
+        embedder: `local` (MiniLM, int8, in the extra `local`), another name of `pgmnemo.embedders` with
+            options such as "endpoint model=M endpoint_url=URL", a function that returns one vector for each
+            text, a pair of functions (questions, documents), an object with `embed_documents` and
+            `embed_query` (`pgmnemo.client.embedder_forms`), or None: recall by words only.
+        settings: settings of pgmnemo for each call of this memory, such as {"assistant_weight": 1}.
+        connections: most connections that are open at once.
+        retry_timeout: seconds during which a failed call is retried.
+        tracer: a tracer of OpenTelemetry; `trace_texts` adds questions and texts to its spans.
+        progress: where a long start is reported.
 
-        UsageError for what cannot be meant, DatabaseError where there is no such database, EmbedderError for
-        an embedder whose packages are missing.
+        Raise UsageError for an invalid argument, DatabaseError if the database cannot be used, and
+        EmbedderError if the packages of the embedder are missing.
         """
         from pgmnemo.client.sync import connect
 
@@ -111,25 +114,25 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Close what this memory opened; the last one out stops the PostgreSQL of a folder."""
+        """Close this memory's connections; the last memory open on a folder stops the folder's PostgreSQL."""
         self._executor.close()
 
     @property
     def place(self) -> str:
-        """Where it lies, in words and without a password."""
+        """The location of the memory, in words and without a password."""
         return self._place
 
     @property
     def version(self) -> str:
-        """That of the extension."""
+        """The version of the extension."""
         return str(self._server.version)
 
     def tenant(self, name: str | UUID) -> Scope:
-        """Return all lessons of a tenant; a name becomes a uuid by a rule (`pgmnemo.client.naming`)."""
+        """Return the scope of a tenant's lessons; `pgmnemo.client.naming` makes a uuid of a name."""
         return Scope(self, naming.tenant_id(name), str(name))
 
     def grant(self, tenant: str | UUID, role: str | None = None) -> None:
-        """Let a role (None: the one that is logged in) work for a tenant; the extension's owner may."""
+        """Grant a role (None: the logged-in role) access to a tenant; only the extension's owner may."""
         self._executor.call(calls.grant_tenant(naming.tenant_id(tenant), role or self._server.role))
 
     def _call(self, tenant: UUID, call: Call[Answer]) -> Answer:
@@ -167,10 +170,11 @@ class Memory:
         by: MemoryEmbedder | None = None,
         wholes: Collection[str] = (),
     ) -> dict[str, Any]:
-        """Return the vector of each text, by the given embedder or the memory's; empty without an embedder.
+        """Return the vector of each text, made by the embedder `by` (None: the memory's); empty without an
+        embedder.
 
-        A text in a script unknown to the embedder has None. Texts in `wholes` are embedded by their
-        beginning, all other texts in full.
+        The vector is None for a text in a script unknown to the embedder. Texts in `wholes` are embedded by
+        their beginning, all other texts in full.
         """
         if (own := by or self._embedder) is None or not texts:
             return {}
@@ -192,14 +196,15 @@ class Memory:
         return embed_plan.merge_vectors(planned, rows)
 
     def _warn(self, tenant: UUID, name: str) -> None:
-        """Say once of a tenant that a text has no vector because the embedder does not know its script."""
+        """Warn once for each tenant that a text has no vector, as its script is unknown to the embedder."""
         if tenant not in self._warned and self._embedder is not None:
             self._warned.add(tenant)
             embed_plan.warn_unknown_script(self._embedder.name, name)
 
     def _check_embedder(self, tenant: UUID, name: str, own: EmbedderRecord, *, writing: bool) -> None:
-        """Raise UsageError if a tenant's vectors come from another embedder; the first writer's embedder is
-        remembered.
+        """Raise UsageError if a tenant's vectors come from another embedder.
+
+        With `writing`, a tenant without an embedder stores this one.
         """
         if writing and tenant not in self._tenants_with_embedder:
             self._store_embedder(tenant, own)
@@ -213,7 +218,9 @@ class Memory:
     def _stored_embedder(
         self, tenant: UUID, ask: Callable[[Call[Any]], Any] | None = None
     ) -> EmbedderRecord | None:
-        """Return the embedder that a tenant remembers, read through `ask` or by a call of its own."""
+        """Return the embedder that a tenant stores, None if it stores none; `ask` sends the call (None: this
+        memory).
+        """
         ask = ask or partial(self._call, tenant)
         space = ask(staging.get_embedder(tenant))
         self._dimensions[tenant] = space.dimensions if space else 0
@@ -232,7 +239,7 @@ class Memory:
         return self._dimensions.get(tenant, 0)
 
     def _score_weights(self) -> Mapping[str, float]:
-        """Return the weights of scores, asked once."""
+        """Return the weights of the score, read once from the database."""
         if self._weights is None:
             rows = self._executor.call(calls.list_settings("name", "value"))
             scope_calls.check_settings(self._executor.settings, rows)

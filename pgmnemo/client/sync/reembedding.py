@@ -59,7 +59,7 @@ def reembed(scope: Scope, embedding: MemoryEmbedder | None, batch: int, progress
 
 
 def _embed_missing(scope: Scope, batch: int) -> int:
-    """Give vectors to lessons that have none, as the former embedder did not know their script; how many."""
+    """Embed lessons without vectors, whose script the former embedder did not know; return their number."""
     rows = scope._call(staging.lessons_without_vectors(scope.tenant_id))
     for start in range(0, len(rows), batch):
         for project, some in groupby(rows[start : start + batch], itemgetter(0)):
@@ -69,7 +69,7 @@ def _embed_missing(scope: Scope, batch: int) -> int:
 
 
 class _EmbedderChange:
-    """A change on its way."""
+    """A running change of a tenant's embedder."""
 
     def __init__(self, scope: Scope, embedding: MemoryEmbedder, batch: int) -> None:
         self.scope, self.tenant, self.embedding, self.batch = scope, scope.tenant_id, embedding, batch
