@@ -1,4 +1,4 @@
-"""`python -m runner`: sees to PYTHONHASHSEED=42, which must be set before Python starts, then the CLI."""
+"""`python -m runner`: the command line with PYTHONHASHSEED=42, which must be set before Python starts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ OLDEST = (3, 11)
 
 
 def start(module: str = "runner.cli") -> int:
-    """Re-execute with the seed if need be; return the exit code of the `main` of `module`."""
+    """Re-execute Python with the hash seed if it is not set, run `main` of `module`, and return its exit
+    code.
+
+    Returns 3 if Python is too old or a package is missing, and 130 if the user interrupts the imports.
+    """
     if sys.version_info < OLDEST:
         found = ".".join(map(str, sys.version_info[:3]))
         print(f"error: Python 3.11 or later is needed, and this is {found}; take another", file=sys.stderr)
@@ -21,7 +25,7 @@ def start(module: str = "runner.cli") -> int:
         os.environ["PYTHONHASHSEED"] = SEED
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a stream without → or § gets them escaped
+        if isinstance(stream, TextIOWrapper):  # if the encoding has no → or §, print an escape
             stream.reconfigure(errors="backslashreplace")
     try:
         return _ended(import_module(module).main())
@@ -37,7 +41,7 @@ def start(module: str = "runner.cli") -> int:
 
 
 def _ended(code: int) -> int:
-    """Return the code; with torch loaded the process ends here, since unloading it takes seconds."""
+    """Return `code`; if torch is loaded, exit the process at once, because unloading torch takes seconds."""
     if "torch" in sys.modules:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The public names of the benchmark, each from where it is written; `runner` hands them on."""
+"""The public names of the benchmark, imported from the modules that define them. `runner` re-exports them."""
 
 from pgmnemo.embedders import EmbedderOptions
 from pgmnemo.progress import Progress

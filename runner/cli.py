@@ -1,6 +1,6 @@
-"""The command line: which command there is, and how a command ends.
+"""The command line: its commands, and how a command ends.
 
-Results go to standard output, what happens meanwhile to standard error.
+Results go to standard output, progress and errors to standard error.
 """
 
 from __future__ import annotations
@@ -58,17 +58,18 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> int:
-    """Run one command; the exit code: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130 interrupted.
+    """Run one command and return its exit code.
 
-    Only `verify` returns 4, if a check that a headline needs was not asked, and a run returns 5 if every
-    answer of a system was empty. `sql` is the folder with the extension's files and the list of its releases.
+    0: done; 1: a gate failed; 2: wrong use; 3: environment; 130: interrupted. `verify` returns 4 if a
+    check that a headline needs was not requested, and a run returns 5 if every answer of a system was
+    empty. `sql` is the folder with the extension's files and the list of its releases.
     """
     tokens = _filled(sys.argv[1:] if arguments is None else arguments)
     return run_cli(lambda: _carry_out(tokens, sql))
 
 
 def app(sql: Path = SQL_FOLDER) -> App:
-    """Return every command: one for each suite, then the others."""
+    """Return the application with all commands: one for each suite, then the others."""
     top = App(
         name=PROGRAM,
         help="Measure the recall of agent memory exactly as PROTOCOL.md says.",
@@ -97,7 +98,7 @@ def _version(sql: Path) -> str:
 
 
 def _filled(tokens: Sequence[str]) -> list[str]:
-    """Return the tokens, with the usual number behind an option without a value."""
+    """Return the tokens, with the usual number inserted after an option that has no value."""
     found: list[str] = []
     for token, following in zip_longest(tokens, tokens[1:], fillvalue=""):
         found += [token, USUAL_NUMBERS[token]] if _bare(token, following) else [token]
@@ -113,5 +114,5 @@ def _carry_out(tokens: Sequence[str], sql: Path) -> int:
     if tokens and tokens[0] in HELP:
         top.help_epilogue = EXAMPLES
         for name in COMMANDS:
-            top[name]  # what each command does is said where it is written
+            top[name]  # loads the command, so that its help is shown
     return dispatch(top, tokens, "a suite or a command")

@@ -1,4 +1,4 @@
-"""Packs the sample, which lies outside this folder in a checkout and inside it in an sdist."""
+"""A build hook that packs the sample: outside this folder in a checkout, inside it in an sdist."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ OUTSIDE, INSIDE = "../benchmarks/sample/sample.json", "protocol/datasets/sample.
 
 class Sample(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Pack the sample; an editable installation reads that of the checkout."""
+        """Add the sample to the wheel; an editable installation reads the checkout's sample."""
         if version != "editable" and not Path(self.root, INSIDE).exists():
             build_data["force_include"][OUTSIDE] = INSIDE

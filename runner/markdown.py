@@ -1,6 +1,6 @@
-"""Markdown, the one form of every table for people, adapted to a terminal when printed on it.
+"""Markdown tables, the form of every table for people, and their layout on a terminal.
 
-The columns of a table are aligned in the text itself, so that it reads well in a file, a pipe and a log.
+The columns of a table are aligned in the text itself, so that a file, a pipe and a log are readable.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ TABLE = re.compile(r"^\|.*\|\n\|[-:|]+\|(\n\|.*\|)*$", re.MULTILINE)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str = "") -> str:
-    """Return a table; `align` holds `l` or `r` for each column (default: the first to the left, numbers after
-    it).
+    """Return a Markdown table of these headers and rows.
 
-    Empty rows give a table of headers only.
+    `align` holds `l` or `r` for each column; empty: the first column left, the others right. Empty `rows`
+    give a table of headers only.
     """
     align = align or LEFT + RIGHT * (len(headers) - 1)
     cells = [[_cell(text) for text in row] for row in (headers, *rows)]
@@ -47,7 +47,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], align: str) -> str:
 
 
 def print_markdown(text: str) -> None:
-    """Print a Markdown text: as it is into a file or a pipe, laid out by rich on a terminal."""
+    """Print a Markdown text: unchanged into a file or a pipe, laid out by rich on a terminal."""
     out = SafeConsole()
     if not out.is_terminal:
         say(text.rstrip("\n"))
@@ -57,8 +57,9 @@ def print_markdown(text: str) -> None:
 
 
 def _laid_out(block: str) -> RenderableType:
-    """Return a table as rich's own, so that no figure is cut where the terminal is narrow; the rest as
-    Markdown.
+    """Return a block for rich: a table as a grid, so that a narrow terminal cuts no figure.
+
+    Other text as Markdown.
     """
     from rich.markdown import Markdown  # not needed unless there is a terminal
 
@@ -74,7 +75,7 @@ def _laid_out(block: str) -> RenderableType:
 
 
 def align_tables(text: str) -> str:
-    """Markdown with the columns of each table in it under one another, as `table` writes them."""
+    """Return Markdown with the columns of each of its tables aligned, as `table` writes them."""
     return TABLE.sub(lambda found: _aligned(found[0].splitlines()), text)
 
 

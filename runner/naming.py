@@ -1,6 +1,6 @@
-"""Names of systems as they are asked for: `NAME@VERSION:setting=value,setting=value+wrapper`.
+"""The syntax of system names: `NAME@VERSION:setting=value,setting=value+wrapper`.
 
-Every part but the name may be left out. Whether there is such a system, setting or wrapper, systems/ says.
+Every part but the name is optional. systems/ checks whether the system, setting or wrapper exists.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ SHAPE = "NAME@VERSION:setting=value,setting=value+wrapper"
 
 @dataclass(frozen=True, slots=True)
 class SystemName:
-    """A name in its parts; `version` is empty where none was given, `wrappers` are applied from the left."""
+    """The parts of a system name.
+
+    `version` is empty if none was given, `wrappers` are applied from left to right.
+    """
 
     system: str
     version: str = ""
@@ -28,7 +31,7 @@ class SystemName:
 
     @classmethod
     def of(cls, text: str) -> SystemName:
-        """Return the parts of a name; UsageError where it is of another form."""
+        """Return the parts of a name; raise UsageError if its syntax is wrong."""
         found = FORM.fullmatch(text.strip())
         if found is None:
             raise UsageError(f"{text!r} is no name of a system; write it as {SHAPE}")
@@ -49,16 +52,19 @@ class SystemName:
 
     @property
     def bare(self) -> SystemName:
-        """The same without wrappers."""
+        """The same name without wrappers."""
         return replace(self, wrappers=())
 
     def with_settings(self, settings: Mapping[str, str]) -> SystemName:
-        """Return the same with more settings, which go before its own."""
+        """Return the same name with `settings` added; a setting in both has the added value."""
         return replace(self, settings=tuple({**dict(self.settings), **settings}.items()))
 
 
 def parse_settings(parts: Iterable[str], text: str) -> dict[str, str]:
-    """`setting=value` of each part; UsageError names the text in which one is of another form, or twice."""
+    """Return the value of each `setting=value` part by its setting.
+
+    `text` names the source in errors. Raises UsageError for a part of another form or a repeated setting.
+    """
     settings: dict[str, str] = {}
     for part in parts:
         name, sign, value = (piece.strip() for piece in part.partition("="))
@@ -71,7 +77,10 @@ def parse_settings(parts: Iterable[str], text: str) -> dict[str, str]:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """`a,b:x=1,y=2,c` as three names: a part that begins with a setting belongs to the name before it."""
+    """Split a list of system names at its commas.
+
+    A part that begins with a setting belongs to the name before. `a,b:x=1,y=2,c` are three names.
+    """
     found: list[str] = []
     for part in filter(None, map(str.strip, text.split(","))):
         if found and ":" in found[-1] and "=" in part and ":" not in part.partition("=")[0]:

@@ -1,4 +1,4 @@
-"""Kinds of options that several commands take, and how one is described where it is a field of a request."""
+"""Types of options that several commands take."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runner.naming import split_names
 
 
 def _default(value: Any) -> str | None:
-    """Return a default worth reading in the help; that a flag is off is not."""
+    """Return a default as the help shows it; None if it is not worth showing, such as a flag that is off."""
     if value in (None, "", (), [], False):
         return None
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
@@ -25,7 +25,7 @@ SHARED = Parameter(negative=(), negative_iterable=(), show_env_var=False, show_d
 
 
 def split_commas(text: str) -> tuple[str, ...]:
-    """Return `a, b` as two names, without empty names."""
+    """Split a list of names at its commas, without empty names."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
@@ -47,7 +47,7 @@ def _numbers(_: Any, tokens: Sequence[Token]) -> tuple[int, ...]:
 
 
 def parse_limits(texts: Sequence[str]) -> dict[str, float]:
-    """`METRIC=DROP` of each text; UsageError where one is not of that form."""
+    """Return the limit of each `METRIC=DROP` text by its metric; raise UsageError for another form."""
     return dict(map(_limit, texts))
 
 

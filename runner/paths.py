@@ -1,4 +1,4 @@
-"""Where the repository is, and what in it a run may write to."""
+"""The root folder of the repository."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The vocabulary: immutable records that every stage reads and writes, and nothing else.
+"""The shared immutable records that every stage reads and writes.
 
-Times are timezone-aware UTC. Ids are strings. Nothing of the project but the base is imported.
+Times are timezone-aware UTC. Ids are strings. Imports nothing of the project but the base.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Segment:
     """A text that is stored as one lesson: a dialog session, or a turn at turn granularity.
 
     `id` is the corpus's own id (unique within `project`); it is written to artefacts and never indexed.
-    `passages` are additional input for an engine that takes passages (PROTOCOL.md §2.6). `role` is its
-    speaker and `position` its place in the order of its project's conversation, if a lesson is one turn
-    (§2.9): consecutive turns of one session differ by 1, those of two sessions by at least 2.
+    `passages` are additional input for an engine that takes passages (PROTOCOL.md §2.6). If a lesson is one
+    turn, `role` is its speaker and `position` its place in the order of its project's conversation (§2.9):
+    consecutive turns of one session differ by 1, those of two sessions by at least 2.
     """
 
     project: str
@@ -38,23 +38,23 @@ class Segment:
 
     @property
     def external_id(self) -> str:
-        """The key in the database and the tie-breaker: 16 hex digits that say nothing of the id.
+        """The key in the database and the tie-breaker: 16 hex digits that reveal nothing of the id.
 
-        LongMemEval's gold ids begin with `answer_`, so a tie broken by the id itself would leak the label.
+        LongMemEval's gold ids begin with `answer_`, so breaking ties by the id itself would leak the label.
         """
         return opaque(self.id)
 
 
 class StoredSegments(Sequence[Segment], ABC):
-    """Segments that do not lie in memory: each is made whole when it is asked for."""
+    """Segments that are not in memory: each is read when it is accessed."""
 
     @abstractmethod
     def heads(self) -> Iterator[Segment]:
-        """Return every segment without its text and passages, which is quicker to have."""
+        """Yield every segment without its text and passages, which is faster."""
 
 
 def opaque(identifier: str) -> str:
-    """First 16 hex digits of the SHA-256 of an id, as UTF-8."""
+    """Return the first 16 hex digits of the SHA-256 of an id in UTF-8."""
     return sha256(identifier.encode()).hexdigest()[:16]
 
 
@@ -73,7 +73,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An evidence id as the corpus cites it, and the segment it resolves to, or None."""
+    """An evidence id as the corpus cites it, and its segment; None if the id resolves to no segment."""
 
     cited: str
     segment: str | None
@@ -92,18 +92,20 @@ class Question:
 
     @property
     def gold(self) -> tuple[str, ...]:
-        """Ids of the segments that answer the question, sorted, each once."""
+        """The ids of the segments that answer the question, sorted and distinct."""
         return tuple(sorted({e.segment for e in self.evidence if e.segment is not None}))
 
     @property
     def scored(self) -> bool:
-        """Return whether the corpus cites any evidence at all: only such a question has a recall."""
+        """Return whether the corpus cites any evidence; only such a question has a recall."""
         return bool(self.evidence)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """Where a question is searched: its own project (`pooled` False) or the whole corpus (`pooled` True)."""
+    """The lessons that a question searches: its own project (`pooled` False) or the whole corpus (`pooled`
+    True).
+    """
 
     name: str
     pooled: bool = False
@@ -114,22 +116,24 @@ ALL = "all"  # the view of all questions, and the row of all types
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A subset of the questions, as data, so that artefacts can describe it: all but those named here."""
+    """A subset of the questions, as data that artefacts can hold: all questions except the ones named
+    here.
+    """
 
     name: str
     without_types: tuple[str, ...] = ()
     without_key: str = ""  # part of a question's key; empty: no key is left out
 
     def __call__(self, key: str, type: str) -> bool:
-        """Return whether the question of that key and type belongs to the view."""
+        """Return whether the question with this key and type belongs to the view."""
         return type not in self.without_types and not (self.without_key and self.without_key in key)
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A loaded corpus. `sha256` is of the unpacked bytes of `path`, of a folder that of its list.
+    """A loaded corpus. `sha256` is of the unpacked bytes of `path`; for a folder, of the list of its files.
 
-    A gate checks the counts in `shape`. Who needs neither text nor passages of the segments asks for `heads`.
+    A gate checks the counts in `shape`. Use `heads` if neither text nor passages of the segments are needed.
     """
 
     suite: str
@@ -142,9 +146,9 @@ class Corpus:
     edges: tuple[Edge, ...] = ()
     clustered: bool = False  # questions of one project are one cluster in every interval
     shape: Mapping[str, int] = field(default_factory=dict)
-    labels: tuple[str, ...] = ()  # patterns of what would give an answer away, besides ids: no text holds one
+    labels: tuple[str, ...] = ()  # patterns that would give an answer away, besides ids; no text may match
     files: Mapping[str, str] = field(default_factory=dict)  # of a folder: SHA-256 of each file, by its name
-    title: str = ""  # its own name, where it is another than its suite's
+    title: str = ""  # its own name, if it differs from its suite's
 
     @property
     def heads(self) -> Iterable[Segment]:
@@ -161,11 +165,11 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class RerankerIdentity:
-    """The inputs of a new order besides question and candidates; part of the cache key and the artefacts.
+    """Everything besides question and candidates that decides a new order; part of cache key and artefacts.
 
-    `depth` candidates of a system are reordered, of each text the first `characters` are read (0: all).
+    `depth` candidates of a system are reordered, and the first `characters` of each text are read (0: all).
     `revision` is a hub commit, a sha256 of the model's files, or says that it is unknown; `prompt_sha256` is
-    of the words that a language model is asked with.
+    of the prompt of a language model.
     """
 
     name: str
@@ -180,10 +184,10 @@ class RerankerIdentity:
 
 @dataclass(frozen=True, slots=True)
 class RewriterIdentity:
-    """The inputs of rewritten words besides the question; part of the cache key and the artefacts.
+    """Everything besides the question that decides its rewritten words; part of cache key and artefacts.
 
-    `revision` is of the rule that is followed, or says that a service's weights are unknown; `prompt_sha256`
-    is of the words that a language model is asked with.
+    `revision` is that of the rule, or says that a service's weights are unknown; `prompt_sha256` is of the
+    prompt of a language model.
     """
 
     name: str
@@ -197,8 +201,8 @@ class RewriterIdentity:
 class CorpusVectors:
     """Unit-length rows at native width, aligned with `Corpus.segments` and `Corpus.questions`.
 
-    `passages` has one row for each distinct text; `places` gives the row of one by the key of its text in the
-    store of vectors, so that the texts need not lie in memory.
+    `passages` has one row for each distinct text; `places` maps the store's key of a text to its row, so that
+    the texts need not be in memory.
     """
 
     identity: EmbedderIdentity
@@ -206,7 +210,7 @@ class CorpusVectors:
     questions: Matrix
     cached: int  # texts found in the cache
     embedded: int  # texts embedded now
-    passages: Matrix | None = None  # None: not embedded, for the engine takes none
+    passages: Matrix | None = None  # None: not embedded, because the engine takes none
     places: Mapping[bytes, int] = field(default_factory=dict)
 
 
@@ -221,7 +225,10 @@ class RankedSegment:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The answer of one arm to one question in one scope, best first. `seconds` stays out of the raw file."""
+    """The answer of one arm to one question in one scope, best first.
+
+    The raw file does not hold `seconds`.
+    """
 
     question: str
     type: str
@@ -266,7 +273,7 @@ class Difference:
 
 
 class Status(StrEnum):
-    """The finding of one gate."""
+    """The result of one gate."""
 
     PASSED = "passed"
     DEVIATION = "deviation"  # intact, but a labelled departure from the protocol
@@ -277,7 +284,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The expectation of a gate, its finding and the place of it, and the remedy."""
+    """The result of one gate: its expectation, its finding with its place, and the remedy."""
 
     gate: str
     status: Status
@@ -288,7 +295,7 @@ class GateResult:
 
 
 class Verdict(StrEnum):
-    """The word that a result carries."""
+    """The verdict on a run."""
 
     VERIFIED = "verified"
     DEVIATION = "deviation"

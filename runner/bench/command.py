@@ -1,4 +1,4 @@
-"""`python -m runner SUITE`: a run, or only its gates with --dry-run."""
+"""`python -m runner SUITE`: make a run, or check only its gates with --dry-run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def suite_command(suite: str, sql: Path = SQL_FOLDER) -> Callable[..., int]:
 
 
 def _dry(request: Request, quiet: bool, sql: Path) -> int:
-    """Print what each gate says; 1 where one fails."""
+    """Print the result of each gate; return 1 if a gate fails, else 0."""
     from pgmnemo.progress import Progress
     from pgmnemo.terminal import say
     from runner.bench.pipeline import dry_run
@@ -57,10 +57,10 @@ def _dry(request: Request, quiet: bool, sql: Path) -> int:
 
 
 def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
-    """Print what each run ended in; 1 where repeated runs lie too far apart.
+    """Make the runs and print the summary of each; return 1 if two runs differ by more than a band, else 0.
 
-    Once all is printed, raises SystemFault where a system that was asked for has no ranking, and
-    EmptyAnswersError where every answer of one was empty.
+    After the summaries, raises SystemFault if a requested system has no ranking, and EmptyAnswersError if
+    every answer of a system was empty.
     """
     from pgmnemo.progress import Progress
     from pgmnemo.terminal import say

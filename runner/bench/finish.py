@@ -1,4 +1,4 @@
-"""How a run ends: with artefacts and an entry in HISTORY.md, or with BLOCKED.md."""
+"""The end of a run: artefacts and an entry in HISTORY.md, or BLOCKED.md."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from runner.runs.timings import (
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A finished run: its folder, its record, and the figures, from which its report is made."""
+    """A finished run: its folder, its record, and the metrics from which its report is made."""
 
     folder: Path
     run: Run
@@ -44,7 +44,10 @@ class RunResult:
 
 
 def raise_if_blocked(state: RunState, folder: RunFolder | None = None) -> None:
-    """If a gate failed, write BLOCKED.md into `folder`, or into one made for it, and raise GateError."""
+    """Raise GateError if a gate failed, after writing BLOCKED.md into `folder`.
+
+    None for `folder` makes a new folder.
+    """
     failed = [f"{gate.gate}: {gate.found}" for gate in state.run.gates if gate.status is Status.FAILED]
     if not failed:
         return
@@ -62,9 +65,9 @@ def raise_if_blocked(state: RunState, folder: RunFolder | None = None) -> None:
 def write_artefacts(
     state: RunState, folder: RunFolder, metrics: Json, rows: Sequence[Retrieval]
 ) -> RunResult:
-    """Write record, figures and report, and give the folder its name; `rows` are those of the raw file.
+    """Write the record, the metrics and the reports, and give the folder its final name.
 
-    OutputError when that fails.
+    `rows` are the rows of the raw file. Raises OutputError if a file cannot be written.
     """
     timings = list(read_lines(folder.path / TIMINGS, Timing))
     if state.reranker is not None:
@@ -90,9 +93,10 @@ def write_artefacts(
 
 
 def append_history(state: RunState, outcome: RunResult) -> RunResult:
-    """Append the entry of a kept run, with its manifest's hash, to HISTORY.md; return its final outcome.
+    """Append the entry of a kept run, with the hash of its manifest, to HISTORY.md.
 
-    A run that is not kept leaves no entry. OutputError when the entry, or the move to the kept runs, fails.
+    Returns the outcome, with the new folder if the run was moved to the kept runs. A run that is not kept
+    gets no entry. Raises OutputError if the entry cannot be written or the folder cannot be moved.
     """
     if is_local(outcome.folder):
         if not state.request.keep:

@@ -1,4 +1,4 @@
-"""The arms of a run: the system under test, its retrievers, the controls, and the other systems."""
+"""Measurement of the arms of a run: the system under test, its retrievers, the controls, the baselines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.query_runner import AnswerValidator, components_of, wrap_errors
 from runner.systems.system import SupportsRetrievers, System
 
-WORDS_ALONE = "bm25"  # the retriever of one component: its score says all of it
+WORDS_ALONE = "bm25"  # a retriever with one component: its score is that component
 
 
 def measure_under_test(
@@ -36,10 +36,11 @@ def measure_under_test(
     timings: RecordFile[Timing] | None,
     reranks: Reranking | None = None,
 ) -> None:
-    """Load the system under test; it, its retrievers and the controls answer; then it is timed.
+    """Load the system under test, record the answers of it, its retrievers and the controls, and time the
+    system.
 
-    With a reranker it answers once more, reordered. `timings` None: nothing is timed, as where a finished run
-    is recalled again.
+    With `reranks` the system answers every question a second time, with reranked candidates. `timings`
+    None measures no times, as when a finished run is recalled again.
     """
     request, edition, name = state.request, state.run.edition, state.request.system
     with state.watch.stage("ingest"), wrap_errors(name):
@@ -67,7 +68,7 @@ def measure_under_test(
 
 
 def count_answers(state: RunState, system: System) -> int:
-    """Return the number of answers that a run asks for, including the timed answers."""
+    """Return the number of answers that a run needs, including the timed answers."""
     every, timed = len(state.asked), len(spread(state.asked, state.run.edition.retrieval.timed))
     scopes = len(state.run.scopes)
     aside = len(state.baselines) * len(state.run.scopes_beside)
@@ -78,7 +79,9 @@ def count_answers(state: RunState, system: System) -> int:
 
 
 def _retrievers(state: RunState, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
-    """Return the edition's arms that are retrievers of the system under test: settings, and words."""
+    """Return the edition's arms that are retrievers of the system under test: settings and description by
+    name.
+    """
     retrievers = system.retrievers if isinstance(system, SupportsRetrievers) else {}
     lacking = {"vector"} if state.vectors is None else set()
     return {
@@ -89,15 +92,16 @@ def _retrievers(state: RunState, system: System) -> dict[str, tuple[Mapping[str,
 
 
 def _controls(state: RunState) -> list[str]:
-    """Return those of the edition's arms that need no system."""
+    """Return the names of the edition's arms that are controls."""
     return controls_among(state.run.edition.arms, vectors=state.vectors is not None)
 
 
 def _ranked_systems(
     state: RunState, system: System, validator: AnswerValidator, workload: Workload
 ) -> Iterator[tuple[RankedSystem, Arm]]:
-    """Yield the retrievers, then the controls. A retriever of pgmnemo has its parts; one of a strategy is of
-    another system.
+    """Yield the retrievers of the system under test, then the controls, each with its arm.
+
+    A retriever of pgmnemo lists its score components. A retriever of a strategy has none.
     """
     for name, (settings, words) in _retrievers(state, system).items():
         parts = system.components if isinstance(system, Pgmnemo) and name != WORDS_ALONE else ()
@@ -120,7 +124,10 @@ def measure_baselines(
     timings: RecordFile[Timing] | None,
     reranks: Reranking | None = None,
 ) -> None:
-    """Measure the other systems one at a time; a system that fails gets a row with its error."""
+    """Measure the baseline systems one after another.
+
+    If a system fails, its partial rows are removed, and its arm records the error.
+    """
     for name in names:
         try:
             arms = _measure_baseline(state, name, workload, raw, timings, reranks)
@@ -144,7 +151,7 @@ def _measure_baseline(
     timings: RecordFile[Timing] | None,
     reranks: Reranking | None,
 ) -> tuple[Arm, ...]:
-    """Return a system beside, and the same reordered where the run has a reranker."""
+    """Measure one baseline system; return its arm, and its reranked arm if the run has a reranker."""
     pins = state.run.edition.retrieval
     with ExitStack() as stack:
         stack.enter_context(wrap_errors(name))
@@ -165,9 +172,10 @@ def _measure_baseline(
 def with_short_answer_remarks(
     arms: Sequence[Arm], rows: Sequence[Retrieval], depth: int, joined: Collection[str] = ()
 ) -> tuple[Arm, ...]:
-    """Return the arms with a remark on each system that gave fewer answers than there are lessons to find.
+    """Return the arms, with a remark on each system that returned fewer lessons than its scope holds.
 
-    A scope of `joined` is skipped: copies of one lesson are one hit there, so the answers cannot be counted.
+    Fewer than `depth` lessons count only if the scope has more. Scopes in `joined` are skipped: there,
+    copies of one lesson are one hit, so the hits cannot be counted.
     """
     whole = [row for row in rows if row.scope not in joined]
     asked = Counter(row.arm for row in whole)
@@ -182,7 +190,7 @@ def with_short_answer_remarks(
 
 
 def systems_without_answers(arms: Sequence[Arm], rows: Sequence[Retrieval]) -> list[str]:
-    """Return the systems that found nothing for any question."""
+    """Return the names of the systems, except failures, that returned no lesson for any question."""
     found = {row.arm for row in rows if row.ranking}
     return [arm.name for arm in arms if arm.role == "system" and not arm.failed and arm.name not in found]
 

@@ -1,4 +1,4 @@
-"""The options of a run as the command line takes them; what they mean together, request.py checks."""
+"""The options of a run, as the command line takes them. request.py checks their combinations."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The straight line: load, open, gate, reword, embed, ingest, recall, ask others, score, gate, write.
+"""The pipeline of a run: load, open, gate, rewrite, embed, ingest, recall, baselines, score, gate, write.
 
-Stages do not know one another; this file names them in order.
+Stages do not import each other; this file calls them in order.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ WRITTEN = (
     "metrics.json",
     "report.md",
     "manifest.json",
-)  # by `write_artefacts`, after the last gate
+)  # `write_artefacts` writes them after the last gate
 
 
 def run(
@@ -70,10 +70,10 @@ def run(
     progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
 ) -> RunResult:
-    """Make the run that is asked for, with the extension's files in `sql`, and write its artefacts.
+    """Make the run that `request` describes, and write its artefacts. `sql` holds the extension's files.
 
-    Raises GateError when a gate fails, after BLOCKED.md is written; UsageError, CorpusError, DatabaseError,
-    EmbedderError, SystemFault or OutputError when the run cannot be made at all.
+    Raises GateError when a gate fails, after BLOCKED.md is written; UsageError, CorpusError,
+    DatabaseError, EmbedderError, SystemFault or OutputError when the run cannot be made at all.
     """
     work = _begin(request, environ, progress, sql)
     with ExitStack() as stack:
@@ -120,11 +120,11 @@ def dry_run(
     progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
 ) -> tuple[GateResult, ...]:
-    """Return every gate that can be checked before the run, against the real data and database; leaves no
-    trace.
+    """Check every gate that can be checked before a run, with the real corpus and database.
 
-    It also says whether what a run needs is there: systems, the model, room on the disk; and how long a run
-    takes, as far as that can be known. Raises what `run` would raise where it could not be made.
+    Leave nothing behind. Also prints which systems, model files or disk space are missing, and how long a run
+    takes as far as that can be known. Returns the results of the gates. Raises what `run` would raise if the
+    run could not be made.
     """
     work = _begin(request, environ, progress, sql)
     with open_system(str(request.tested), work.system_context(rehearsal=True)) as system:
@@ -146,7 +146,7 @@ def dry_run(
 
 
 def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql: Path) -> RunState:
-    """Return what can be known without a database: the corpus, the embedder's identity, the code's commit."""
+    """Return the state of a run before a database is opened: corpus, embedder identity, commit."""
     watch, started = Stopwatch(), datetime.now(UTC)
     hash_seed = _hash_seed(request, environ)
     for version in request.versions:
@@ -172,7 +172,7 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
 
 
 def _load_reranker(state: RunState) -> None:
-    """Load the model, or ask its service once; say which figures its depth cannot change."""
+    """Load the reranker's model, or call its service once; warn of cutoffs that it cannot change."""
     if state.reranker is None:
         return
     with state.watch.stage("load"):
@@ -183,7 +183,10 @@ def _load_reranker(state: RunState) -> None:
 
 
 def _hash_seed(request: Request, environ: Mapping[str, str]) -> str:
-    """PYTHONHASHSEED as the protocol demands it, or UsageError."""
+    """Return the PYTHONHASHSEED that the protocol demands.
+
+    Raises UsageError if Python runs with another seed.
+    """
     seed = str(request.edition.seed)
     if environ.get("PYTHONHASHSEED") != seed or os.environ.get("PYTHONHASHSEED") != seed:
         raise UsageError(
@@ -194,7 +197,7 @@ def _hash_seed(request: Request, environ: Mapping[str, str]) -> str:
 
 
 def _check(state: RunState, system: System) -> None:
-    """Judge the gates before the run, with what the system under test says of itself."""
+    """Check the gates before the run, with the facts that the system under test reports."""
     with state.watch.stage("check"), wrap_errors(state.request.system):
         state.update(arms=(describe_system(state.request.system, state.request, state.sql, system),))
         if isinstance(system, Pgmnemo):
@@ -210,7 +213,8 @@ def _check(state: RunState, system: System) -> None:
 def _folder(state: RunState) -> Iterator[RunFolder]:
     """Yield the partial folder of this run, or of the run to resume.
 
-    It stays when the run is interrupted or has retrieved something; the error then notes how to go on.
+    If the run is interrupted or fails after a first retrieval, the folder is kept, and the error gets a
+    note on how to resume.
     """
     resume = state.request.resume
     with RunFolder.resume(resume) if resume else RunFolder.start(state.base, state.name) as folder:
@@ -247,7 +251,10 @@ def _embed(state: RunState) -> None:
 
 @contextmanager
 def _another_named(request: Request) -> Iterator[None]:
-    """Where the suite's own embedder cannot be had, the error notes which one works here."""
+    """Add a note to a ModelError that names an embedder which works on this machine.
+
+    The note is added only if the request names no embedder.
+    """
     try:
         yield
     except ModelError as error:
@@ -257,9 +264,7 @@ def _another_named(request: Request) -> Iterator[None]:
 
 
 def _check_again(state: RunState, counts: Mapping[tuple[str, str], int], folder: RunFolder) -> None:
-    """Check the gates after the run, with the retrieved counts and the files that the folder has or will
-    have.
-    """
+    """Check the gates after the run, with the counts of the raw rows and the files of the finished folder."""
     standing = {path.name: True for path in folder.path.iterdir()}
     facts = state.facts(dict(counts), {**standing, **dict.fromkeys(WRITTEN, True)})
     state.record_gates(check_after(state.run.gates, facts))

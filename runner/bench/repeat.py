@@ -1,4 +1,4 @@
-"""The same run again, its headline held against the run-to-run bands (§6)."""
+"""Repeated runs: the headline metrics of equal runs, compared with the run-to-run bands (§6)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from runner.runs.results import Results
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A headline metric of the system under test in one scope, over all runs.
+    """The values of one headline metric of the system under test in one scope, over all runs.
 
-    `band` is the largest allowed difference of two runs, as a fraction; None if the protocol sets no band.
+    `band` is the largest allowed difference of two runs, as a fraction; None if the protocol sets no
+    band.
     """
 
     scope: str
@@ -48,7 +49,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """All runs in order, and how far apart they are. `identical`: their raw rankings are the same bytes."""
+    """All runs in order, and the spread of each headline metric.
+
+    `identical` is whether the raw rankings of all runs have the same bytes.
+    """
 
     outcomes: tuple[RunResult, ...]
     spreads: tuple[Spread, ...]
@@ -68,7 +72,10 @@ def repeat(
     progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
 ) -> Repeated:
-    """Make the run `times` times, each with artefacts of its own. Raises as `run`, and UsageError."""
+    """Make the run `times` times, each with its own artefacts.
+
+    Raises what `run` raises, and UsageError if `times` is below 1 or a resumed run is to be repeated.
+    """
     if times < 1 or (times > 1 and request.resume):
         raise UsageError(f"--repeat takes a positive number of runs, and no --resume beside it, not {times}")
     outcomes = tuple(run(request, environ=environ, progress=progress, sql=sql) for _ in range(times))
@@ -78,7 +85,7 @@ def repeat(
 
 
 def spreads(outcomes: Sequence[RunResult], bands: Mapping[str, float]) -> Iterator[Spread]:
-    """Yield a spread for each scope and headline metric that the runs have figures of."""
+    """Yield the spread of each headline metric in each scope in which the runs have values."""
     first = outcomes[0].run
     for scope in (scope.name for scope in first.scopes):
         for metric in first.headline:
@@ -95,7 +102,7 @@ def _values(outcome: RunResult, wanted: tuple[str, ...]) -> list[float]:
 
 
 def summary_lines(repeated: Repeated) -> Iterator[str]:
-    """For people: one line a metric, and whether the rankings are the same."""
+    """Yield one line for each spread, then a line that says whether the raw rankings are identical."""
     yield from map(str, repeated.spreads)
     same = "the same bytes" if repeated.identical else "not the same bytes"
     yield f"{len(repeated.outcomes)} runs: raw rankings are {same}"

@@ -1,4 +1,4 @@
-"""The options of a run, checked before anything is opened."""
+"""The request for a run: its options, checked before a database or a model is opened."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ LONGEST = 86_400  # seconds of --time-limit
 
 @dataclass(frozen=True, kw_only=True)
 class Request(RunOptions):
-    """A run's request, with the names of the command line.
+    """The request for a run; its field names are those of the command line.
 
-    `embedder` None is the suite's canonical embedder, "none" a keyword-only run; `k` empty is the protocol's
-    cutoffs; `types` empty is all. UsageError for an unknown suite, embedder, system or edition.
+    `embedder` None means the suite's canonical embedder, "none" a keyword-only run; an empty `k` means
+    the protocol's cutoffs; empty `types` mean all types. Raises UsageError for an unknown suite,
+    embedder, system or edition.
     """
 
     suite: str = field(kw_only=False)
@@ -120,22 +121,22 @@ class Request(RunOptions):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Every system of the run, the one under test first."""
+        """The names of all systems of the run, the system under test first."""
         return (self.system, *self.systems)
 
     @cached_property
     def tested(self) -> SystemName:
-        """The system under test with its settings, those of --set among them."""
+        """The system under test with its settings, including those of --set."""
         return SystemName.of(self.system).with_settings(self.settings)
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return the settings of --set; UsageError for another form."""
+        """Return the settings of --set; raise UsageError if a value is not NAME=VALUE."""
         return parse_settings(self.set, " ".join(f"--set {one}" for one in self.set))
 
     @property
     def ours(self) -> bool:
-        """Return whether pgmnemo is under test; what wraps it is another system."""
+        """Return whether pgmnemo without wrappers is under test."""
         return self.tested.system == OURS and not self.tested.wrappers
 
     @property
@@ -145,7 +146,7 @@ class Request(RunOptions):
 
     @property
     def number(self) -> str:
-        """The version of pgmnemo, such as 0.2.1: the one behind the system's @, or that of --version."""
+        """The version of pgmnemo, such as 0.2.1: from the system's name after @, or from --version."""
         return (self.tested.version if self.ours else "") or version_number(self.version)
 
     @property
@@ -155,9 +156,7 @@ class Request(RunOptions):
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """Return the versions of pgmnemo that the run works with, measured directly or under
-        another system.
-        """
+        """Return every version of pgmnemo in the run, measured directly or as the base of another system."""
         searching = (base_of(str(name)) for name in (self.tested, *self.systems))
         return tuple(
             name.version or version_number(self.version) for name in searching if name.system == OURS
@@ -165,14 +164,17 @@ class Request(RunOptions):
 
     @property
     def takes_passages(self) -> bool:
-        """Return whether anything of the run is given passages with vectors."""
+        """Return whether a system of the run takes passages with vectors."""
         ours = any(self.edition.engine(version).passages for version in self.versions)
         beside = any(spec_of(name).passages and spec_of(name).vectors for name in self.systems)
         return ours or beside or PASSAGES in self.tested.wrappers
 
     @property
     def embedder_name(self) -> str:
-        """The embedder asked for, or the suite's canonical one; "none" where nothing takes vectors."""
+        """The requested embedder, or the suite's canonical embedder.
+
+        "none" if no system of the run takes vectors.
+        """
         if self.embedder is not None:
             return self.embedder
         if self.mode == "keyword" or not any(spec_of(name).vectors for name in self.named):
@@ -182,7 +184,7 @@ class Request(RunOptions):
 
     @property
     def other_embedder(self) -> str:
-        """Return an embedder that works on this machine as it is: the packaged model's, else "none"."""
+        """Return the packaged embedder if it works on this machine without other packages, else "none"."""
         try:
             EMBEDDERS[PACKAGED](EmbedderOptions()).to_download()
         except ModelError:
@@ -191,12 +193,12 @@ class Request(RunOptions):
 
     @property
     def recall_mode(self) -> str:
-        """The mode asked for; keyword for a run without vectors, else hybrid."""
+        """The requested mode; by default keyword for a run without vectors, else hybrid."""
         return self.mode or ("keyword" if self.embedder_name == NO_EMBEDDER else "hybrid")
 
     @cached_property
     def choice(self) -> RunConfig:
-        """Return the run's choices as they are recorded."""
+        """Return the configuration of the run as its record keeps it."""
         same = {one.name: getattr(self, one.name) for one in fields(RunConfig) if hasattr(self, one.name)}
         resolved = {
             "max_tokens": self.embedder_options.max_tokens,
@@ -210,7 +212,7 @@ class Request(RunOptions):
         return RunConfig(**{**same, **resolved})
 
     def _whole(self, name: str) -> SystemName:
-        """Return a name with its defaults filled in, so that two names with one meaning are equal."""
+        """Return a system name with its defaults filled in, so that two spellings of one system are equal."""
         parts = SystemName.of(name)
         version = parts.version or (version_number(self.version) if spec_of(name).versions else "")
         return replace(parts, version=version, settings=tuple(sorted(parts.settings)))
@@ -237,11 +239,11 @@ def _check_types(suite: str, types: Sequence[str], known: Sequence[str]) -> None
 
 
 def selected(config: RunConfig, corpus: Corpus, edition: Edition) -> tuple[IndexedQuestion, ...]:
-    """Return the questions to ask, with their positions: with gold, of the types and the split, up to the
-    limit.
+    """Return the questions to ask, with their positions in the corpus.
 
-    None where nothing that is cited is there, which the gate `coverage` says. UsageError where no question of
-    the types cites anything, or the file has none of the split.
+    They have gold, are of the configured types and split, and are at most `limit`. The result is empty if
+    the corpus holds none of the cited lessons; the gate `coverage` reports that case. Raises UsageError
+    if no question of the types cites a lesson, or if the file has no question of the split.
     """
     if SUITES[config.suite].own:
         _check_types(corpus.path, config.types, list(dict.fromkeys(one.type for one in corpus.questions)))

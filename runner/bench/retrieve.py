@@ -1,5 +1,4 @@
-"""The recall stage: every arm answers every question in every scope, straight into the raw file; then the
-systems are timed."""
+"""The recall stage: write the answers of each arm in each scope to the raw file, then time the systems."""
 
 from __future__ import annotations
 
@@ -23,8 +22,9 @@ from runner.systems.system import WORKERS, Query, System
 class RankedSystem:
     """An arm to measure: a loaded system and its settings.
 
-    `kept`: the parts of its ranks that the raw file keeps besides the ids. At most `jobs` questions are asked
-    at once. `noted` is called with each question that was answered, before its line is written.
+    `kept` says which parts of each rank the raw file keeps besides the id. `limit` is the time limit in
+    seconds of one question, and `jobs` the number of questions asked at once. `on_answer` is called with
+    each answered question before its row is written.
     """
 
     name: str
@@ -38,8 +38,9 @@ class RankedSystem:
 
 
 class RetrievalSink(Protocol):
-    """A receiver of answers: a raw file, or a comparison that asks again. `done` has the keys already
-    received.
+    """A receiver of answers: a raw file, or the comparison of a rerun.
+
+    `done` holds the keys already received.
     """
 
     done: set[Key]
@@ -57,10 +58,10 @@ def retrieve(
     depth: int,
     progress: Progress = QUIET,
 ) -> None:
-    """Append to the rows what they lack of one arm in some scopes, in the order scope, question.
+    """Write the missing rows of one arm in some scopes, in the order scope, question.
 
-    A run that goes on after an interruption ends with the bytes of one that was not interrupted: the lines of
-    a torn file are a beginning of that order.
+    A resumed run writes the same bytes as an uninterrupted run, because the rows of the interrupted file
+    are a prefix of this order.
     """
     sizes = workload.corpus.project_sizes()
     for scope in scopes:
@@ -92,9 +93,9 @@ def time_recall(
     progress: Progress = QUIET,
     most: int | None = None,
 ) -> None:
-    """Time a system at the edition's k, with the edition's number of questions per scope, spread evenly.
+    """Time a system at the edition's k, with the edition's number of questions in each scope, evenly spread.
 
-    `most`: the number of questions to use instead.
+    `most` replaces that number of questions.
     """
     sample = spread(spread(workload.asked, pins.timed), most or pins.timed)
     for scope in scopes:

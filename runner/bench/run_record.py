@@ -1,4 +1,4 @@
-"""The record of a run, which run.json holds, from what is asked for and what is found on the way."""
+"""The record of a run, which run.json holds, made from the request and from the facts of the run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def new_run_record(
     hash_seed: str | None,
     started: datetime,
 ) -> Run:
-    """Return the record of a run before a system is opened; gates, arms and the rest are filled in later."""
+    """Return the record of a run before a system is opened.
+
+    Gates, arms and other results are filled in later.
+    """
     edition, suite = request.edition, request.suite_parts
     return Run(
         name="",
@@ -63,14 +66,14 @@ def _corpus(request: Request, corpus: Corpus) -> CorpusPins:
         questions=len(corpus.questions),
         clustered=corpus.clustered,
         shape=corpus.shape,
-        citable=pins.citable if pins else True,  # the verdict unverified forbids it then
+        citable=pins.citable if pins else True,  # the verdict `unverified` then forbids citation
         files=corpus.files,
     )
 
 
 def passage_counts(corpus: Corpus) -> PassageCounts:
-    """Return all passages of the lessons, and how many distinct texts of them are embedded."""
-    count, distinct = 0, set[bytes]()  # digests, for the texts need not lie in memory
+    """Return the number of passages of the lessons, and the number of distinct texts to embed among them."""
+    count, distinct = 0, set[bytes]()  # digests, to keep the texts out of memory
     for segment in corpus.segments:
         count += len(segment.passages)
         texts = (passage.embedded.encode(errors="surrogatepass") for passage in segment.passages)
@@ -86,7 +89,7 @@ def describe_system(
     name: str, request: Request, sql: Path, system: System | None = None,
     loaded: Mapping[str, float] | None = None, *, words: str = "", failed: str = "",
 ) -> Arm:  # fmt: skip
-    """Return a system of the run as its row: its kind and version, and its facts as far as it was opened."""
+    """Return the arm of a system: its kind and version, and its facts if the system was opened."""
     kind, own = spec_of(name), SystemName.of(name)
     facts, said = (dict(system.facts()), system.description()) if system else ({}, "")
     version = str(facts.pop("version", own.version or (request.number if kind.versions else "")))
@@ -110,12 +113,15 @@ def describe_system(
 
 
 def _plain_number(value: float) -> int:
-    """Return a figure of a system as a plain number; ValueError where it is no number."""
+    """Return a number as a Python int, rounded; raise ValueError or TypeError if it is not a number."""
     return int(round(value))  # noqa: RUF046  rounding a number of numpy gives another
 
 
 def tuned_on(suite: str, said: str, version: str, sql: Path) -> str:
-    """On what of this suite a system's defaults were chosen; `version` is one of pgmnemo's."""
+    """Return which part of this suite the defaults of a system were chosen on.
+
+    `version` is a version of pgmnemo; empty for another system, for which `said` is returned.
+    """
     release = release_of(sql, version) if version else None
     if release is None:
         return said or NOT_KNOWN
@@ -123,7 +129,7 @@ def tuned_on(suite: str, said: str, version: str, sql: Path) -> str:
 
 
 def resources(watch: Stopwatch, vectors: CorpusVectors | None) -> Resources:
-    """Return what the run cost so far."""
+    """Return the seconds, memory and vector counts of the run so far."""
     return Resources(
         **{f"{stage}_seconds": round(watch[stage], 2) for stage in STAGES},
         wall_seconds=round(watch.wall, 2),
@@ -146,7 +152,7 @@ REASONS = frozenset({
 
 
 def component_states(names: Iterable[str], mode: str, corpus: Corpus) -> dict[str, str]:
-    """Return the state of each engine component: `active`, or `inactive: ` and the reason."""
+    """Return the state of each score component: `active`, or `inactive: ` and the reason."""
     no_vector = NO_VECTOR if mode == "keyword" else ""
     no_words = NO_WORDS if mode == "vector" else ""
     no_passage = "" if any(s.passages for s in corpus.segments) else NO_PASSAGES
@@ -174,7 +180,7 @@ def _companions(corpus: Corpus) -> bool:
 
 
 def _no_neighbours(corpus: Corpus) -> str:
-    """Return why no segment has one at the next position of its project; empty where any has."""
+    """Return why no segment has a neighbour at the next position of its project; empty if any segment has."""
     places = {(s.project, s.position) for s in corpus.heads if s.position is not None}
     if not places:
         return NO_POSITIONS

@@ -1,4 +1,4 @@
-"""A run as far as it has come, what each stage took, and what the last such run took."""
+"""The state of a run in progress, the time of each stage, and the duration of the last equal run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ from runner.systems.wrappers import PASSAGES
 
 @dataclass(slots=True)
 class RunState:
-    """`run` is the record that becomes run.json; `base` is the folder that holds the results folders."""
+    """The state of a run in progress.
+
+    `run` is the record that becomes run.json; `base` is the folder that holds the results folders.
+    """
 
     request: Request
     run: Run
@@ -45,15 +48,15 @@ class RunState:
     progress: Progress
     watch: Stopwatch
     rewriter: Rewriter | None = None  # None: questions are asked unchanged
-    reranker: Reranker | None = None  # None: every answer in its system's own order
-    fingerprint: str | None = None  # of the requested release; None: it is not released
+    reranker: Reranker | None = None  # None: answers keep the order of their system
+    fingerprint: str | None = None  # of the requested release; None: the version is not released
     recognised: bool | None = None  # whether the installed extension is of this family, patched or not
-    changed: str | None = None  # the fault of the checkout's scripts that installed it
+    changed: str | None = None  # the fault of the checkout's install scripts, if any
     vectors: CorpusVectors | None = None
     embedded: bool = False  # whether its systems use their own embedded databases, even if a server is given
 
     def update(self, **facts: Any) -> None:
-        """Fill in what is known now."""
+        """Set fields of the record."""
         self.run = replace(self.run, **facts)
 
     def record_gates(self, gates: tuple[GateResult, ...]) -> None:
@@ -62,9 +65,10 @@ class RunState:
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        """The arms of the systems beside the one under test.
+        """The names of the baseline arms.
 
-        One that can hold passages has two, where any lesson has more than one.
+        A system that can hold passages has a second arm, with passages, if any lesson has more than one
+        passage.
         """
         parts = any(len(segment.passages) > 1 for segment in self.corpus.segments)
         return tuple(
@@ -79,23 +83,23 @@ class RunState:
 
     @property
     def name(self) -> str:
-        """The results folder's name, before a number is added to one that is taken."""
+        """The name of the results folder, before a number is appended to avoid an existing name."""
         return folder_name(self.run)
 
     @property
     def history(self) -> Path:
-        """The repository's HISTORY.md for results inside the repository, else one beside the results."""
+        """The repository's HISTORY.md for results inside the repository, else the HISTORY.md in `base`."""
         return (ROOT if self.base.is_relative_to(ROOT / "benchmarks") else self.base) / "HISTORY.md"
 
     @property
     def label(self) -> str:
-        """Return the label of the lessons that the rows in a database belong to."""
+        """Return the label that marks the database rows of these lessons."""
         return lessons_label(
             self.corpus.sha256, self.corpus.granularity, self.run.choice.written, self.run.embedder
         )
 
     def system_context(self, rehearsal: bool = False) -> SystemContext:
-        """Return where and how the systems of the run work."""
+        """Return the context in which the systems of the run are opened."""
         request, run = self.request, self.run
         demanded = {name: str(value) for name, value in run.edition.settings.items()}
         mode = {"mode": run.choice.mode} if run.choice.mode else {}
@@ -116,7 +120,10 @@ class RunState:
         )
 
     def plan(self) -> Json:
-        """Return all that decides the raw bytes: a run may be completed only under the same plan."""
+        """Return everything that decides the bytes of the raw file.
+
+        A run can be resumed only under an equal plan.
+        """
         choice = {name: getattr(self.run.choice, name) for name in self.run.choice.__dataclass_fields__}
         return {
             "protocol": self.run.protocol.version,
@@ -133,7 +140,10 @@ class RunState:
         retrievals: Mapping[tuple[str, str], int] | None = None,
         artefacts: Mapping[str, bool] | None = None,
     ) -> RunFacts:
-        """Return what the gates look at; after the run with the counts of raw lines and with the files."""
+        """Return the facts that the gates check.
+
+        After the run with the counts of raw rows and with the files.
+        """
         return RunFacts(
             run=self.run,
             corpus=self.corpus,
@@ -149,7 +159,7 @@ class RunState:
 
 
 class Stopwatch:
-    """Adds up what each stage takes; a stage that never ran took 0 seconds."""
+    """A clock that adds up the seconds of each stage; a stage that never ran took 0 seconds."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -177,9 +187,7 @@ ALIKE = ("suite", "corpus", "granularity", "text", "embedder", "mode", "question
 
 
 def former_duration(bases: Iterable[Path], run: Run) -> str:
-    """Return what the last run of the same work by the same systems took, in one sentence; empty without
-    one.
-    """
+    """Return a sentence on the duration of the last run of the same work and systems; empty if none."""
     alike = [
         one
         for base in bases
@@ -197,7 +205,7 @@ def former_duration(bases: Iterable[Path], run: Run) -> str:
 
 
 def _runs(base: Path) -> Iterator[Run]:
-    """Yield the finished runs in a folder of results, without the damaged runs."""
+    """Yield the finished runs in a folder of results; damaged runs are skipped."""
     for place in base.glob(f"*/{RUN}"):
         try:
             run = Results(place.parent).run

@@ -1,4 +1,4 @@
-"""Rewriting of questions before recall, and reranking of candidates after recall.
+"""Question rewriting before recall, and candidate reranking after recall.
 
 A reranked arm is the same system with a reranker; both arms are recorded with their costs.
 """
@@ -27,7 +27,7 @@ from runner.stages.rewriters import Rewriter, Rewritten
 from runner.systems.query_runner import AnswerValidator
 from runner.systems.system import Query
 
-LIMIT = 3600.0  # seconds of a question: services have a limit of their own, and tries
+LIMIT = 3600.0  # seconds for one question: a service has its own time limit and retries
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,14 @@ class Reranking:
         raw: RetrievalSink,
         timings: RecordFile[Timing] | None,
     ) -> Arm:
-        """Return the arm of a system that has just answered, reordered: every question, then some timed."""
+        """Measure the reranked arm of a system: retrieve every question, then time some; return the arm.
+
+        `base` is the system and `arm` its record.
+        """
         name, scopes, pins = base.name + SUFFIX, state.run.scopes_beside, state.run.edition.retrieval
         most = state.request.rerank_options.rerank_failures
         failed = ((one.question, one.scope) for one in self.writer.held if one.arm == name and one.failed)
-        before = len(set(failed))  # in the run that goes on
+        before = len(set(failed))  # failures that the resumed run already has
         judge, lessons = AnswerValidator(name, workload.lessons, 0), workload.lessons
         failures = Failures(f"the reranker {self.reranker.identity.name}", "--rerank-failures", most, before)
         wrapped = rerank_system(name, base.system, lessons, self.reranker, failures)
@@ -68,7 +71,7 @@ class Reranking:
         return self.row(state, arm)
 
     def row(self, state: RunState, arm: Arm) -> Arm:
-        """Return the row of the reranked arm."""
+        """Return the record of the reranked arm."""
         identity = self.reranker.identity
         return replace(
             arm,
@@ -100,12 +103,15 @@ def open_reranking(state: RunState, folder: Path) -> Iterator[Reranking | None]:
 
 
 def describe_reranker(identity: RerankerIdentity) -> str:
-    """Return a reranker in words: `endpoint (rerank-v3.5)`."""
+    """Return the name and the model of a reranker: `endpoint (rerank-v3.5)`."""
     return f"{identity.name} ({identity.model})" if identity.model else identity.name
 
 
 def unaffected_cutoffs(identity: RerankerIdentity, cutoffs: tuple[int, ...]) -> Iterator[str]:
-    """Yield a sentence on the cutoffs that this rerank cannot move: the first k holds all its candidates."""
+    """Yield a sentence that names the cutoffs which this reranker cannot change.
+
+    A cutoff k cannot change if the first k ranks contain all reranked candidates.
+    """
     stuck = [k for k in cutoffs if k >= identity.depth]
     if stuck:
         which = ", ".join(f"recall at k = {k}" for k in stuck)
@@ -114,16 +120,17 @@ def unaffected_cutoffs(identity: RerankerIdentity, cutoffs: tuple[int, ...]) -> 
 
 @dataclass(frozen=True, slots=True)
 class RewriteFailure:
-    """Why a question could not be rewritten."""
+    """The reason why a question could not be rewritten."""
 
     reason: str
 
 
 def rewrite(state: RunState, folder: Path) -> None:
-    """Replace each question with the rewriter's words, and record them in the run's folder.
+    """Replace the text of each question with the rewriter's text, and record the rewrites in the run's
+    folder.
 
-    A resumed run asks the same words as before; UsageError if the rewriter gives other words now. ModelError
-    if it fails on too many questions.
+    Raises UsageError if a resumed run gets other texts than the interrupted run, and ModelError if the
+    rewriter fails on too many questions.
     """
     if state.rewriter is None:
         return
@@ -143,14 +150,18 @@ def rewrite(state: RunState, folder: Path) -> None:
 
 
 def _failed_before(before: Mapping[str, Rewrite], one: IndexedQuestion) -> bool:
-    """Return whether the resumed run asked the original question because its rewrite failed."""
+    """Return whether the interrupted run asked the original question because its rewrite had failed."""
     return one.question.key in before and bool(before[one.question.key].failed)
 
 
 def _rewrite_texts(
     state: RunState, rewriter: Rewriter, texts: Counter[str]
 ) -> dict[str, Rewritten | RewriteFailure]:
-    """Return what becomes of each text, which so many questions have; ModelError where more fail than may."""
+    """Return the rewrite of each distinct text, or its failure.
+
+    `texts` counts the questions that have each text. Raises ModelError if more questions fail than
+    allowed.
+    """
 
     def one(text: str) -> Rewritten | RewriteFailure:
         try:
@@ -182,7 +193,7 @@ def _count(failures: Failures, reason: str, times: int) -> None:
 def _lines(
     asked: Iterable[IndexedQuestion], made: Mapping[str, Rewritten | RewriteFailure]
 ) -> Iterator[Rewrite]:
-    """Yield a line for each question; of two in the same words the second had them from the cache."""
+    """Yield the record of each question's rewrite; a repeated text counts as cached."""
     seen: set[str] = set()
     for one in asked:
         key, own = one.question.key, one.question.text
@@ -207,7 +218,7 @@ def _check_same_words(lines: Sequence[Rewrite], before: Mapping[str, Rewrite]) -
 def with_rewritten_words(
     corpus: Corpus, asked: Sequence[IndexedQuestion], words: Mapping[str, str]
 ) -> tuple[Corpus, tuple[IndexedQuestion, ...]]:
-    """Corpus and questions with those words in the place of a text, where there are any."""
+    """Return corpus and asked questions, with each text replaced by its rewrite in `words`, if any."""
     mine = {one.position for one in asked}
     questions = tuple(
         replace(one, text=words.get(one.text, one.text)) if position in mine else one

@@ -1,4 +1,4 @@
-"""A corpus as systems see it: lessons and questions under neutral numbers, and the way back."""
+"""A corpus as systems see it: lessons and questions under neutral numbers, and the mapping back."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def lessons_label(sha256: str, level: str, written: Sequence[str], identity: Emb
 
 
 class CorpusLessons(Lessons):
-    """Every segment as a lesson. Numbers follow the order of ties: external id, then project.
+    """Every segment of a corpus as a lesson. Numbers follow the order of ties: external id, then project.
 
-    A project's neutral name is a uuid that its own name and the label of the lessons decide.
+    The neutral name of a project is a UUID, derived from its own name and the label of the lessons.
     """
 
     def __init__(self, corpus: Corpus, vectors: CorpusVectors | None, label: str = "") -> None:
@@ -111,12 +111,12 @@ class Workload:
 
     @property
     def joined(self) -> tuple[str, ...]:
-        """The scopes over which one id may stand in several projects."""
+        """The pooled scopes, if an id can occur in several projects; else empty."""
         several = len(set(self.lessons.ids)) < len(self.lessons.ids)
         return tuple(scope.name for scope in self.corpus.scopes if scope.pooled and several)
 
     def queries(self, asked: Sequence[IndexedQuestion], scope: SearchScope) -> list[Query]:
-        """Return the questions as systems see them in a scope."""
+        """Return the questions in the form in which systems get them for a scope."""
         return [self._query(one, scope) for one in asked]
 
     def _query(self, one: IndexedQuestion, scope: SearchScope) -> Query:
@@ -130,14 +130,15 @@ class Workload:
         )
 
     def drawn_by(self, query: Query) -> str:
-        """Return what decides the random order of a question: its scope and its key."""
+        """Return the seed text of a question's random order: its scope and its key."""
         scope = next(scope for scope in self.corpus.scopes if scope.pooled == (query.project is None))
         return f"{scope.name} {self.corpus.questions[query.number].key}"
 
     def hits(self, matches: Sequence[Match]) -> Iterator[RankedSegment]:
-        """Yield matches under the corpus's own ids.
+        """Yield the matches under the corpus's own ids.
 
-        Over a pool one id may stand in several projects: its copies are one hit, at the place of the first.
+        In a pooled scope an id can occur in several projects: its copies are one hit, at the rank of the
+        first.
         """
         seen: set[str] = set()
         for match in matches:
@@ -150,11 +151,11 @@ T = TypeVar("T")
 
 
 def evenly(asked: Sequence[IndexedQuestion], most: int) -> list[IndexedQuestion]:
-    """Return at most `most` of the questions, in their order.
+    """Return at most `most` of the questions, in their order, spread evenly over types and projects.
 
-    They are taken one at a time: from the type with the fewest taken, then from its project with the fewest
-    taken, then the first; ties go to the first type and project in the order. So a smaller sample is a subset
-    of a larger sample.
+    The next question comes from the type with the fewest chosen questions, and there from the project
+    with the fewest chosen questions; ties go to the first type and project in the order. A smaller sample
+    is therefore a subset of a larger one.
     """
     left = _Left(asked)
     taken = [left.take() for _ in range(min(most, len(asked)))]
@@ -162,12 +163,12 @@ def evenly(asked: Sequence[IndexedQuestion], most: int) -> list[IndexedQuestion]
 
 
 def spread(asked: Sequence[T], most: int) -> Sequence[T]:
-    """At most `most` of the questions, in even steps over all."""
+    """Return at most `most` of the questions, in even steps over all."""
     return asked[:: max(1, len(asked) // most)][:most]
 
 
 class _Left:
-    """The questions that are not taken yet, by type and project."""
+    """The questions that are not chosen yet, by type and project."""
 
     def __init__(self, asked: Sequence[IndexedQuestion]) -> None:
         self._queues: dict[str, dict[str, list[IndexedQuestion]]] = {}
@@ -184,10 +185,10 @@ class _Left:
             heapify(heap)
 
     def take(self) -> IndexedQuestion:
-        """Return the next question."""
+        """Remove and return the next question."""
         type_ = min((name for name in self._types if self._heaps[name]), key=self._types.__getitem__)
         heap = self._heaps[type_]
-        while (entry := heappop(heap))[0] != self._projects[entry[2]]:  # taken of it under another type since
+        while (entry := heappop(heap))[0] != self._projects[entry[2]]:  # the count is stale
             heappush(heap, (self._projects[entry[2]], *entry[1:]))
         _, place, project = entry
         one = self._queues[type_][project].pop()
