@@ -1,4 +1,7 @@
-"""`python -m runner fetch SUITE`: download a registered corpus, resuming; kept only if its hash is right."""
+"""`python -m runner fetch SUITE`: download a registered corpus, with resume.
+
+Keep it only if its hash matches.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,9 @@ RANGE_NOT_SATISFIABLE = 416
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file: its name (in a folder, from there), its source, its hash where one is registered, its size."""
+    """A file to download: its name (may include folders), URL, SHA-256 (None if not registered), and size in
+    bytes.
+    """
 
     file: str
     url: str
@@ -61,11 +66,12 @@ def fetch(
 ) -> Path:  # fmt: skip
     """Return the registered file of `suite`, or its folder of files, in the folder `destination`.
 
-    By default that is where `locate` looks last, and nothing is fetched where what `locate` finds is right. A
-    right file that is there already is left alone, and so is a wrong one, with an error. A partial download
-    stays beside it as `.part` and is continued by the next call; what comes down with a wrong hash is
-    removed. Of a corpus without a registered hash nothing can be checked but its length, which is said.
-    Raises UsageError (no such corpus to fetch), CorpusError (source or hash), OutputError (folder or space).
+    By default that is the last folder that `locate` searches, and nothing is downloaded if `locate` finds
+    the right files. An existing right file is kept; an existing wrong file is kept too and raises an
+    error. A partial download stays as `.part`, and the next call continues it; a download with a wrong
+    hash is removed. For a corpus without a registered hash only the length is checked, and a message says
+    so. Raises UsageError (no such corpus to fetch), CorpusError (source or hash), OutputError (folder or
+    space).
     """
     pins = _pins(suite)
     if destination is None and (found := _at_hand(suite, environ)):
@@ -86,9 +92,7 @@ def fetch(
 
 
 def _at_hand(suite: str, environ: Mapping[str, str]) -> Path | None:
-    """Return where a run would find what is registered, a file or a folder; None where it is not there
-    whole.
-    """
+    """Return the registered file or folder that a run would use; None if missing, incomplete or wrong."""
     pins, registered = current().suites[suite], registered_files(current(), suite)
     if pins.sha256 is None:
         return None
@@ -103,7 +107,7 @@ def _at_hand(suite: str, environ: Mapping[str, str]) -> Path | None:
 
 
 def listed_files(pins: SuitePins, opener: Opener) -> list[str]:
-    """Return names of the JSON files in the folder of a corpus, as its host lists them, page by page.
+    """Return the names of the JSON files in a corpus folder, as its host lists them, page by page.
 
     The Hugging Face hub answers a list of `path` and names the next page in a header; GitHub answers a
     `tree`.
@@ -123,7 +127,7 @@ def listed_files(pins: SuitePins, opener: Opener) -> list[str]:
 
 
 def _paths(answer: bytes, url: str) -> list[str]:
-    """Return the `path` of each file that is listed."""
+    """Return the `path` of each listed file."""
     try:
         document = json.loads(answer)
         entries = document["tree"] if isinstance(document, dict) else document
@@ -169,7 +173,7 @@ def _present(target: Path, wanted: RemoteFile, progress: Progress) -> Path:
 
 
 def _accepted(part: Path, target: Path, wanted: RemoteFile, progress: Progress) -> Path:
-    """Move a complete download to its place, or remove it when its hash is wrong."""
+    """Move a complete download to its target, or remove it when its hash is wrong."""
     try:
         found = CorpusFile(part).sha256()
     except CorpusError as error:
@@ -187,7 +191,7 @@ def _accepted(part: Path, target: Path, wanted: RemoteFile, progress: Progress) 
 
 
 def _download(part: Path, wanted: RemoteFile, progress: Progress, opener: Opener) -> None:
-    """Bring `part` to its full length; CorpusError when the source ends early, and the part stays."""
+    """Download the rest of `part`; raise CorpusError, and keep `part`, when the source ends early."""
     url = wanted.url
     offset = part.stat().st_size if part.exists() else 0
     if wanted.bytes and offset == wanted.bytes:
@@ -210,7 +214,10 @@ def _download(part: Path, wanted: RemoteFile, progress: Progress, opener: Opener
 
 
 def _response(url: str, offset: int, opener: Opener) -> Any:
-    """Return the open response, from `offset` on if the server can; CorpusError has the server's answer."""
+    """Return the open response, from byte `offset` on if the server supports ranges.
+
+    Raises CorpusError with the server's answer.
+    """
     request = Request(url, headers={"Range": f"bytes={offset}-"} if offset else {})
     try:
         return opener(request, timeout=TIMEOUT)
@@ -227,7 +234,7 @@ def _response(url: str, offset: int, opener: Opener) -> Any:
 
 
 def _start(response: Any, offset: int) -> int:
-    """Return the byte at which the body begins: `offset` if the server heeded the range, else 0."""
+    """Return the byte at which the body begins: `offset` if the server honoured the range, else 0."""
     given = re.match(r"bytes (\d+)-", response.headers.get("Content-Range") or "")
     return offset if response.status == 206 and given and int(given[1]) == offset else 0
 
@@ -239,7 +246,7 @@ def _demand_space(part: Path, needed: int) -> None:
 
 
 def _write(response: Any, part: Path, start: int, total: int | None, progress: Progress) -> int:
-    """Append the body to the first `start` bytes of `part`; returns the bytes written."""
+    """Write the body into `part` from byte `start` on; return the number of bytes written."""
     written = 0
     pieces = -(-(total - start) // PIECE) if total else None
     with part.open("r+b" if start else "wb") as file:
@@ -253,7 +260,10 @@ def _write(response: Any, part: Path, start: int, total: int | None, progress: P
 
 
 def _pieces(response: Any) -> Iterator[bytes]:
-    """Yield the body in pieces; a broken connection ends it, and the length shows what is missing."""
+    """Yield the body in pieces of 1 MiB.
+
+    A broken connection ends the iteration, and the caller checks the length.
+    """
     while True:
         try:
             piece = response.read(PIECE)

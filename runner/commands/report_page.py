@@ -53,12 +53,12 @@ def render_report(
     despite: Collection[str] = (),
     output: Path | str | None = None,
 ) -> Path:
-    """Render report.html of the run in `folder`; the file that was written.
+    """Render report.html of the run in `folder` again; return the path of the written file.
 
-    `baseline` is the folder of a run to compare with, `despite` as of `compare`. `corpus` is the corpus file
-    or its folder: the page then holds its text. A page with either is no artefact, and `output` must name a
-    file outside any results folder, and with text outside any git checkout.
-    Raises UsageError for wrong use, UnusableRunError for a blocked run, OutputError for unreadable artefacts.
+    `baseline` is the folder of a run to compare with, `despite` as of `compare`. `corpus` is the corpus
+    file or its folder: the page then holds its text. A page with a baseline or a corpus is no artefact:
+    `output` must name a file outside any results folder, and with text outside any git checkout. Raises
+    UsageError for wrong use, UnusableRunError for a blocked run, OutputError for unreadable artefacts.
     """
     place = _place(Path(folder), output, beside=baseline is not None, text=corpus is not None)
     results = RunContext(Path(folder), None if corpus is None else Path(corpus))
@@ -82,7 +82,7 @@ def render_report(
 
 
 def _place(folder: Path, output: Path | str | None, *, beside: bool, text: bool) -> Path:
-    """Return the path of the page. Only a page made entirely from artefacts may be among them."""
+    """Return the path of the page. Only a page made entirely from artefacts may be in a results folder."""
     if output is None:
         if beside or text:
             what = "text of the corpus" if text else "another run"

@@ -1,6 +1,6 @@
-"""A run's citation in two forms: the release-note paragraph of protocol §8 and a BibTeX entry.
+"""A run's citation in two forms: the release-note paragraph of protocol §8, and a BibTeX entry.
 
-Each is from the artefacts of a run that was held against itself.
+Both are made from the artefacts of a run whose quick checks hold.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class Citation:
 
 
 def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
-    """Return the citation of the run in `folder`, with the value of the run in `previous` when given.
+    """Return the citation of the run in `folder`; with `previous`, also the value of that earlier run.
 
-    Deviations that HISTORY.md added later are also labels of the citation. Raises UnusableRunError when
-    either run is blocked, unverified, withdrawn or otherwise not citable, when a quick check of `verify`
-    finds a fault and when the headline does not follow from the raw rankings; UsageError when one citation
-    may not name both.
+    Deviations that HISTORY.md added later are also labels of the citation. Raises UnusableRunError when a
+    run is blocked, unverified, withdrawn or otherwise not citable, when a quick check of `verify` finds a
+    fault, and when the headline does not follow from the raw rankings. Raises UsageError when the two
+    runs are not comparable.
     """
     after = check_citable(read_cited(folder))
     before = None if previous is None else _comparable(check_citable(read_cited(previous)), after)
@@ -70,8 +70,9 @@ def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
 
 
 def paragraph(after: ComparedRun, before: ComparedRun | None = None) -> str:
-    """Return only the paragraph, of metrics.json as it is; raises as `cite` does except for the
-    raw rankings.
+    """Return only the paragraph, from metrics.json as it is.
+
+    Raises what `cite` raises, except for faults of the raw rankings.
     """
     return _text(check_citable(after), None if before is None else _comparable(check_citable(before), after))
 
@@ -88,9 +89,9 @@ def _text(after: ComparedRun, before: ComparedRun | None) -> str:
 
 
 def _beside(results: ComparedRun) -> list[str]:
-    """Return a line with the best other arm of the run and a random order; empty if there are neither.
+    """Return a line with the best other arm of the run and the random order; empty if the run has neither.
 
-    The system under test behind a reranker is not another arm.
+    The reranked arm of the system under test is not another arm.
     """
     run, scope = results.as_reported, results.run.scopes[0].name
     rows = {arm.name: (arm, row) for arm in run.arms if (row := results.figures.row(arm.name, scope, CITED))}
@@ -103,7 +104,7 @@ def _beside(results: ComparedRun) -> list[str]:
 
 
 def _notes(results: ComparedRun) -> list[str]:
-    """Return where the folder is not, or not yet, what the citation says it is."""
+    """Return a note if the folder is not at the path that the citation names."""
     if results.folder.resolve().as_posix().endswith(results.run.path.rstrip("/")):
         return []
     return [
@@ -113,8 +114,9 @@ def _notes(results: ComparedRun) -> list[str]:
 
 
 def _comparable(before: ComparedRun, after: ComparedRun) -> ComparedRun:
-    """Return the earlier run; UsageError with the first thing that keeps both out of one citation (protocol
-    §8).
+    """Return the earlier run.
+
+    Raises UsageError with the first difference that makes the runs incomparable (§8).
     """
     if (found := _apart(before, after)) is not None:
         raise UsageError(
@@ -144,10 +146,10 @@ def _unversioned(run: Run) -> str:
 
 
 def read_cited(folder: Path | str) -> ComparedRun:
-    """Return the run in `folder`, both documents as its manifest has them; raises like `read_results`.
+    """Return the run in `folder`, with run.json and metrics.json checked against its manifest.
 
-    UnusableRunError for a run that HISTORY.md says was withdrawn: neither a citation nor a document may use
-    it.
+    Raises what `read_results` raises, and UnusableRunError for a run that HISTORY.md says was withdrawn:
+    neither a citation nor a document may use it.
     """
     results = read_results(folder, ComparedRun)
     _ = results.edition  # an unknown edition is an error before any look-up
@@ -157,7 +159,7 @@ def read_cited(folder: Path | str) -> ComparedRun:
 
 
 def check_citable(results: ComparedRun) -> ComparedRun:
-    """`results` themselves; UnusableRunError with the usual sentence when nothing of the run may be cited."""
+    """Return `results`; raise UnusableRunError with the reason if the run may not be cited."""
     reason = refusal(results.figures, results.run)
     if reason is None:
         check_kept(results)
@@ -170,7 +172,7 @@ def check_citable(results: ComparedRun) -> ComparedRun:
 
 
 def check_kept(results: ComparedRun) -> None:
-    """Raise UnusableRunError for a run in local/, which is on this machine only."""
+    """Raise UnusableRunError for a run in local/, which exists only on this machine."""
     if is_local(results.folder):
         raise UnusableRunError(
             f"{results.folder} is not kept, so nobody could look it up: keep it with `python -m runner "
@@ -179,7 +181,7 @@ def check_kept(results: ComparedRun) -> None:
 
 
 def check_findings(cited: ComparedRun, *names: str) -> None:
-    """UnusableRunError with the first fault that these checks of `verify` find, in its words."""
+    """Raise UnusableRunError with the first fault that the named checks of `verify` find."""
     context = RunContext(cited.folder)
     for answer in (CHECKS[name](context) for name in names):
         if answer.found is CheckStatus.WRONG:
@@ -187,7 +189,9 @@ def check_findings(cited: ComparedRun, *names: str) -> None:
 
 
 def check_sound(cited: ComparedRun) -> None:
-    """UnusableRunError with the first fault of a run, and for a headline that follows from no ranking."""
+    """Raise UnusableRunError if a quick check finds a fault, or the headline does not follow from the
+    rankings.
+    """
     check_findings(cited, *QUICK)
     try:
         anew = _headline_anew(cited)
@@ -199,7 +203,7 @@ def check_sound(cited: ComparedRun) -> None:
 
 
 def _headline_anew(cited: ComparedRun) -> list[Json]:
-    """Return the rows of the system under test in the first scope, computed from its own rankings there."""
+    """Return the rows of the system under test in the first scope, computed again from its raw rankings."""
     run = cited.run
     marks = (compact({"arm": run.system})[1:-1], compact({"scope": run.scopes[0].name})[1:-1])
     lines = [line for line in cited.text(RAW).splitlines() if all(mark in line for mark in marks)]
@@ -229,9 +233,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 
 def bibtex(results: ComparedRun, text: str) -> str:
-    """Return an `@misc` entry with the whole citation as its note, so that the label cannot be
-    left behind.
-    """
+    """Return an `@misc` entry whose note is the whole citation, so that its labels cannot get lost."""
     run = results.run
     key = re.sub(r"[^A-Za-z0-9]+", "-", f"pgmnemo-{run.choice.suite}-{run.name}").strip("-")
     year, month = f"{run.started:%Y}", MONTHS[run.started.month - 1]

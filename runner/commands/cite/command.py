@@ -1,4 +1,4 @@
-"""`python -m runner cite DIR`: the citation of a run; `cite --check FILE…`: figures that carry a mark."""
+"""`python -m runner cite DIR`: the citation of a run; `cite --check FILE…`: marked figures in documents."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ def _run(folder: Path, previous: Path | None, bibtex: bool) -> int:
 
 
 def _documents(files: tuple[Path, ...], filled: bool, root: Path | None) -> int:
-    """Return a line for each thing to mend on standard output, figures of others and counts on standard
-    error.
+    """Check or fill the marked figures; return 1 if a fault remains, else 0.
+
+    Prints faults to standard output, and figures of other authors and counts to standard error.
     """
     if not files:
         raise UsageError("cite takes one Markdown file or more behind --check or --write")

@@ -1,6 +1,6 @@
-"""A Markdown document as `cite` reads it: its marks, and the figures near a recall word that have none.
+"""A Markdown document as `cite` reads it: its marks, and unmarked figures near a recall word.
 
-A mark is `<!-- cite: WORDS -->what the program wrote<!-- /cite -->`. In code it is text.
+A mark is `<!-- cite: WORDS -->text that the program wrote<!-- /cite -->`. Inside code it is plain text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNSEEN = re.compile(
 )
 BLOCKS = ("paragraph_open", "heading_open", "html_block", "tr_open")
 LISTS = ("bullet_list_open", "ordered_list_open")
-TEXTS = ("", "text")  # languages of a block of code that is read: what is no program
+TEXTS = ("", "text")  # languages of code blocks that are read as prose
 
 RECALL = re.compile(
     r"""recall(?!\ benchmark|ed\b) | \bMRR | nDCG | hit\ rate | \bgold\b | \bmiss(?:es|ed)?\b
@@ -56,7 +56,7 @@ class CiteMark:
 
 
 class Document:
-    """The text of one file, its line endings as they are."""
+    """The text of one file, with its original line endings."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -67,11 +67,11 @@ class Document:
         self._read_marks()
 
     def body(self, mark: CiteMark) -> str:
-        """Return the body of a mark, its lines ended by `\n`."""
+        """Return the body of a mark, with `\n` as the line ending."""
         return NEWLINE.sub("\n", self.text[mark.start : mark.end])
 
     def filled(self, bodies: Iterable[str]) -> str:
-        """Return the text with these bodies in the marks, in order; an equal body is not touched."""
+        """Return the text with `bodies` in the marks, in order; a mark with an equal body is unchanged."""
         newline = found[0] if (found := NEWLINE.search(self.text)) else "\n"
         parts, place = [], 0
         for mark, body in zip(self.marks, bodies, strict=True):
@@ -81,10 +81,10 @@ class Document:
         return "".join([*parts, self.text[place:]])
 
     def unmarked(self) -> Iterator[tuple[int, str]]:
-        """(line, figures) of each line in which figures without a mark stand near a word of recall.
+        """Yield (line, figures) of each line that has figures without a mark near a recall word.
 
-        Near is the same paragraph; for an item the whole list, for a row the head of its table, for both the
-        paragraph in front.
+        Near means in the same paragraph; for a list item the whole list, for a table row the table's
+        head, and for both also the paragraph before.
         """
         seen = _blank(self._prose, [(mark.start, mark.end) for mark in self.marks])
         seen = _blank(seen, [found.span() for found in UNSEEN.finditer(seen)])
@@ -152,7 +152,7 @@ class Document:
         return self._starts[first], min(self._starts[last], len(self.text))
 
     def line(self, place: int) -> int:
-        """Return the line of a place in the text."""
+        """Return the line number of a position in the text."""
         return bisect_right(self._starts, place)
 
 
@@ -165,7 +165,7 @@ def _is_text(token: Token) -> bool:
 
 
 def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """`text` with spaces in these places; lines stay where they are."""
+    """Return `text` with the spans replaced by spaces; line breaks stay."""
     parts, place = [], 0
     for start, end in sorted(spans):
         parts += [text[place:start], re.sub(r"[^\r\n]", " ", text[max(start, place) : end])]

@@ -1,6 +1,7 @@
-"""The content that the program writes into a mark, by the mark's first word; a figure has no first word.
+"""The content that the program writes into a mark. The mark's first word chooses its kind.
 
-Every figure comes from metrics.json and run.json; only a difference of two runs needs their raw rankings.
+A figure has none. Every figure comes from metrics.json and run.json; only a difference of two runs needs
+their raw rankings.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ from runner.report.formats import (
 class MarkContent:
     """The content of a mark.
 
-    `of` are the runs that these figures are from, `named` the runs that the text names to a reader; `drawn`
-    is a picture that goes with it, as its file and its content.
+    `of` are the runs that the figures come from, `named` the runs that the text names to a reader.
+    `drawn` is the file and the content of a plot that belongs to the mark; None without a plot.
     """
 
     text: str
@@ -47,7 +48,10 @@ class MarkContent:
 
 @dataclass(frozen=True, slots=True)
 class MarkKind:
-    """A kind of mark. `write` gets the shelf, the document's folder and the words behind the kind's own."""
+    """A kind of mark. `write` gets the run cache, the document's folder and the words after the kind's name.
+
+    `least` and `most` bound the number of these words; None for `most` means no upper bound.
+    """
 
     form: str
     least: int
@@ -56,20 +60,18 @@ class MarkKind:
 
 
 def mark_content(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Return what belongs into the mark with these words; a PgmnemoError with one sentence where nothing
-    does.
-    """
+    """Return the content of the mark with these words; raise a PgmnemoError if the mark has a fault."""
     kind = KINDS.get(words[0] if words else "", PLAIN)
     rest = words if kind is PLAIN else words[1:]
     if not kind.least <= len(rest) <= (kind.most or len(rest)):
         others = ", ".join([*KINDS, FROM])
         raise UsageError(f"a mark is <!-- cite: {kind.form} -->; others begin with {others}")
     answer = kind.write(shelf, beside, rest)
-    return replace(answer, text=escape_markdown(answer.text))  # no run writes a mark of its own
+    return replace(answer, text=escape_markdown(answer.text))  # text from a run cannot form a mark
 
 
 def _figure(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """`95.5 % [93.8, 96.7] (deviation)`; for `n` the number of questions."""
+    """Return a figure, such as `95.5 % [93.8, 96.7] (deviation)`; for `n` the number of questions."""
     cited, arm, scope, metric, part = shelf.run(words[0], beside), *words[1:4], " ".join(words[4:])
     if metric == COUNTED:
         return MarkContent(count(int(row_of(cited, arm, scope, metric, part)["n"])))
@@ -85,7 +87,7 @@ def _text(cited: ComparedRun, arm: str, scope: str, metric: str, part: str = "")
 
 
 def _against(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """`+4.0 [+1.4, +6.6] (deviation)`: what an arm is ahead of another of its run."""
+    """Return the lead of an arm over another arm of its run, such as `+4.0 [+1.4, +6.6] (deviation)`."""
     cited, arm, other, scope, metric = shelf.run(words[0], beside), *words[1:5]
     part = " ".join(words[5:])
     view = part or cited.figures.view
@@ -105,7 +107,9 @@ def _against(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent
 
 
 def _diff(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """`+0.5 [-0.2, +0.9] (equivalent, deviation)`: the second run against the first, by question."""
+    """Return the second run minus the first, paired by question: `+0.5 [-0.2, +0.9] (equivalent,
+    deviation)`.
+    """
     runs = [shelf.run(one, beside) for one in words[:2]]
     (arm, scope, metric), part = words[2:5], " ".join(words[5:])
     for cited in runs:
@@ -127,7 +131,7 @@ def _compared(before: Path, after: Path) -> Comparison:
 
 
 def _table(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Figures of some arms in the first scope of some runs, the metrics as columns."""
+    """Return a table of some arms in the first scope of some runs, with the metrics as columns."""
     arms, metrics = (listed.split(",") for listed in words[:2])
     runs = tuple(shelf.run(one, beside) for one in words[2:])
     rows = []
@@ -143,7 +147,7 @@ def _table(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
 
 
 def _count(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """`272`: how much of something the run's corpus has."""
+    """Return a count of the run's corpus, such as `272`."""
     cited = shelf.run(words[0], beside)
     corpus, name = cited.run.corpus, " ".join(words[1:])
     found = {**corpus.shape, "lessons": corpus.segments, "questions": corpus.questions}
@@ -152,10 +156,10 @@ def _count(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
 
 
 def _source(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Return the source of figures: each run's folder, its protocol, its verdict with every departure.
+    """Return the source of figures: the folder, protocol, verdict and deviations of each run.
 
-    For a run that may not be cited only the names of the departures are given; its report and HISTORY.md have
-    the whole text.
+    For an unverified run only the names of the deviations are given; its report and HISTORY.md have the
+    whole text.
     """
     runs = tuple(shelf.run(word, beside) for word in words)
     parts = []
@@ -170,13 +174,13 @@ def _source(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
 
 
 def _paragraph(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Return the paragraph of protocol §8, with the previous run's value where one is named."""
+    """Return the paragraph of protocol §8, with the previous run's value if a second run is named."""
     runs = tuple(shelf.run(word, beside) for word in words)
     return MarkContent(f"\n\n{paragraph(*runs)}\n\n", runs, runs)
 
 
 def _systems(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Return the table of systems over several runs, of all of them or of those named, and the plot."""
+    """Return the table of systems over several runs and its plot, for all systems or only the named ones."""
     place, *rest = words
     only = rest.pop(0).split(",") if "," in rest[0] else ()
     if not rest:
@@ -187,21 +191,19 @@ def _systems(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent
 
 
 def _view(view: str, part: str) -> list[str]:
-    """Return which questions, where it is not all of them and the mark does not say so itself."""
+    """Return the name of the view, unless it is all questions or the mark already names it."""
     return [] if view in (ALL, part) else [questions_of(view)]
 
 
 def _label(runs: Sequence[ComparedRun], *arms: str, first: Sequence[str] = ()) -> str:
-    """Return what a reader must know of a figure, in brackets: a verdict other than verified, and
-    in-sample.
-    """
+    """Return the labels of a figure in brackets: verdicts other than verified, and `in-sample`."""
     verdicts = [str(one.as_reported.verdict) for one in runs if one.as_reported.verdict != "verified"]
     tuned = ["in-sample" for one in runs if any(tuned_on_it(one.run, arm) for arm in arms)]
     words = dict.fromkeys([*first, *verdicts, *tuned])
     return f" ({', '.join(words)})" if words else ""
 
 
-FROM = "from"  # of others: the rest of its words is the source, and its body not ours to write
+FROM = "from"  # a figure of another author: the other words are its source, and its body is never written
 PLAIN = MarkKind("RUN ARM SCOPE METRIC [TYPE or VIEW]", 4, _figure)
 KINDS = {
     "against": MarkKind("against RUN ARM BASELINE SCOPE METRIC [VIEW]", 5, _against),

@@ -1,6 +1,6 @@
-"""Marked figures of documents: filled in, or held against the artefacts.
+"""Marked figures of documents: filled in, or checked against the artefacts.
 
-docs/howto/compare.md says which marks there are.
+docs/howto/compare.md lists the kinds of marks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from runner.runs.storage import DOCUMENT, read_regular
 
 @dataclass(frozen=True, slots=True, order=True)
 class DocumentFinding:
-    """A fault to mend, or a figure of another author, in one sentence."""
+    """A fault in a document, or a figure of another author, as one sentence with its file and line."""
 
     file: str
     line: int
@@ -37,7 +37,10 @@ class DocumentFinding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings in some documents; `marks` figures were written by the program, `borrowed` by others."""
+    """The findings in some documents.
+
+    `marks` counts the figures that the program wrote; `borrowed` lists the figures of other authors.
+    """
 
     findings: tuple[DocumentFinding, ...]
     borrowed: tuple[DocumentFinding, ...]
@@ -46,7 +49,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Return whether there is nothing to mend."""
+        """Return whether there are no faults."""
         return not self.findings
 
 
@@ -60,14 +63,14 @@ class Page:
         self.answers = [(mark, self._answer(mark)) for mark in self.document.marks]
 
     def _answer(self, mark: CiteMark) -> MarkContent | None:
-        """None where the mark is of others, or has a fault."""
+        """Return the content of a mark; None if the mark is of another author or has a fault."""
         try:
             if mark.words[:1] != (FROM,):
                 return mark_content(self.shelf, self.file.parent, mark.words)
             if not mark.words[1:]:
                 raise UsageError("the mark names no source: <!-- cite: from SOURCE -->")
         except OlderEdition as error:
-            if str(error) not in self.shelf.older:  # a run is named once
+            if str(error) not in self.shelf.older:  # report each run once
                 self.shelf.older.add(str(error))
                 self.faults.append(self.finding(mark.line, str(error)))
         except PgmnemoError as error:
@@ -80,12 +83,12 @@ class Page:
 
     @property
     def borrowed(self) -> list[DocumentFinding]:
-        """The figures of others, each with its source."""
+        """The figures of other authors, each with its source."""
         marks = (mark for mark in self.document.marks if mark.words[:1] == (FROM,))
         return [self.finding(mark.line, " ".join(mark.words)) for mark in marks]
 
     def differences(self) -> Iterator[DocumentFinding]:
-        """Yield each mark that differs from the artefacts, and each plot that is not theirs."""
+        """Yield a finding for each mark and each plot that differs from the artefacts."""
         for mark, answer in self.answers:
             if answer and (body := self.document.body(mark)) != answer.text:
                 at, told = _difference(body, answer.text)
@@ -96,7 +99,7 @@ class Page:
                 )
 
     def unsourced(self) -> Iterator[DocumentFinding]:
-        """Figures of a run that no mark of the document names for its readers."""
+        """Yield a finding for each run that gives a figure but that no mark names to readers."""
         named = {cited.folder for _, answer in self.answers if answer for cited in answer.named}
         for mark, answer in self.answers:
             for cited in answer.of if answer else ():
@@ -107,14 +110,14 @@ class Page:
                     )
 
     def unmarked(self) -> Iterator[DocumentFinding]:
-        """Figures near a recall word that no program wrote."""
+        """Yield a finding for each line with unmarked figures near a recall word."""
         for line, figures in self.document.unmarked():
             yield self.finding(
                 line, f"{figures}: unmarked, near a word of recall; let `cite --write` write it"
             )
 
     def contents(self) -> Iterator[tuple[Path, str]]:
-        """Yield files to write: the document, where that changes it, and the plots of its marks."""
+        """Yield the files to write: the document if its text changes, and the plots that change."""
         bodies = [answer.text if answer else self.document.body(mark) for mark, answer in self.answers]
         if (text := self.document.filled(bodies)) != self.document.text:
             yield self.file, text
@@ -137,7 +140,7 @@ def check(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[st
 
 
 def write(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[str] | None = None) -> Report:
-    """Fill in every mark of `files`; where one has a fault nothing is written, and the report says so."""
+    """Fill in every mark of `files`; if a mark has a fault, write nothing and report the fault."""
     pages = _pages(files, root)
     report = _report(pages, lambda page: page.faults)
     if report.passed:
@@ -163,7 +166,9 @@ def _report(pages: list[Page], found: Callable[[Page], Iterable[DocumentFinding]
 
 
 def _difference(body: str, text: str) -> tuple[int, str]:
-    """Return the line of the first difference, from 0, and a sentence with the found and the wanted line."""
+    """Return the offset of the first line that differs, from 0, and a sentence with the found and wanted
+    line.
+    """
     pairs = enumerate(zip_longest(body.split("\n"), text.split("\n"), fillvalue=""))
     at, (stands, belongs) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
     here = f"`{stands}` stands here" if stands else "nothing stands here"
@@ -192,7 +197,7 @@ def _read(path: Path) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write the file whole or not at all, with its existing permissions."""
+    """Write the file atomically, with its existing permissions."""
     path = path.resolve()
     draft = path.with_name(f".{path.name}.draft")
     with os_errors(f"{path} cannot be written ({{why}}); it is as it was"):

@@ -1,4 +1,4 @@
-"""The runs that marks name, each read once."""
+"""A cache of the runs that marks name; each run is read once."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from runner.errors import UnusableRunError
 from runner.report.formats import Figures, Row
 from runner.runs.results import is_run
 
-COUNTED = "n"  # in place of a metric: how many questions
+COUNTED = "n"  # the name for the number of questions, in place of a metric
 
 
 class RunCache:
-    """Runs by their folder, or by a name below benchmarks/*/results of `root`."""
+    """Runs by their folder, or by their name below benchmarks/*/results of `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._read: dict[Path, ComparedRun] = {}
-        self.older: set[str] = set()  # what was said of runs of older editions
+        self.older: set[str] = set()  # errors already reported on runs of older editions
 
     @cached_property
     def _named(self) -> dict[str, list[Path]]:
-        """Every kept run by its own name, and by the name behind that of its suite."""
+        """The folders of every kept run, by `name` and by `suite/name`."""
         found = defaultdict(list)
         for place in sorted(self.root.glob("benchmarks/*/results/*")):
             for name in (place.name, f"{place.parents[1].name}/{place.name}"):
@@ -35,9 +35,10 @@ class RunCache:
         return found
 
     def run(self, name: str, beside: Path) -> ComparedRun:
-        """Return the run that `name` is of, or leads to from the root or from the folder `beside`.
+        """Return the run with this name, or the run at this path from the root or from the folder `beside`.
 
-        Raises UsageError where it is of none or of several, UnusableRunError for a run that nothing may cite.
+        Raises UsageError if no run or several runs match, and UnusableRunError for a run that may not be
+        cited.
         """
         places = [place for place in (self.root / name, beside / name) if is_run(place)]
         places = places[:1] or self._named.get(name.strip("/"), [])
@@ -62,8 +63,9 @@ def _checked(place: Path) -> ComparedRun:
 
 
 def row_of(cited: ComparedRun, arm: str, scope: str, metric: str, part: str = "") -> Row:
-    """Return one result, of all questions or of a `part`: a view or a type. UsageError lists the
-    known names.
+    """Return one row of the metrics, over all questions or over `part`, a view or a type.
+
+    Raises UsageError with the known names.
     """
     figures = cited.figures
     check_known("arm", arm, figures.arms, cited)
@@ -80,7 +82,7 @@ def row_of(cited: ComparedRun, arm: str, scope: str, metric: str, part: str = ""
 
 
 def view_and_type(figures: Figures, part: str, cited: ComparedRun) -> tuple[str, str]:
-    """Return the view and the type that `part` names: one of both, the other being all."""
+    """Return the view and the type that `part` names: `part` is one of them, and the other means all."""
     if not part or part in figures.views:
         return part, "all"
     check_known("type or view", part, (*figures.types, *figures.views), cited)

@@ -1,7 +1,7 @@
-"""Systems over several runs as one table and one plot: a column and a panel a corpus.
+"""Systems over several runs as one table and one plot, with a column and a panel for each corpus.
 
-Of runs on one corpus at one granularity, over the same questions, the first that measured a system gives its
-figures.
+Among runs on one corpus at one granularity, over the same questions, the first run that measured a system
+gives its figures.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ PLOT = Path(__file__).parent / "templates" / "systems.svg.j2"
 
 
 class CorpusColumn:
-    """The column of a corpus: each system in the headline's scope and view, from the first run
-    that measured it.
+    """The column of a corpus: each system in the headline's scope and view, from the first run that measured
+    it.
     """
 
     def __init__(self, first: ComparedRun) -> None:
@@ -41,7 +41,7 @@ class CorpusColumn:
         self.add(first)
 
     def add(self, results: ComparedRun) -> None:
-        """Take the systems of one more run that no run before it measured."""
+        """Add the systems of one more run that no run before it measured."""
         run = results.run
         if (run.corpus.sha256, run.choice.level) != (self.run.corpus.sha256, self.run.choice.level):
             raise UsageError(f"{results.folder} is a run on another corpus than {self.run.name}")
@@ -60,7 +60,7 @@ class CorpusColumn:
 
     @property
     def head(self) -> str:
-        """Corpus, granularity, n and what is not verified of it."""
+        """The head of the column: corpus, granularity, n, and any verdict other than verified."""
         verdicts = dict.fromkeys(str(one.as_reported.verdict) for one in self.runs)
         told = ", ".join(verdict for verdict in verdicts if verdict != "verified")
         return f"{self.title}, {questions(self.n, self.runs[0].figures.view)}" + (
@@ -68,13 +68,17 @@ class CorpusColumn:
         )
 
     def of(self, name: str) -> Figures:
-        """Return the figures of the run that measured a system; those of the first run for one that none
-        did.
+        """Return the figures of the run that measured a system.
+
+        Those of the first run if no run measured it.
         """
         return self.by.get(name, (None, self.runs[0]))[1].figures
 
     def cell(self, name: str) -> str:
-        """Recall with its interval, then MRR, marked where the system was tuned on it; or what happened."""
+        """Return recall with its interval, then MRR, marked if in-sample.
+
+        `failed` or a dash without figures.
+        """
         arm, cited = self.by.get(name, (None, self.runs[0]))
         if arm is None or arm.failed:
             return "failed" if arm else MISSING
@@ -83,34 +87,34 @@ class CorpusColumn:
         return f"{recall} · {cited.figures.value(name, self.scope, RANK)}{mark}"
 
     def p50(self, name: str) -> str:
-        """Milliseconds of the median recall."""
+        """Return the median recall time in milliseconds."""
         timed = self.by[name][1].run.latency if name in self.by else ()
         found = (one.p50_ms for one in timed if (one.arm, one.scope) == (name, self.scope))
         return next((f"{one:.1f}" for one in found), MISSING)
 
 
 def corpus_title(run: Run) -> str:
-    """`LoCoMo, session`: what a column is about."""
+    """Return the title of a column, such as `LoCoMo, session`."""
     return f"{run.corpus.title.partition(' (')[0]}, {run.choice.level}"
 
 
 def questions(n: int, view: str) -> str:
-    """`n = 1,982`, or `n = 60 pointed questions` where the headline is of a view (protocol §8)."""
+    """Return `n = 1,982`, or `n = 60 pointed questions` if the headline is over a view (protocol §8)."""
     return f"n = {n:,}" + ("" if view == ALL else f" {questions_of(view)}")
 
 
 def tuned_on_it(run: Run, name: str) -> bool:
-    """Return whether an arm's defaults were chosen on the run's corpus; a retriever is as its system."""
+    """Return whether an arm's defaults were chosen on the run's corpus; a retriever counts as its system."""
     arm = next((one for one in run.arms if one.name == name), None)
     told = run.systems[0] if arm and arm.role == "leg" else arm
     return told is not None and told.tuned_on not in NOT_TUNED
 
 
 def systems_table(runs: Sequence[ComparedRun], place: str, only: Sequence[str] = ()) -> str:
-    """Systems against corpora as Markdown, the plot at `place`, the runs; times are of the first run.
+    """Return a Markdown table of systems by corpora, with the plot at `place` and the list of runs.
 
-    `only` names the rows, in their order; without it every system is one. Raises UsageError where no run has
-    one of them.
+    The times are of the first corpus. `only` names the rows, in their order; if it is empty, every system
+    has a row. Raises UsageError if no run has a named system.
     """
     columns = _columns(runs)
     heads = ["system", *(one.head for one in columns), "p50 ms"]
@@ -141,9 +145,11 @@ def _columns(runs: Sequence[ComparedRun]) -> list[CorpusColumn]:
 
 
 def plot(runs: Sequence[ComparedRun], only: Sequence[str] = ()) -> str:
-    """MRR of each system, or of those in `only`, with its interval: a panel a corpus, one scale from 0 to 1.
+    """Return an SVG plot of the MRR of each system with its interval: a panel for each corpus, on one 0-1
+    scale.
 
-    A system that holds passages in place of lessons has a ring in the same row.
+    `only` restricts the systems. The variant of a system that holds passages in place of lessons is a
+    ring in the same row.
     """
     columns = _columns(runs)
     shown = _names(columns, only)
@@ -155,7 +161,10 @@ def plot(runs: Sequence[ComparedRun], only: Sequence[str] = ()) -> str:
 
 
 def _names(columns: list[CorpusColumn], only: Sequence[str]) -> list[str]:
-    """Return every system, the best MRR of the first run first, and its passage variant behind each."""
+    """Return the names of all systems, the best MRR of the first corpus first.
+
+    Passage variants follow their system.
+    """
     names = dict.fromkeys(name for one in columns for name in one.by)
     for name in only:
         if name not in names:

@@ -1,4 +1,4 @@
-"""Two runs side by side, question by question; `gate` verifies both first, for a release job."""
+"""Comparison of two runs, question by question; `gate` also verifies both runs, for a release job."""
 
 from runner.commands.compare.compare_runs import compare
 from runner.commands.compare.comparison import Comparison

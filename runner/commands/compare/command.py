@@ -1,4 +1,4 @@
-"""`python -m runner compare A B`: two runs, or two versions run on the spot; and `gate`, for CI."""
+"""`compare A B` compares two runs, or makes runs of two versions; `gate` verifies and compares, for CI."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _folders(
 
 
 def _run(versions: Sequence[str], request: Request, quiet: bool) -> Sequence[Path]:
-    """Make the same run of both versions; a missing version is an error before either is run."""
+    """Make the same run of both versions; raise an error for a missing version before either run starts."""
     requests = [replace(request, version=version) for version in versions]
     for each in requests:
         check_release(SQL_FOLDER, each.number)

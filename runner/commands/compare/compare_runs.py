@@ -1,4 +1,4 @@
-"""Compare two runs, question by question."""
+"""Comparison of two runs, question by question."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from runner.runs.manifest import MANIFEST
 from runner.runs.results import collector_paused
 from runner.runs.run import Run
 
-TENANT = "pgmnemo.tenant_id"  # every run's own
+TENANT = "pgmnemo.tenant_id"  # every run has its own tenant
 NO_LIMITS: Mapping[str, float] = {}
 
 
@@ -37,12 +37,12 @@ def compare(
     max_drop: Mapping[str, float] = NO_LIMITS,
     resamples: int = RESAMPLES,
 ) -> Comparison:
-    """Compare the run in folder `candidate` with the one in `baseline`, paired by question.
+    """Compare the run in folder `candidate` with the run in `baseline`, paired by question.
 
-    `despite` names conditions (see CONDITIONS) in which the runs may differ; the result is labelled.
-    `max_drop` maps a metric to the fall of its value, in any scope, that counts as a regression whatever its
-    interval. Raises UsageError for runs that may not be compared, UnusableRunError for a blocked one,
-    OutputError for a damaged file.
+    `despite` names conditions (see CONDITIONS) in which the runs may differ; the result is then labelled.
+    `max_drop` maps a metric to the largest allowed drop of its value in any scope; a larger drop is a
+    regression, whatever its interval. Raises UsageError for runs that may not be compared,
+    UnusableRunError for a blocked run, OutputError for a damaged file.
     """
     before, after = read_side(Path(baseline)), read_side(Path(candidate))
     waived = mismatches(before, after, despite)
@@ -86,7 +86,7 @@ def _check_limits(limits: Mapping[str, float], pairs: Sequence[PairedValues]) ->
 def _reasons(
     members: Sequence[Hypothesis], fallen: Sequence[DifferenceRow], limits: Mapping[str, float]
 ) -> Iterator[str]:
-    """Yield one sentence for each hypothesis and for each limit that was passed."""
+    """Yield one sentence for each exceeded limit and for each hypothesis."""
     for row in fallen:
         yield (
             f"{row.metric} in scope {row.scope} fell by {figure(row.metric, -row.difference)}, more than the "
@@ -102,7 +102,7 @@ def _reasons(
 
 
 def _changes(before: Run, after: Run) -> Iterator[Change]:
-    """Yield what differs besides the conditions: the candidate is expected to differ here."""
+    """Yield each difference of the runs that is no condition: the candidate is expected to differ there."""
     listed = [
         ("system", before.system, after.system),
         ("version", before.version, after.version),

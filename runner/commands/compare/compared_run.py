@@ -1,4 +1,4 @@
-"""A finished run as it is compared, ranked and cited; two of them side by side, question by question."""
+"""A finished run with look-ups for comparison, ranking and citation, and the paired values of two runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ComparedRun(Results):
 
     @cached_property
     def tables(self) -> dict[str, ScopeTable]:
-        """Return the ranks of the gold of each question for every arm, by scope."""
+        """Return the ranks of the gold for each question and arm, by scope."""
         return {table.scope: table for table in arrange(self.rows)}
 
     @cached_property
@@ -40,7 +40,7 @@ class ComparedRun(Results):
 
     @cached_property
     def later_deviations(self) -> tuple[str, ...]:
-        """Deviations that became known after the run, from every HISTORY.md above the folder."""
+        """Deviations that became known after the run, from every HISTORY.md in the folders above."""
         run, digest = self.run, self.digest(MANIFEST)
         found = [one for path in histories(self.folder) for one in entries(path)]
         named = (one.values("deviation") for one in entries_of_run(found, run.choice.suite, run.name, digest))
@@ -49,7 +49,7 @@ class ComparedRun(Results):
 
     @cached_property
     def as_reported(self) -> Run:
-        """Return the run as it is reported: with the deviations that became known later."""
+        """Return the record of the run, with the deviations that became known later."""
         if not self.later_deviations:
             return self.run
         verdict = Verdict.DEVIATION if self.run.verdict is Verdict.VERIFIED else self.run.verdict
@@ -67,7 +67,7 @@ class ComparedRun(Results):
 
     @property
     def system(self) -> str:
-        """The arm under test: the first."""
+        """The name of the system under test, which is the first arm."""
         return self.run.system
 
     @property
@@ -77,11 +77,12 @@ class ComparedRun(Results):
 
 
 def read_side(folder: Path) -> ComparedRun:
-    """Return the run in `folder`, its raw rankings held against the manifest too; raises as
-    `read_results`.
+    """Return the run in `folder`, with its raw rankings also checked against the manifest.
+
+    Raises what `read_results` raises.
     """
     side = read_results(folder, ComparedRun, (RUN, METRICS, RAW))
-    _ = side.tables  # raises for faults in them before anything is computed
+    _ = side.tables  # raises errors in the rankings before a value is computed
     return side
 
 
@@ -91,7 +92,10 @@ NOBODY: Chosen = np.empty(0, dtype=np.intp)
 
 @dataclass(frozen=True, slots=True)
 class PairedValues:
-    """`before` and `after` (questions, metrics), in the order of `questions` and `metrics`."""
+    """The values of two runs in one scope; `before` and `after` have the shape (questions, metrics).
+
+    Rows are in the order of `questions`, columns in the order of `metrics`.
+    """
 
     scope: str
     questions: tuple[JudgedQuestion, ...]
@@ -110,7 +114,7 @@ class PairedValues:
         return [self.questions[i].project for i in chosen] if self.clustered else None
 
     def parts(self, views: Sequence[View]) -> Iterator[tuple[str, str, Chosen]]:
-        """(view, type, positions) for each view that has questions: all types first, then each."""
+        """Yield (view, type, positions) for each view that has questions: all types first, then each type."""
         for view in views:
             inside = np.array([view(q.key, q.type) for q in self.questions])
             if not inside.any():
@@ -121,19 +125,20 @@ class PairedValues:
                 yield view.name, name, np.flatnonzero(inside & (types == name))
 
     def inside(self, views: Sequence[View], view: str) -> Chosen:
-        """Positions of the questions of one of the `views`, by its name."""
+        """Return the positions of the questions of the view with this name."""
         parts = self.parts([one for one in views if one.name == view])
         return next((chosen for _, kind, chosen in parts if kind == ALL), NOBODY)
 
     def trivial(self, metric: Metric, chosen: Chosen) -> int:
-        """Return how many chosen questions the size of the scope answers by itself."""
+        """Return the number of chosen questions whose whole scope fits into k ranks; 0 for other metrics."""
         return sum(self.questions[i].size <= metric.k for i in chosen) if metric.scope_bound else 0
 
 
 def paired_values(before: ComparedRun, after: ComparedRun) -> tuple[PairedValues, ...]:
-    """Return a Pair for each shared scope, in the order of the first run; the shared questions and metrics.
+    """Return the paired values of each shared scope, in the order of the first run.
 
-    Raises UsageError if the runs share no scope, no question of a scope, or no metric.
+    They cover the shared questions and metrics. Raises UsageError if the runs share no scope, no question
+    of a scope, or no metric.
     """
     metrics = _shared_metrics(before, after)
     scopes = [name for name in before.tables if name in after.tables]

@@ -1,4 +1,6 @@
-"""The conditions that two runs must share, and the result of a comparison: as record, JSON, exit code."""
+"""The conditions that two compared runs must share, and the result of a comparison with its JSON and exit
+code.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from runner.runs.comparability import differences, postgres_major
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A condition in which two runs differ, and how."""
+    """A condition in which two runs differ, and a description of the difference."""
 
     condition: str
     words: str
@@ -32,7 +34,7 @@ Check = Callable[[ComparedRun, ComparedRun], str]
 
 
 def _of_record(name: str) -> Check:
-    """Return a condition that the two records decide."""
+    """Return a check of one condition by the records of the two runs."""
 
     def check(before: ComparedRun, after: ComparedRun) -> str:
         return next((shorten(words) for _, words in differences(before.run, after.run, (name,))), "")
@@ -41,7 +43,10 @@ def _of_record(name: str) -> Check:
 
 
 def _metrics(before: ComparedRun, after: ComparedRun) -> str:
-    """Return the major version of the metric code, and the definition of every metric by its sentence."""
+    """Return how the metrics of two runs differ: major version of the metric code, or definition.
+
+    The result is empty if equal.
+    """
     first, second = before.metrics, after.metrics
     if _major(first) != _major(second):
         return f"metric code {first['metric_code']} against {second['metric_code']}"
@@ -53,8 +58,9 @@ def _metrics(before: ComparedRun, after: ComparedRun) -> str:
 
 
 def _major(metrics: Mapping[str, object]) -> str:
-    """Return the major version of the metric code: a minor version changes only intervals, which
-    are recomputed.
+    """Return the major version of the metric code.
+
+    A minor version changes only intervals, which are computed again.
     """
     return str(metrics["metric_code"]).partition(".")[0]
 
@@ -82,14 +88,12 @@ def _gold(before: ComparedRun, after: ComparedRun) -> str:
 
 
 def _postgres(before: ComparedRun, after: ComparedRun) -> str:
-    """Return how the major versions of PostgreSQL differ, which can change stems; empty for
-    another system.
-    """
+    """Return how the major versions of PostgreSQL differ, which changes stems; empty if equal or unknown."""
     first, second = postgres_major(before.run), postgres_major(after.run)
     return f"{first} against {second}" if first and second and first != second else ""
 
 
-OF_BOTH = ("suite", "questions asked")  # seen better in the corpus and in the questions themselves
+OF_BOTH = ("suite", "questions asked")  # checked by the gold and by the questions themselves
 CONDITIONS: Registry[Check] = Registry(
     "condition to compare despite",
     {
@@ -105,7 +109,7 @@ CONDITIONS: Registry[Check] = Registry(
 def mismatches(
     before: ComparedRun, after: ComparedRun, despite: Collection[str] = ()
 ) -> tuple[Mismatch, ...]:
-    """Return the conditions in which the runs differ, all of them waived by `despite`.
+    """Return the conditions in which the runs differ; `despite` must waive each of them.
 
     Raises UsageError for a difference that is not waived, and for a waiver that names no condition.
     """
@@ -143,7 +147,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The candidate against the baseline. `despite` holds the waived mismatches: the result's label."""
+    """The comparison of a candidate with a baseline.
+
+    `despite` holds the waived mismatches, which label the result.
+    """
 
     baseline: ComparedRun
     candidate: ComparedRun
@@ -164,22 +171,22 @@ class Comparison:
 
     @property
     def view(self) -> str:
-        """The view that the headline is of, and so the verdict."""
+        """The view of the headline, on which the verdict is decided."""
         return self.baseline.run.headline_view
 
     @property
     def whole(self) -> tuple[DifferenceRow, ...]:
-        """The rows over all types of that view."""
+        """The rows over all types of the headline's view."""
         return tuple(row for row in self.rows if row.of(self.view))
 
     @property
     def metric_code(self) -> str:
-        """The version of the metric code that the values are computed by: the candidate's edition's."""
+        """The version of the metric code that computes the values: that of the candidate's edition."""
         return self.candidate.edition.metrics.code
 
     @property
     def label(self) -> str:
-        """The finding, with what the runs were compared despite of."""
+        """The finding, with the waived mismatches."""
         waived = ", ".join(map(str, self.despite))
         return f"{self.finding} (compared despite {waived})" if waived else str(self.finding)
 
@@ -195,7 +202,7 @@ class Comparison:
         return MCNEMAR + (NEGLECT if self.clustered else "")
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """1 when regressed, and with `strict` when inconclusive; else 0."""
+        """Return 1 when the finding is regressed, or inconclusive with `strict`; else 0."""
         bad = {ComparisonFinding.REGRESSED} | ({ComparisonFinding.INCONCLUSIVE} if strict else set())
         return int(self.finding in bad)
 

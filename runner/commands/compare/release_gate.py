@@ -1,4 +1,4 @@
-"""Hold a candidate against a baseline: both verified, then compared."""
+"""The release gate: verify a candidate and a baseline, then compare them."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class CheckedRun:
 
 @dataclass(frozen=True, slots=True)
 class GateOutcome:
-    """The result of the gate. `comparison` is None when a run could not be verified, for then none is made.
+    """The result of the gate.
 
-    `legs` compares the candidate's hybrid with its retrievers, if that was asked for.
+    `comparison` is None when a run does not verify, because then no comparison is made. `legs` compares the
+    candidate's hybrid with its retrievers; None if not requested.
     """
 
     checked: tuple[CheckedRun, ...]
@@ -43,9 +44,7 @@ class GateOutcome:
 
     @property
     def exit_code(self) -> int:
-        """0 when both runs verify, the comparison lets the candidate through and no retriever is ahead, else
-        1.
-        """
+        """Return 0 if both runs verify, comparison passes and no retriever is ahead of hybrid; else 1."""
         if self.comparison is None or (self.legs and self.legs.falls):
             return 1
         return self.comparison.exit_code(strict=self.strict)
@@ -67,14 +66,12 @@ def gate(
     resamples: int = RESAMPLES,
     check: Verify = verify,
 ) -> GateOutcome:
-    """Verify both runs and compare them; each folder may also hold runs, and the newest is taken.
+    """Verify both runs and compare them. A folder that holds runs stands for its newest run.
 
     For the baseline this is the newest run under the candidate's conditions, if there is such a run. With
     `legs` the candidate's hybrid must also be no worse than each of its retrievers, in the headline's
-    metrics, scope and view.
-
-    Raises what `compare` raises, UnusableRunError for a blocked run, and UsageError if `legs` are asked for
-    of a run that has no retrievers.
+    metrics, scope and view. Raises what `compare` raises, UnusableRunError for a blocked run, and
+    UsageError if `legs` is set for a run that has no retrievers.
     """
     tried = newest_run(Path(candidate))
     folders = {"baseline": newest_run(Path(baseline), tried), "candidate": tried}
@@ -105,10 +102,10 @@ def _legs(folder: Path) -> ComponentComparison:
 
 
 def newest_run(folder: Path, candidate: Path | None = None) -> Path:
-    """Return `folder` when it is a results folder; else the last started of the finished runs in it.
+    """Return `folder` if it is a results folder; else the newest finished run in it.
 
-    With a `candidate` to compare with, a different run, and one that differs from it in the fewest
-    conditions. Raises UsageError when there is none.
+    With a `candidate`, return a different run, with the fewest differences of conditions from the
+    candidate. Raises UsageError when there is none.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; name a results folder, or one that holds some")
@@ -126,7 +123,7 @@ def newest_run(folder: Path, candidate: Path | None = None) -> Path:
 
 
 def _nearness(run: Run | None, candidate: Run | None) -> tuple[bool, int, str]:
-    """Return the larger, the better: readable, differences to the candidate (minus), when it started."""
+    """Return a sort key, best last: readable, fewest differences to the candidate, start time."""
     if run is None:
         return False, 0, ""
     apart = len(list(differences(run, candidate))) if candidate is not None else 0
@@ -134,7 +131,7 @@ def _nearness(run: Run | None, candidate: Run | None) -> tuple[bool, int, str]:
 
 
 def _read(folder: Path) -> Run | None:
-    """Return the run; None where it is damaged, which sorts first and is found by `verify`."""
+    """Return the run; None if it is damaged: a damaged run sorts first, and `verify` reports it."""
     try:
         return Results(folder).run
     except PgmnemoError:

@@ -1,6 +1,7 @@
-"""A metric of a part of the questions: both values, the difference, its interval, and a verdict.
+"""The rows of a comparison: one metric over a part of the questions, with its difference, interval and
+finding.
 
-The verdicts follow the decision table of docs/howto/compare.md.
+The findings follow the decision table of docs/howto/compare.md.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ HITS = ("recall_any", "recall_all")  # families with a value of 0 or 1 for a que
 DIGITS = 10  # significant digits, as in metrics.json
 INTERVAL_DECIMALS = 6
 P_DIGITS = 4
-EQUAL = 1e-12  # values closer than this are one value, rounded twice
+EQUAL = 1e-12  # a smaller difference is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def _won_and_lost(moves: Floats) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class MovedQuestions:
-    """Keys of the questions with a risen and a fallen value, q2 before q10."""
+    """The keys of the questions whose value rose (`won`) or fell (`lost`), with q2 before q10."""
 
     scope: str
     metric: str
@@ -107,7 +108,7 @@ class MovedQuestions:
 
 
 def moved_questions(pair: PairedValues, metric: str, chosen: Chosen) -> MovedQuestions:
-    """Return the `chosen` questions that `metric` tells apart."""
+    """Return the `chosen` questions whose value of `metric` differs between the runs."""
     place = [m.name for m in pair.metrics].index(metric)
     moves = pair.moves[chosen, place]
     won, lost = (
@@ -124,7 +125,7 @@ def _natural(key: str) -> list[tuple[bool, int, str]]:
 
 
 LEVEL = 0.05
-RECALL_BAND, RANK_BAND = 0.010, 0.015  # where the protocol has no band for the suite
+RECALL_BAND, RANK_BAND = 0.010, 0.015  # used if the protocol has no band for the suite
 RECALL_PIN, RANK_PIN = "recall_any@10", "MRR@50"  # the metrics that the protocol's bands are given for
 
 
@@ -139,7 +140,7 @@ class ComparisonFinding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A hypothesis of the family that Holm's correction runs over, and the decision on it."""
+    """One hypothesis of the family that Holm's correction covers, and its finding."""
 
     row: DifferenceRow
     p_holm: float
@@ -148,10 +149,10 @@ class Hypothesis:
 
 
 def band(edition: Edition, suite: str, metric: str) -> float:
-    """Half-width of the band within which two runs count as one.
+    """Return the half-width of the band within which two runs count as equal.
 
-    The protocol's own (§6) where it names the metric; else its band for recall_any@10 (recalls) or MRR@50
-    (all others) in that suite; else 0.010 and 0.015.
+    It is the protocol's own (§6) if it names the metric; else its band for recall_any@10 (recalls) or
+    MRR@50 (all others) in that suite; else 0.010 or 0.015.
     """
     bands = edition.variance.get(suite, {})
     pin, default = (RECALL_PIN, RECALL_BAND) if is_recall(metric) else (RANK_PIN, RANK_BAND)
@@ -161,7 +162,7 @@ def band(edition: Edition, suite: str, metric: str) -> float:
 def hypotheses(
     rows: Sequence[DifferenceRow], headline: Collection[str], edition: Edition, suite: str, view: str = ALL
 ) -> list[Hypothesis]:
-    """Return the headline metrics in every scope, over a view; a trivial one is no headline and left out."""
+    """Return a hypothesis for each headline metric and scope, over one view; omit trivial rows."""
     chosen = [row for row in rows if row.of(view) and row.metric in headline and not row.trivial]
     adjusted = holm([row.p for row in chosen])
     members = []
@@ -172,8 +173,9 @@ def hypotheses(
 
 
 def decide_metric(row: DifferenceRow, p_holm: float, width: float) -> ComparisonFinding:
-    """Return the word for one metric. A change must be shown and exceed the band; equality must be shown
-    too.
+    """Return the finding for one metric.
+
+    A change must be significant and exceed the band; equivalence needs an interval within the band.
     """
     if not (row.won or row.lost):
         return ComparisonFinding.EQUIVALENT
@@ -189,12 +191,12 @@ def decide_metric(row: DifferenceRow, p_holm: float, width: float) -> Comparison
 def dropped_rows(
     rows: Sequence[DifferenceRow], limits: Mapping[str, float], view: str = ALL
 ) -> list[DifferenceRow]:
-    """Return the rows over a whole view that fell by more than the limit of their metric."""
+    """Return the rows over all types of a view that fell by more than the limit of their metric."""
     return [row for row in rows if row.of(view) and row.difference < -limits.get(row.metric, float("inf"))]
 
 
 def decide_comparison(members: Sequence[Hypothesis], fallen: Sequence[DifferenceRow]) -> ComparisonFinding:
-    """Return the word for the whole comparison."""
+    """Return the finding for the whole comparison."""
     findings = {member.finding for member in members}
     if fallen or ComparisonFinding.REGRESSED in findings:
         return ComparisonFinding.REGRESSED

@@ -1,4 +1,4 @@
-"""A comparison and a gate as Markdown: on the terminal, in a log and as GitHub Actions shows it."""
+"""A comparison or a gate as Markdown, for the terminal, a log, and GitHub Actions."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ HEADS = ("metric", "before", "after", "difference", "won", "lost", "McNemar p", 
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """Return the whole comparison, the verdict last."""
+    """Return the whole comparison as Markdown, the verdict last."""
     return _rendered(comparison)
 
 
 def gate_text(gated: GateOutcome) -> str:
-    """Return what both runs were found to be, the verdict, and the rest of the comparison folded away."""
+    """Return the verification of both runs and the verdict as Markdown, with the comparison folded."""
     return _rendered(gated.comparison, gated)
 
 
@@ -85,7 +85,7 @@ def _verification(checked: CheckedRun) -> str:
 
 
 def _family(comparison: Comparison) -> str:
-    """Return the hypotheses that the verdict rests on."""
+    """Return the table of the hypotheses that decide the verdict."""
     rows = [(member.row.scope, *_cells(member.row, member)) for member in comparison.family]
     return table(("scope", *HEADS), rows, "llrrrrrrrl")
 
@@ -111,7 +111,7 @@ def _metrics(comparison: Comparison, whole: Iterable[DifferenceRow]) -> str:
 
 
 def _cells(row: DifferenceRow, member: Hypothesis | None) -> tuple[str, ...]:
-    """Return a metric in a line; Holm's p and the finding of a member of the tested family."""
+    """Return the cells of a metric's row; Holm's p and the finding only for a member of the tested family."""
     return (
         row.metric + (DAGGER if row.trivial else ""),
         figure(row.metric, row.baseline),
@@ -143,7 +143,7 @@ def _types(comparison: Comparison, scope: str) -> str:
 
 
 def _parts(rows: Iterable[DifferenceRow]) -> dict[str, dict[str, DifferenceRow]]:
-    """Return rows by part and metric: the types of the first view, then every other view as a whole."""
+    """Return rows by part and metric: the types of the view `all`, then every other view as a whole."""
     parts: dict[str, dict[str, DifferenceRow]] = {}
     for row in rows:
         if ALL in (row.view, row.type):
@@ -152,7 +152,7 @@ def _parts(rows: Iterable[DifferenceRow]) -> dict[str, dict[str, DifferenceRow]]
 
 
 def _questions(comparison: Comparison) -> Iterator[str]:
-    """Keys of the questions won and lost in each headline metric, the first few."""
+    """Yield the first few keys of the questions won and lost in each headline metric."""
     for moved in comparison.moved:
         for word, keys in (("won", moved.won), ("lost", moved.lost)):
             if keys:
@@ -162,7 +162,7 @@ def _questions(comparison: Comparison) -> Iterator[str]:
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    """Yield how the figures were made."""
+    """Yield sentences on the methods behind the figures."""
     yield f"Values: from both runs' raw rankings, under metric code {comparison.metric_code}."
     yield f"95 % intervals: {comparison.interval_method}."
     yield f"McNemar's test: {comparison.mcnemar_method}."

@@ -1,6 +1,6 @@
-"""`python -m runner export DIR --output FOLDER`: a run in the forms of other programs.
+"""`python -m runner export DIR --output FOLDER`: a run in the file formats of other programs.
 
-The folder is made whole or not at all.
+The folder is written atomically.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def export_command(folder: Run, /, *, output: Path, format: str = "trec", corpus
 def export(
     folder: Path | str, output: Path | str, *, form: str = "trec", corpus: Path | str | None = None
 ) -> tuple[Path, ...]:
-    """Write the run in `folder` into the new folder `output`; the files that were written.
+    """Write the run in `folder` into the new folder `output`; return the paths of the written files.
 
-    `form` is a name of FORMATS; `corpus` the corpus file or its folder, which beir needs for the texts.
-    Raises UsageError for an unknown form, an `output` that is there or lies in a run, and a corpus that is
-    not the run's; UnusableRunError and OutputError as every reader of a run.
+    `form` is a name of FORMATS; `corpus` is the corpus file or its folder, which beir needs for the
+    texts. Raises UsageError for an unknown form, an `output` that exists or lies in a run, and a corpus
+    that is not the run's; UnusableRunError and OutputError as every reader of a run.
     """
     make, place = FORMATS[form], Path(output).expanduser().absolute()
     check_new("--output", place, "folder")

@@ -1,9 +1,9 @@
-"""The formats of other programs for a run: TREC's runs and qrels, BEIR's corpus, queries and qrels.
+"""The file formats of other programs for a run: TREC's runs and qrels, BEIR's corpus, queries and qrels.
 
-The score of a rank is computed from the rank only, so that no two are equal: trec_eval orders by score, and
-breaks ties by id where the protocol has another rule. BEIR has one corpus for all questions: if a run
-searches within a project, each lesson and each question names its project in its `metadata`; the suite `file`
-can read that, and the runs of each scope are in the same folder.
+The score of a rank is computed from the rank only, so that no two scores are equal: trec_eval orders by
+score and breaks ties by id, and the protocol has another rule for ties. BEIR has one corpus for all
+questions: if a run searches within a project, the `metadata` of each lesson and question names its
+project; the suite `file` can read that, and the runs of each scope are in the same folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Name = Callable[[str, str], str]
 
 
 def trec(results: RunContext) -> Iterator[tuple[str, str]]:
-    """Path and text of each file: README.md, then by scope the qrels and one run for each arm."""
+    """Yield path and text of each file: README.md, then for each scope the qrels and one run for each arm."""
     run, depth = results.run, results.edition.retrieval.depth
     first, arm = run.scopes[0].name, file_name(run.system)
     yield "README.md", template(TEMPLATES / "trec.md.j2").render(run=run, qrels=QRELS, scope=first, arm=arm)
@@ -40,13 +40,13 @@ def trec(results: RunContext) -> Iterator[tuple[str, str]]:
 
 
 def qrels(rows: Iterable[Retrieval]) -> str:
-    """`question 0 lesson 1` for each gold lesson, each question once."""
+    """Return a line `question 0 lesson 1` for each gold lesson; each question occurs once."""
     gold = {row.question: row.gold for row in rows}
     return "".join(f"{_id(key)} 0 {_id(one)} 1\n" for key, ids in gold.items() for one in ids)
 
 
 def lines(rows: Iterable[Retrieval], depth: int) -> Iterator[str]:
-    """`question Q0 lesson rank score arm` for each rank."""
+    """Yield a line `question Q0 lesson rank score arm` for each rank."""
     for row in rows:
         tag, question = "_".join(row.arm.split()), _id(row.question)
         for rank, hit in enumerate(row.ranking, start=1):
@@ -54,7 +54,7 @@ def lines(rows: Iterable[Retrieval], depth: int) -> Iterator[str]:
 
 
 def file_name(text: str) -> str:
-    """Return a name for a file: what no file system minds stays, anything else is a dash."""
+    """Return `text` as a file name: characters that some file system rejects become dashes."""
     return re.sub(r"[^A-Za-z0-9._+@=-]+", "-", text).lstrip(".") or "-"
 
 
@@ -68,7 +68,10 @@ def _id(text: str) -> str:
 
 
 def beir(results: RunContext) -> Iterator[tuple[str, str]]:
-    """Path and text of each file; UsageError without the run's own corpus, for a run holds no text."""
+    """Yield path and text of each file.
+
+    Raises UsageError without the run's corpus, because a run holds no text.
+    """
     corpus, depth = _corpus(results), results.edition.retrieval.depth
     name, asked = _naming(corpus), {row.question: row for row in results.rows}
     names = {"documents": DOCUMENTS, "queries": QUERIES, "judged": JUDGED}
@@ -88,7 +91,7 @@ def _query(one: Question) -> dict[str, object]:
 
 
 def documents(corpus: Corpus, name: Name) -> Iterator[str]:
-    """Yield a line for each lesson, with its text, wherever the lessons of the corpus stand."""
+    """Yield a line with the text of each lesson."""
     for one in corpus.segments:
         about = {"project": one.project}
         yield _line({"_id": name(one.project, one.id), "title": "", "text": one.text, "metadata": about})
@@ -101,8 +104,9 @@ def _corpus(results: RunContext) -> Corpus:
 
 
 def _naming(corpus: Corpus) -> Name:
-    """Return the id of a lesson in a corpus without projects: its own, after its project where others have
-    it.
+    """Return a function that gives the id of a lesson in a corpus without projects.
+
+    It is the lesson's own id, or `project/id` if several lessons have the id.
     """
     count = Counter(one.id for one in corpus.heads)
     return lambda project, one: one if count[one] < 2 else f"{project}/{one}"

@@ -57,7 +57,9 @@ def deviation(folder: Run, text: str, /, *, history: HistoryFile = None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """A results folder as HISTORY.md names it: `results` relative to the file, and its manifest's hash."""
+    """A run in HISTORY.md: `results` is its folder relative to the file, `manifest` the hash of its
+    manifest.
+    """
 
     run: Record
     history: Path
@@ -66,7 +68,7 @@ class LoggedRun:
 
 
 def keep_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> Path:
-    """Move a run that is not kept to `results`; return its new folder. Any other folder is not moved.
+    """Move a run from local/ to results/; return its new folder. A folder elsewhere is not moved.
 
     Raises what `log_run` would raise for it, and OutputError if it cannot be moved.
     """
@@ -75,9 +77,10 @@ def keep_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None
 
 
 def log_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> tuple[Path, bool]:
-    """Append the entry of the run in `folder`: the file, and whether anything had to be appended.
+    """Append the entry of the run in `folder`.
 
-    Raises UnusableRunError when the folder is logged under another manifest: it was changed since.
+    Return the HISTORY.md file, and whether an entry was appended. Raises UnusableRunError when the folder is
+    logged with another manifest, because it was changed since.
     """
     logged = _read(Path(folder), history)
     if _is_logged(logged):
@@ -93,10 +96,11 @@ def log_deviation(
     history: str | PathLike[str] | None = None,
     day: date | None = None,
 ) -> Path:
-    """Append a deviation of the run in `folder` that became known after it; return the HISTORY.md file.
+    """Append a deviation of the run in `folder` that became known after the run; return the HISTORY.md file.
 
-    The entry has the date `day` (today, unless given); a verified run is a deviation from then on. Raises
-    UsageError when the run itself is not logged yet, UnusableRunError when it was changed since it was.
+    `day` is the date of the entry; None means today. The entry gives a verified run the verdict
+    deviation. Raises UsageError when the run is not logged yet, and UnusableRunError when it was changed
+    since it was logged.
     """
     logged = _read(Path(folder), history)
     if not deviation.strip():
@@ -137,7 +141,7 @@ def _read(folder: Path, history: str | PathLike[str] | None) -> LoggedRun:
 
 
 def _demand_whole(results: RunContext) -> None:
-    """UnusableRunError unless the folder holds what its manifest lists, to the byte, and nothing besides."""
+    """Raise UnusableRunError unless the folder holds exactly the files and bytes that its manifest lists."""
     for look in (complete, manifest):
         try:
             look(results)

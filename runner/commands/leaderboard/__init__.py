@@ -1,4 +1,7 @@
-"""Many runs in one table: like beside like, everything else apart, with its reason."""
+"""A leaderboard of many runs: runs under equal conditions share a board.
+
+Other runs are listed with a reason.
+"""
 
 from runner.commands.leaderboard.board import Board, BoardRow, ExcludedRun, GapToBest, Group, Leaderboard
 from runner.commands.leaderboard.ranking import leaderboard

@@ -23,7 +23,7 @@ NOTES = (
 
 @dataclass(frozen=True, slots=True)
 class GapToBest:
-    """A run minus the best of its board in the metric that orders it, paired by question."""
+    """A run minus the best run of its board, in the metric that orders the board, paired by question."""
 
     metric: str
     difference: float
@@ -34,14 +34,13 @@ class GapToBest:
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """One run in one scope. `values` are of rows of its metrics.json; `behind` is None for the first row.
+    """One run in one scope. `values` are rows of its metrics.json; `behind` is None for the first row.
 
-    `rank` is one more than the number of runs that are above it in the metric that orders the board, so that
-    equal runs share a rank.
-    `attested` is `self-run`, or `signed by` and a name of the list of signers.
-    `tuned_on` says on which part of the corpus the defaults of its system were chosen, as its run.json states
-    it.
-    `label` is its name, after as many folders as it takes to distinguish it from the others of its board.
+    `rank` is one more than the number of runs that are above it in the metric that orders the board, so
+    that equal runs share a rank. `attested` is `self-run`, or `signed by` and a name from the list of
+    signers. `tuned_on` says on which part of the corpus the defaults of its system were chosen, as its
+    run.json states. `label` is its name, preceded by as many folders as distinguish it from the other
+    runs of its board.
     """
 
     rank: int
@@ -75,7 +74,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs that are alike. `apart` says in what they differ from those of the first group; empty for it."""
+    """Runs under equal conditions. `apart` lists the differences from the first group."""
 
     title: str
     alike: Mapping[str, str]
@@ -96,7 +95,7 @@ class ExcludedRun:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """Groups of runs that are alike, the largest first, and the runs that stand on no board."""
+    """Groups of runs under equal conditions, the largest first, and the runs that are on no board."""
 
     groups: tuple[Group, ...]
     asides: tuple[ExcludedRun, ...]
@@ -110,7 +109,7 @@ NONE = "Among what was named, no run stands on a board."
 
 
 def leaderboard_markdown(found: Leaderboard) -> str:
-    """Return the whole leaderboard, for a README or a pull request."""
+    """Return the whole leaderboard as Markdown, for a README or a pull request."""
     parts = ["# Leaderboard"]
     for group in found.groups:
         parts += [f"## {group.title}", *group_words(group)]
@@ -126,7 +125,7 @@ def leaderboard_markdown(found: Leaderboard) -> str:
 
 
 def _board(board: Board) -> Iterator[str]:
-    """Yield the table of a board, and below it every departure of its runs, each once."""
+    """Yield the table of a board, then every deviation of its runs, each once."""
     metrics = [value["metric"] for value in board.rows[0].values]
     rows = [
         (rank_text(board, row), f"`{row.label}`", row.version, *cells(row), behind_text(row), row.tuned_on,
@@ -141,7 +140,7 @@ def _board(board: Board) -> Iterator[str]:
 
 
 def group_words(group: Group) -> Iterator[str]:
-    """Yield why the group is listed separately, and what its figures do not prove."""
+    """Yield why the group is listed separately, and a warning if its corpus is no evidence of recall."""
     if group.apart:
         yield f"Apart from the first group: {'; '.join(group.apart)}."
     if not group.citable:
@@ -149,17 +148,17 @@ def group_words(group: Group) -> Iterator[str]:
 
 
 def scope_words(board: Board) -> str:
-    """Return the scope, how many questions, and what orders the rows."""
+    """Return the scope, the number of questions, and the metric that orders the rows."""
     return f"Scope {board.scope}, n = {count(board.n)}, by {board.metric}"
 
 
 def rank_text(board: Board, row: BoardRow) -> str:
-    """`2`, or `2=` where another run shares it."""
+    """Return the rank as text: `2`, or `2=` if another run shares it."""
     return f"{row.rank}=" if board.shared(row) else str(row.rank)
 
 
 def values(row: BoardRow) -> Iterator[tuple[str, str, str]]:
-    """Yield each metric with its value and its interval."""
+    """Yield each metric with its value and its interval, as text."""
     for value in row.values:
         dagger = DAGGER if trivial(value) else ""
         yield value["metric"], f"{figure(value['metric'], value['value'])}{dagger}", interval(value)
@@ -171,7 +170,7 @@ def cells(row: BoardRow) -> Iterator[str]:
 
 
 def behind_text(row: BoardRow) -> str:
-    """Return the difference to the best with its interval, and whether it is one."""
+    """Return the difference to the best with its interval, and whether the interval includes zero."""
     if row.behind is None:
         return BEST
     return gap_text(row.behind) if row.behind.told_apart else f"{gap_text(row.behind)}, not told apart"
@@ -183,12 +182,12 @@ def gap_text(one: GapToBest) -> str:
 
 
 def verdict_text(row: BoardRow) -> str:
-    """Return `verified`, or `deviation: ` and every departure."""
+    """Return `verified`, or `deviation: ` and every deviation."""
     return ": ".join([row.verdict, *(["; ".join(row.deviations)] if row.deviations else [])])
 
 
 def notes(found: Leaderboard) -> Iterator[str]:
-    """Yield how to read it."""
+    """Yield the notes on how to read the leaderboard."""
     if not found.groups:
         yield NONE
     yield from NOTES

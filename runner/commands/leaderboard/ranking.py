@@ -1,4 +1,4 @@
-"""From results folders to a leaderboard."""
+"""Construction of a leaderboard from results folders."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ NOT_RECORDED = "not recorded"
 def leaderboard(
     folders: Iterable[str | PathLike[str]], *, allowed_signers: Path | None = None, check: Verify = verify
 ) -> Leaderboard:
-    """Return the runs in `folders`, each verified: those that are alike on one board, the best first.
+    """Verify the runs in `folders`.
 
-    A folder may be a run, hold some, or be a pattern of such. Nothing is refused for
-    being unlike: it has a group of its own, with the reason; a run that is blocked, unverified or not intact
-    is an Aside. `allowed_signers` is the list of whose signatures count (default: the repository's, where it
-    has one). Raises UsageError for a folder that holds no run and for a list that cannot be read.
+    Return them as boards of runs under equal conditions, the best run first. A folder may be a run, hold
+    runs, or be a pattern of such. A run under other conditions gets a group of its own, with the reason; a
+    run that is blocked, unverified or not intact is an ExcludedRun. `allowed_signers` is the list of signers
+    whose signatures count (None: the repository's, if it has one). Raises UsageError for a folder that holds
+    no run and for a list that cannot be read.
     """
     if allowed_signers is not None:
         check = partial(check, allowed_signers=signers_list(allowed_signers))
@@ -58,7 +59,7 @@ def leaderboard(
 
 
 def _groups(entries: Iterable[VerifiedRun]) -> list[list[VerifiedRun]]:
-    """Group runs that are alike; the largest group first, then in the order named."""
+    """Group runs under equal conditions; the largest group first, equal sizes in the order of `entries`."""
     groups: list[list[VerifiedRun]] = []
     for entry in entries:
         alike = [group for group in groups if not any(condition_differences(group[0].side, entry.side))]
@@ -102,14 +103,12 @@ def _row(entry: VerifiedRun, scope: str, metric: str) -> Any:
 
 
 def _standing(entry: VerifiedRun, scope: str, metrics: Sequence[str]) -> tuple[Any, ...]:
-    """Return the higher value first; the metrics after the first, then age, decide the order within a
-    rank.
-    """
+    """Return a sort key: the values of the metrics, higher first, then the start time."""
     return (*(-_row(entry, scope, metric)["value"] for metric in metrics), entry.side.run.started)
 
 
 def _label(entry: VerifiedRun, members: Sequence[VerifiedRun]) -> str:
-    """Return the end of its path that no other member's path has."""
+    """Return the shortest end of the run's path that no other member's path has."""
     own, others = _parts(entry), [_parts(one) for one in members if one is not entry]
     depth = next((n for n in range(1, len(own)) if all(own[-n:] != parts[-n:] for parts in others)), len(own))
     return "/".join(own[-depth:])
@@ -139,7 +138,7 @@ def _made(
 
 
 def _behind(best: VerifiedRun, entry: VerifiedRun, scope: str, metric: str) -> GapToBest:
-    """As `compare` computes it: the studentised bootstrap of the paired differences."""
+    """Return the difference to the best run, by the studentised bootstrap that `compare` uses."""
     [paired] = (one for one in paired_values(best.side, entry.side) if one.scope == scope)
     place = [known.name for known in paired.metrics].index(metric)
     chosen = paired.inside(best.side.run.views, best.side.run.headline_view)

@@ -1,4 +1,4 @@
-"""From what the command line names to runs that were verified and read, and what those of one board share."""
+"""Verified runs from the arguments of the command line, and the conditions that the runs of a board share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = [*comparability.CONDITIONS, QUESTIONS, DEFINITIONS, CODE]
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRun:
-    """A verified run, and the signer that attests it."""
+    """A verified run, and who attests it."""
 
     folder: Path
     side: ComparedRun
@@ -34,9 +34,9 @@ class VerifiedRun:
 
 
 def results_folders(names: Iterable[Path | str]) -> tuple[Path, ...]:
-    """Return every results folder that `names` lead to, each once, in the order named.
+    """Return every results folder that `names` lead to, each once, in the order of `names`.
 
-    A name is of a run, of a folder of runs, or a pattern. Raises UsageError for one that leads to none.
+    A name is a run, a folder of runs, or a pattern. Raises UsageError for a name that leads to no run.
     """
     found: dict[Path, Path] = {}
     for name in names:
@@ -48,7 +48,7 @@ def results_folders(names: Iterable[Path | str]) -> tuple[Path, ...]:
 
 
 def _runs(name: str) -> list[Path]:
-    pattern = has_magic(name) and not Path(name).exists()  # a folder may bear the name [a]
+    pattern = has_magic(name) and not Path(name).exists()  # a folder can be named [a]
     places = [Path(place) for place in sorted(glob(name))] if pattern else [Path(name)]
     runs = [run for place in places for run in _inside(place)]
     if not runs:
@@ -65,7 +65,7 @@ def _inside(place: Path) -> list[Path]:
 
 
 def read_entry(place: Path, check: Verify) -> VerifiedRun | ExcludedRun:
-    """Verify the run in a folder, then read it; an Aside for one that may be on no board."""
+    """Verify and read the run in a folder; return an ExcludedRun if it may be on no board."""
     try:
         return _read(place, check)
     except PgmnemoError as error:
@@ -94,7 +94,7 @@ def _aside(folder: Path, kind: str, reason: str) -> ExcludedRun:
 
 
 def _definitions(side: ComparedRun) -> dict[str, str]:
-    """Return the sentence that defines each metric that is shown."""
+    """Return the definition of each metric of the board."""
     known = side.metrics["definitions"]
     return {name: known[name] for name in (CITED, *side.run.headline) if name in known}
 
@@ -108,7 +108,7 @@ def _major(side: ComparedRun) -> str:
 
 
 def condition_words(side: ComparedRun) -> dict[str, str]:
-    """Return each condition as people read it."""
+    """Return each condition of a run as text."""
     listed = {
         name: shorten(comparability.describe_condition(side.run, name)) for name in comparability.CONDITIONS
     }
@@ -116,8 +116,9 @@ def condition_words(side: ComparedRun) -> dict[str, str]:
 
 
 def condition_differences(first: ComparedRun, other: ComparedRun) -> Iterator[str]:
-    """Yield one sentence for each condition in which `other` is not like `first`; another suite says it
-    all.
+    """Yield one sentence for each condition in which `other` differs from `first`.
+
+    If the suites differ, only that sentence is yielded.
     """
     for name, how in comparability.differences(other.run, first.run):
         yield f"{name}: {shorten(how)}"

@@ -1,4 +1,4 @@
-"""Somebody else's rankings, scored against a corpus at hand; the verdict of what comes out is *stated*."""
+"""Scores of another author's rankings against a local corpus; their verdict is *stated*."""
 
 from runner.commands.score.score_rankings import StatedScores, score
 

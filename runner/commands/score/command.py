@@ -1,4 +1,4 @@
-"""`python -m runner score`: score the rankings of another program; with --ids write the ids to rank."""
+"""`python -m runner score`: score another program's rankings; with --ids write the ids that can be ranked."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def write_ids(
 ) -> Corpus:
     """Write queries.jsonl (the questions that are scored) and documents.jsonl (the lessons) into a folder.
 
-    A line holds id, project, text and time (of a question `as_of`); no gold and no type. Raises UsageError
-    where one of the files is there already.
+    A line holds id, project, text and time (for a question `as_of`); no gold and no type. Returns the
+    corpus. Raises UsageError if one of the files exists.
     """
     parts, folder = SUITES[suite], folder.expanduser()
     corpus = load(parts, parts.locate(data, os.environ), granularity, split)
@@ -106,7 +106,7 @@ def _time(time: datetime | None) -> str | None:
 
 
 def lines(corpus: Corpus, folder: Path) -> Iterator[str]:
-    """For people: what was written, and what a ranking is of."""
+    """Yield lines that name the written files and, for each scope, what to rank."""
     scored = sum(bool(question.gold) for question in corpus.questions)
     yield f"{folder / QUERIES}: {scored:,} questions"
     yield f"{folder / DOCUMENTS}: {len(corpus.segments):,} lessons, one for each {corpus.granularity}"
@@ -116,7 +116,7 @@ def lines(corpus: Corpus, folder: Path) -> Iterator[str]:
 
 
 def markdown(stated: StatedScores) -> str:
-    """Return the tables, then the sentences; every metric and the types are of the first arm."""
+    """Return the scores as Markdown: tables, then sentences. The full tables are of the first arm."""
     figures, headline = Figures(stated.document, stated.headline_view), stated.edition.metrics.headline
     scopes = list(dict.fromkeys(row.scope for row in stated.rows))
     arm = stated.rows[0].arm
@@ -137,7 +137,7 @@ def markdown(stated: StatedScores) -> str:
 
 
 def sentences(stated: StatedScores) -> Iterator[str]:
-    """Yield the verdict, what the corpus is, and every question or rank that was not simply scored."""
+    """Yield sentences on the verdict, the corpus, and every question or rank that was not simply scored."""
     edition, corpus, source = stated.edition, stated.corpus, stated.source
     yield f"{VERDICT}: {WORDS} (PROTOCOL.md {edition.version}, §5)"
     interval = stated.document["intervals"]["value"]
@@ -175,6 +175,6 @@ def sentences(stated: StatedScores) -> Iterator[str]:
 
 
 def _empty(stated: StatedScores) -> Counter[tuple[str, str]]:
-    """Return the number of empty rankings that the file gives, by arm and scope; only positive counts."""
+    """Return the number of empty rankings that the file gives, by arm and scope, without zeros."""
     empty = Counter((row.arm, row.scope) for row in stated.rows if not row.ranking)
     return empty - Counter(stated.missing)

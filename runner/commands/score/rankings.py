@@ -1,9 +1,8 @@
-"""A file of rankings as its author wrote it: raw retrievals (JSONL), a TREC run, or a table of scores.
+"""A file of rankings by another author: raw retrievals (JSONL), a TREC run, or a table of scores.
 
-The table is the JSON object that pytrec_eval, ranx and BEIR have in memory: of each question the scores of
-its documents, by their ids.
-
-What the lines say is checked here; whether it is of the corpus, stating.py asks.
+The table is the JSON object that pytrec_eval, ranx and BEIR use: for each question the scores of its
+documents, by their ids. This module checks the form of the file; validate_rankings.py checks it against
+the corpus.
 """
 
 from __future__ import annotations
@@ -23,16 +22,17 @@ from runner.runs.storage import demand_regular
 
 RAW, TREC, TABLE = "raw", "trec", "table"
 BY_SCORE, TIED = "by score", "tied"  # how the ranks of a question were ordered
-NAMELESS = "theirs"  # the arm of raw lines that name none
-CLAIMS = ("type", "project", "size", "gold")  # what a raw line may say of its question, and the corpus knows
+NAMELESS = "theirs"  # the arm of raw lines without an arm
+CLAIMS = ("type", "project", "size", "gold")  # optional keys of a raw line that must agree with the corpus
 COLUMNS = "qid Q0 docid rank score tag"
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The ids that an arm ranked for a question, best first; `scope` is empty where the file names none.
+    """The ids that an arm ranked for a question, best first; `scope` is empty if the file names none.
 
-    `order` is BY_SCORE where ranks stand twice, TIED where ranks order equal scores, else empty.
+    `where` is its place in the file. `order` is BY_SCORE if ranks or scores repeat and the score decided,
+    TIED if the ranks order equal scores, else empty.
     """
 
     question: str
@@ -46,9 +46,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Rankings:
-    """The rankings of a file. `form` is `raw`, `trec` or `table`; `order` says how equal scores
-    are ordered.
-    """
+    """The rankings of a file. `form` is `raw`, `trec` or `table`; `order` says how ties are ordered."""
 
     file: str
     sha256: str
@@ -58,7 +56,7 @@ class Rankings:
 
 
 def read_rankings(path: Path) -> Rankings:
-    """Return every ranking of the file, plain or packed; RankingsError names the line that is wrong."""
+    """Return every ranking of the file, plain or packed; raise RankingsError with the line that is wrong."""
     path = path.expanduser()
     try:
         if path.is_dir():
@@ -88,9 +86,7 @@ def _text(data: bytes, file: str) -> str:
 
 
 def _scores(text: str) -> dict[str, dict[str, Any]]:
-    """Return the scores by question and document, where the whole text is an object of these; else
-    nothing.
-    """
+    """Return the scores by question and document if the whole text is one JSON object of them; else empty."""
     try:
         value = json.loads(text, parse_constant=_no_number, object_pairs_hook=unique_object)
     except (ValueError, RecursionError):
@@ -144,7 +140,7 @@ def _raw_line(line: str, where: str) -> Ranking:
 
 
 def _id(value: Any) -> str | None:
-    """Return an id as a text, which may be given as a whole number; None for anything else."""
+    """Return an id, given as a string or a whole number, as text; None for anything else."""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
@@ -163,7 +159,7 @@ def _rank(rank: Any, where: str) -> tuple[str, float | None]:
 
 
 def _trec(text: str, file: str) -> Iterator[Ranking]:
-    """Yield a ranking for each tag and question, in the order in which they first appear."""
+    """Yield a ranking for each tag and question, in the order of their first lines."""
     found: dict[tuple[str, str], list[tuple[int, float, str, str]]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -184,14 +180,14 @@ def _trec(text: str, file: str) -> Iterator[Ranking]:
         if len({rank for rank, *_ in ranks}) == len(ranks):
             ranks.sort(key=lambda rank: rank[0])
             _check_fall([score for _, score, *_ in ranks], f"{where}: the scores of question {question}")
-        else:  # as BEIR writes 0 on every line
+        else:  # ranks repeat: BEIR writes rank 0 on every line
             order = BY_SCORE
             ranks.sort(key=lambda rank: (rank[1], rank[2]), reverse=True)
         yield Ranking(question, tag, tuple(document for _, _, document, _ in ranks), where, order=order)
 
 
 def _order(rankings: Sequence[Ranking]) -> str:
-    """Return how lines of equal score or rank were ordered; empty where every order is that of the scores."""
+    """Return how equal scores or ranks were ordered; empty if the scores decide every order."""
     by_score = sum(one.order == BY_SCORE for one in rankings)
     tied = sum(one.order == TIED for one in rankings)
     sentences = [

@@ -1,4 +1,4 @@
-"""Rankings against the corpus at hand: every scored question counts, and what comes out is *stated* (§5)."""
+"""Scoring of another author's rankings: every scored question counts, and the verdict is *stated* (§5)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ WORDS = "rankings given by their author; nothing of how they were made was seen 
 
 @dataclass(frozen=True)
 class StatedScores:
-    """Rankings of another author, complete: a question that they left out has an empty ranking.
+    """Rankings of another author, completed: a question without a ranking gets an empty one.
 
     `missing` counts these by arm and scope, `cut` the rankings that were deeper than the edition keeps,
-    `uncited` the ranked questions that cite no evidence, and `unmarked` those with evidence that is no
-    lesson.
+    `uncited` the ranked questions that cite no evidence, and `unmarked` the ranked questions whose
+    evidence is no lesson.
     """
 
     by: str
@@ -52,23 +52,23 @@ class StatedScores:
 
     @property
     def title(self) -> str:
-        """The corpus as people name it."""
+        """The title of the corpus."""
         return self.corpus.title or SUITES[self.corpus.suite].title
 
     @property
     def scored(self) -> int:
-        """The questions that every figure over all of them is about."""
+        """The number of questions with gold, over which every figure is computed."""
         return sum(bool(question.gold) for question in self.corpus.questions)
 
     @property
     def headline_view(self) -> str:
-        """The view that the suite's headline is of."""
+        """The view of the suite's headline."""
         pins = self.edition.suites.get(self.corpus.suite)
         return pins.headline_view if pins else ALL
 
     @cached_property
     def document(self) -> Json:
-        """Everything that `score --json` prints; figures as in metrics.json."""
+        """The document that `score --json` prints; figures as in metrics.json."""
         edition, corpus = self.edition, self.corpus
         views = {view.name: view for view in self.views}
         scores = score_rows(self.rows, edition, views=views, clustered=corpus.clustered)
@@ -104,7 +104,7 @@ class StatedScores:
         }  # fmt: skip
 
     def _readings(self) -> Iterator[Json]:
-        """Yield the figures as others count them (§4.9), in the suite's first scope."""
+        """Yield the figures under other projects' counting rules (§4.9), in the suite's first scope."""
         pins, corpus = self.edition.suites.get(self.corpus.suite), self.corpus
         tables = [table for table in arrange(self.rows) if table.scope == corpus.scopes[0].name]
         for table in tables if pins else ():
@@ -115,8 +115,9 @@ class StatedScores:
 
 
 def load(parts: Suite, place: Path, granularity: str | None, split: str) -> Corpus:
-    """Return the corpus at `place` under the edition in force; UsageError for a split of a suite that has no
-    own.
+    """Return the corpus at `place` under the edition in force.
+
+    Raises UsageError if a split is named and the suite is not the user's own data.
     """
     if split and not parts.own:
         raise UsageError(
@@ -135,12 +136,12 @@ def score(
     name: str = "",
     split: str = "",
 ) -> StatedScores:
-    """Hold the rankings in a file against a suite's corpus, under the edition in force.
+    """Score the rankings in a file against a suite's corpus, under the edition in force.
 
-    `scope` says where the questions were searched, of a file that does not say it (default: the suite's first
-    scope), or which of a raw file's scopes to score. `name` says whose rankings they are, `split` which
-    judgements of a folder of BEIR count. Raises UsageError,
-    CorpusError, or RankingsError with the line that is wrong.
+    `scope` says where the questions were searched, for a file that does not say it (None: the suite's
+    first scope), or which of a raw file's scopes to score. `name` names the author of the rankings,
+    `split` the judgements of a BEIR folder that count. Raises UsageError, CorpusError, or RankingsError
+    with the line that is wrong.
     """
     edition, parts = current(), SUITES[suite]
     place = parts.locate(None if data is None else Path(data), os.environ)

@@ -1,4 +1,4 @@
-"""Rankings held against the corpus at hand: its questions, its lessons, its scopes."""
+"""Validation of rankings against the corpus: its questions, its lessons, its scopes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runner.records import Corpus, Question, RankedSegment, Retrieval
 
 
 class RankingValidator:
-    """Turns rankings into retrievals of the corpus, one for every scored question of each arm and scope."""
+    """A converter of rankings into retrievals: one for every scored question of each arm and scope."""
 
     def __init__(self, corpus: Corpus, depth: int, scope: str | None) -> None:
         self.corpus, self.depth, self.scope = corpus, depth, scope
@@ -27,7 +27,7 @@ class RankingValidator:
         self._ids = f"python -m runner score --suite {corpus.suite} --ids DIR"
 
     def rows(self, source: Rankings) -> tuple[Retrieval, ...]:
-        """Return the retrievals in the order of the file, then those that are missing."""
+        """Return the retrievals in the order of the file, then an empty retrieval for each missing one."""
         if not any(one.question in self.questions for one in source.rankings):
             raise RankingsError(
                 f"{source.file} ranks {source.rankings[0].question!r} and other questions, and none of them "
@@ -52,7 +52,10 @@ class RankingValidator:
         return f" in scope {self.scope}" if self.scope else ""
 
     def _held(self, ranking: Ranking, scope: str) -> Retrieval | None:
-        """Return the retrieval; None for a question without gold at this level, which no run asks either."""
+        """Return the retrieval of a ranking.
+
+        None for a question without gold at this level, which no run asks.
+        """
         question, where = self.questions.get(ranking.question), ranking.where
         if question is None:
             raise RankingsError(
@@ -107,7 +110,7 @@ class RankingValidator:
             )
 
     def _completed(self, found: set[tuple[str, str, str]]) -> Iterator[Retrieval]:
-        """Yield an empty ranking, counted in `missing`, for each scored question that an arm lacks."""
+        """Yield an empty retrieval for each scored question that an arm lacks, and count it in `missing`."""
         scored = [question for question in self.corpus.questions if question.gold]
         for arm, scope in dict.fromkeys((arm, scope) for arm, scope, _ in sorted(found)):
             absent = [question for question in scored if (arm, scope, question.key) not in found]
@@ -123,5 +126,5 @@ class RankingValidator:
 
 
 def _as_set(claimed: object) -> object:
-    """Return a list of ids as a set, so that order and repetition do not matter; else the value itself."""
+    """Return a list of ids as a set, so that order and repetition do not matter; other values unchanged."""
     return {str(one) for one in claimed} if isinstance(claimed, list) else claimed
