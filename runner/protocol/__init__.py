@@ -1,1 +1,1 @@
-"""The protocol: editions, corpora, texts, metrics, their statistics and the gates."""
+"""The protocol: editions, corpora, text templates, metrics, their statistics and the gates."""

@@ -1,4 +1,4 @@
-"""The corpora that recall is measured on. One file a suite, and one line here."""
+"""The corpora that recall is measured on. Each suite is one file, and one line here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BEAM (Tavakoli et al., ICLR 2026): long chats with an assistant, a folder and a project each.
+"""BEAM (Tavakoli et al., ICLR 2026): long chats with an assistant, each a folder and a project.
 
 A message is a lesson. If `chat_trunecated.json` (so spelt) exists it is read, as BEAM's own program does.
 Answers, ids and the index that ends most messages (` ->-> 1,1`) are never indexed.
@@ -35,7 +35,7 @@ TYPES = (
     "preference_following", "abstention",
 )  # fmt: skip
 ASSISTANT = "assistant"
-CHATS = ("chat_trunecated.json", "chat.json")  # the first that is there
+CHATS = ("chat_trunecated.json", "chat.json")  # the first existing file is read
 QUESTIONS = "probing_questions/probing_questions.json"
 FOLDER_OF = tuple(f"*/{name}" for name in CHATS)
 INDEX = r"->\s*->\s*(?:\d+|N/A)\s*,\s*(?:\d+|N/A)"
@@ -53,7 +53,10 @@ class Message:
 
 
 def _parts(size: str, source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Yield each chat of a folder, the project `<size>_<chat>`; CorpusError names the file."""
+    """Yield the lessons and questions of each chat, project `<size>_<chat>`.
+
+    CorpusError names a faulty file.
+    """
     for number, name in _chats(source):
         project = f"{size}_{number}"
         batches = check_type(source.within(name).document(), list, f"what {source.path / name} holds")
@@ -111,13 +114,13 @@ def _messages(batch: Any, name: str) -> Iterator[Message]:
 
 
 def without_plan_index(content: str) -> str:
-    """Return a message without its index in BEAM's plan."""
+    """Return the text of a message without its index in BEAM's plan."""
     without, cuts = CUT.subn("", content)
     return without.rstrip() if cuts else content
 
 
 def _lessons(project: str, sessions: list[list[Message]]) -> Lessons:
-    """Return each message; a batch is a session."""
+    """Yield each message as a lesson; a batch is a session."""
     ids = number_repeats(f"{project}/{message.id}" for message in chain.from_iterable(sessions))
     for identifier, (_, [message], position) in zip(ids, cut_lessons(sessions, turns=True), strict=True):
         head = Segment(

@@ -1,12 +1,12 @@
-"""A folder of BEIR, of the hub's form of it, or of LMEB, as a file of one's own.
+"""A folder of BEIR, of its form on the hub, or of LMEB, as a user's own corpus.
 
 It holds corpus.jsonl, queries.jsonl and judgements: qrels/SPLIT.tsv or .jsonl, qrels.tsv, or a TREC
-qrels.txt. Of several splits `Source.split` names one, else `test` is read. Of LMEB, corpus.jsonl and
-candidates.jsonl may lie in the folder above, and a scene of candidates.jsonl is a project.
-
-A document is a session of one turn without a speaker; one without any text is left out. `metadata.project`,
-where every document has one, says which questions are searched in it; else all are one memory. Judgements
-of 0 and below are no evidence; a question without a judgement cites none.
+qrels.txt. Of several splits `CorpusFile.split` names one; by default `test` is read. For LMEB,
+corpus.jsonl and candidates.jsonl may be in the parent folder, and a scene of candidates.jsonl is a
+project. A document is a session of one turn without a speaker; a document without any text is left out.
+`metadata.project`, if every document has it, says which questions are searched in the document; else all
+documents are one project. Judgements of 0 and below are no evidence; a question without a judgement cites
+none.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ def is_beir_folder(source: CorpusFile) -> bool:
 
 
 def documents(source: CorpusFile) -> Iterator[tuple[Json, str]]:
-    """Yield each document as a session of the suite `file`, without turns where it is empty, and its
-    place.
-    """
+    """Yield each document as a session of the suite `file`, and its place; an empty document has no turns."""
     scenes = _scenes(source)
     for record, where in _records(source, DOCUMENTS):
         title, text = (_text(record, key, where) for key in ("title", "text"))
@@ -58,7 +56,10 @@ def documents(source: CorpusFile) -> Iterator[tuple[Json, str]]:
 
 
 def questions(source: CorpusFile) -> Iterator[tuple[Json, str]]:
-    """Yield each question with its evidence, and its place in the file; CorpusError for a repeated id."""
+    """Yield each question with its evidence, and its place in the file.
+
+    Raises CorpusError for a repeated id, and for judgements of an unknown question.
+    """
     gold, seen, scenes = _judgements(source), dict[str, str](), set(_scenes(source).values())
     for record, where in _records(source, QUERIES):
         key = record["_id"]
@@ -80,7 +81,7 @@ def questions(source: CorpusFile) -> Iterator[tuple[Json, str]]:
 
 
 def _records(source: CorpusFile, name: str) -> Iterator[tuple[Json, str]]:
-    """Yield the objects of a file, each with its `_id` (of LMEB `id`) as a text."""
+    """Yield the objects of a file with their places, each with its `_id` (in LMEB `id`) as text."""
     for record, where in _objects(source, _named(source, name)):
         given = record.get("_id", record.get("id"))
         if isinstance(given, bool) or not isinstance(given, str | int):
@@ -117,7 +118,7 @@ def _project(record: Json, scenes: dict[str, str]) -> Json:
 
 
 def _scenes(source: CorpusFile) -> dict[str, str]:
-    """Return the scene of each document by candidates.jsonl; empty where there is no such file."""
+    """Return the scene of each document in candidates.jsonl; empty if there is no such file."""
     found: dict[str, str] = {}
     name = _named(source, CANDIDATES)
     for record, where in _objects(source, name) if name else ():
@@ -134,7 +135,7 @@ def _scenes(source: CorpusFile) -> dict[str, str]:
 
 
 def _scene(key: str, scenes: set[str], where: str) -> str:
-    """Return the scene of a question of LMEB: the one that its id is, or begins with."""
+    """Return the scene of a question of LMEB: the longest scene that its id equals or begins with."""
     fitting = [scene for scene in scenes if key == scene or key.startswith(f"{scene}_")]
     if not fitting:
         raise CorpusError(
@@ -144,9 +145,7 @@ def _scene(key: str, scenes: set[str], where: str) -> str:
 
 
 def _judgements(source: CorpusFile) -> dict[str, list[str]]:
-    """Return the relevant documents of each judged question, each once; CorpusError names the line that is
-    wrong.
-    """
+    """Return the relevant documents of each judged question, each once; CorpusError names the wrong line."""
     name = _split(source)
     gold, seen = dict[str, list[str]](), set[tuple[str, str]]()
     for question, document, score, where in _judged(source, name):
@@ -162,7 +161,7 @@ def _judgements(source: CorpusFile) -> dict[str, list[str]]:
 
 
 def _split(source: CorpusFile) -> str:
-    """Return the file of judgements that is read: that of the split, the only one, or that of `test`."""
+    """Return the file of judgements to read: the named split, the only file, or `test`."""
     names = {ENDING.sub("", PurePath(name).name): name for name in source.names(*JUDGEMENTS)}
     wanted = source.split or (USUAL_SPLIT if len(names) > 1 else next(iter(names), ""))
     if wanted in names:
@@ -174,7 +173,7 @@ def _split(source: CorpusFile) -> str:
 
 
 def _judged(source: CorpusFile, name: str) -> Iterator[tuple[str, str, float, str]]:
-    """Yield question, document and judgement of each line, and its place in the file."""
+    """Yield question, document, judgement and place of each line."""
     if ".jsonl" in name:
         for record, where in _objects(source, name):
             yield *_judgement([str(one) for one in record.values()], _places(list(record)), where), where
@@ -188,7 +187,7 @@ def _judged(source: CorpusFile, name: str) -> Iterator[tuple[str, str, float, st
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[list[str], str]]:
-    """Yield the columns of each line that is not blank, and its place for a sentence."""
+    """Yield the columns of each line that is not blank, and its place."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             columns = line.split("\t") if "\t" in line else line.split()
@@ -196,7 +195,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[list[str], str]]:
 
 
 def _places(names: list[str]) -> tuple[int, ...] | None:
-    """Return the positions of question, document and judgement in a head line; None for another line."""
+    """Return the positions of question, document and judgement in a header line; None if it is no header."""
     called = [name.lower().replace("_", "-") for name in names]
     found = [next((called.index(one) for one in known if one in called), None) for known in COLUMNS]
     return None if None in found else tuple(at for at in found if at is not None)
@@ -205,7 +204,7 @@ def _places(names: list[str]) -> tuple[int, ...] | None:
 def _judgement(
     columns: list[str], places: tuple[int, ...] | None, where: str, wide: bool = True
 ) -> tuple[str, str, float]:
-    """Return question, document and judgement of a line; a `wide` line may have further columns."""
+    """Return question, document and judgement of a line; a `wide` line may have more columns."""
     least = 3 if places is None else max(places) + 1
     fits = places is not None and (len(columns) >= least if wide else len(columns) in (3, 4))
     if places is None or not fits or not all(columns[at] for at in places):
@@ -227,8 +226,9 @@ def _judgement(
 
 
 def _named(source: CorpusFile, name: str) -> str:
-    """Return the file of that name in the folder or, as LMEB has it, in the one above, packed or not; else
-    empty.
+    """Return the path of the file `name`, plain or packed, in the folder or, for LMEB, its parent.
+
+    Else empty.
     """
     above = ("",) if name == QUERIES or (source.path / "qrels").is_dir() else ("", "../")
     ways = (f"{folder}{name}{end}" for folder in above for end in PACKINGS)

@@ -1,9 +1,10 @@
 """ConvoMem (Pakhomov et al., 2025, arXiv:2511.10523): questions over conversations with an assistant.
 
 Both published shapes are read, in folders `<category>/<n>_evidence`: `evidence_questions`, an object with
-`evidence_items`, each with its own conversations; and `pre_mixed_testcases`, a list of test cases, each with
-`evidenceItems` and the `conversations` that all of them are asked about. The conversations of an item, or
-those of a test case, are a project. No file was at hand: the loader is tested on small ones of these shapes.
+`evidence_items`, each with its own conversations; and `pre_mixed_testcases`, a list of test cases, each
+with `evidenceItems` and the `conversations` that all of them are asked about. The conversations of an
+item, or of a test case, are a project. The published files were not available: the loader is tested on
+small files of these shapes.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from runner.protocol.templates import Session, Turn
 from runner.records import Evidence, Json, Question, Segment
 
 TYPES = ("user", "assistant_facts", "changing", "abstention", "preference", "implicit_connection")
-ENDING = "_evidence"  # of the folder of a type
+ENDING = "_evidence"  # the end of a type's folder name
 FILES = f"*{ENDING}/*{ENDING}/*.json"
 ASSISTANT, TURN = "assistant", "turn"
 
 
 @dataclass(frozen=True, slots=True)
 class ConvoMemCase:
-    """The conversations of one project, and the items that are asked about them."""
+    """The conversations of one project, and the items with questions about them."""
 
     project: str
     type: str
@@ -72,7 +73,7 @@ def _turn(message: Json, where: str) -> Turn:
 
 
 def _lessons(case: ConvoMemCase, turns: bool) -> Lessons:
-    """Return each message, or each conversation: neither has a date."""
+    """Yield each message, or each conversation, as a lesson without a date."""
     for at, part, position in cut_lessons([list(enumerate(one, 1)) for one in case.conversations], turns):
         head = Segment(
             project=case.project,
@@ -85,7 +86,7 @@ def _lessons(case: ConvoMemCase, turns: bool) -> Lessons:
 
 
 def _id(project: str, conversation: int, message: int, turns: bool) -> str:
-    """`user_evidence/1_evidence/ann/0/c2`, or `…/c2:5` for a message."""
+    """Return the id of a lesson: `user_evidence/1_evidence/ann/0/c2`, or `…/c2:5` for a message."""
     return f"{project}/c{conversation + 1}:{message}" if turns else f"{project}/c{conversation + 1}"
 
 
@@ -107,9 +108,11 @@ def _questions(case: ConvoMemCase, turns: bool) -> Iterator[Question]:
 
 
 def _evidence(case: ConvoMemCase, cited: Turn, turns: bool) -> Iterator[Evidence]:
-    """Return the messages of that speaker with just these words, else those that hold them; else none.
+    """Yield the messages of the cited speaker with exactly the cited words, else the messages that contain
+    them.
 
-    Messages have no ids: the words, without a difference of case and blanks, are what evidence is known by.
+    Messages have no ids, so evidence is matched by its words, without regard to case and blanks. Without
+    a match the evidence resolves to nothing.
     """
     wanted = _plain(cited.words)
     said = [

@@ -1,4 +1,4 @@
-"""How every suite makes its corpus: sessions are cut into lessons, lessons kept, and all of it counted."""
+"""The shared steps of the loaders: cut sessions into lessons, store the lessons, count everything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runner.records import Corpus, Question, SearchScope, Segment, StoredSegment
 T = TypeVar("T")
 POOL = SearchScope("pool", pooled=True)
 CONVERSATION = (SearchScope("conversation"),)
-POOLED = {"scopes": (*CONVERSATION, POOL), "clustered": True}  # of a corpus of several long conversations
+POOLED = {"scopes": (*CONVERSATION, POOL), "clustered": True}  # for a corpus of several long conversations
 Lessons = Iterable[tuple[Segment, Session]]
 """All of each lesson but its text and passages, and the session that these are written from."""
 Parts = Callable[[CorpusFile, str], Iterator[tuple[Lessons, Iterable[Question]]]]
@@ -26,11 +26,11 @@ Parts = Callable[[CorpusFile, str], Iterator[tuple[Lessons, Iterable[Question]]]
 def cut_lessons(
     sessions: Iterable[Sequence[T]], turns: bool
 ) -> Iterator[tuple[int, Sequence[T], int | None]]:
-    """Yield the lessons of a project: place of the session, turns of the lesson, and its position (§2.9).
+    """Yield the lessons of a project: index of the session, turns of the lesson, and its position (§2.9).
 
-    Where a lesson is one turn, positions count from 1 on; within a session they differ by 1, and between two
-    sessions a number is left out, so that no two neighbours are of different sessions. Where a lesson is a
-    whole session (`turns` False) it has none.
+    If a lesson is one turn, positions count from 1; within a session they differ by 1, and between two
+    sessions one number is skipped, so that neighbours are always of one session. If a lesson is a whole
+    session (`turns` False), its position is None.
     """
     start = 1
     for at, session in enumerate(sessions):
@@ -42,7 +42,7 @@ def cut_lessons(
 
 
 def speaker(turn: Turn) -> str | None:
-    """Return the speaker of a turn, without NUL, which no database takes; None if no speaker is named."""
+    """Return the speaker of a turn without NUL, which no database stores; None if no speaker is named."""
     return turn.speaker.replace("\0", "") or None
 
 
@@ -52,9 +52,10 @@ def suite_of(
     counts: Callable[[Sequence[Question]], dict[str, int]] | None = None,
     corpus: Mapping[str, Any] = MappingProxyType({}), **more: Any,
 ) -> Suite:  # fmt: skip
-    """Return a suite that reads its corpus by `parts`; its shape counts `turns` if wanted, and also `counts`.
+    """Return a suite that reads its corpus with `parts`.
 
-    `corpus` are fields of the Corpus, `more` are fields of the Suite.
+    The corpus's shape counts turns if `turns` is set, and the counts that `counts` returns. `corpus` are
+    fields of the Corpus, `more` are fields of the Suite.
     """
 
     def read(source: CorpusFile, level: str, write: Write) -> Corpus:
@@ -75,7 +76,10 @@ def build_corpus(
     types: Sequence[str], counts: dict[str, int], *, scopes: Sequence[SearchScope] = CONVERSATION,
     **more: Any,
 ) -> Corpus:  # fmt: skip
-    """Return the corpus of the parts that were read; CorpusError for a repeated lesson or question."""
+    """Return the corpus of these segments and questions.
+
+    Raises CorpusError for a repeated lesson or question.
+    """
     check_distinct((question.key for question in questions), f"in {source.path} the question")
     if not isinstance(segments, StoredSegments):
         pairs = ((segment.project, segment.id) for segment in segments)
@@ -97,9 +101,9 @@ def build_corpus(
 def shape(
     segments: Sequence[Segment], questions: Sequence[Question], types: Sequence[str], counts: dict[str, int]
 ) -> dict[str, int]:
-    """projects, segments, questions, scored, `counts`, and the number of questions of each type.
+    """Return the counts of a corpus: projects, segments, questions, scored, `counts`, and questions by type.
 
-    `answerable` besides, where not every scored question has a gold segment: the others are not asked.
+    `answerable` is added if some scored question has no gold segment; such questions are not asked.
     """
     heads = segments.heads() if isinstance(segments, StoredSegments) else segments
     scored = sum(question.scored for question in questions)

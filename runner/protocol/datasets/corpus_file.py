@@ -1,7 +1,7 @@
-"""The reader of a corpus: plain, xz or gzip → unpacked bytes → SHA-256 and the items of its JSON, checked.
+"""The reader of a corpus file: unpack xz or gzip, hash the unpacked bytes, and check the items of its JSON.
 
-The items of a list come one by one, so that a file of 277 MB is never in memory as a whole. A corpus may be a
-folder of files: its SHA-256 is that of the list of their hashes.
+The items of a list are read one by one, so that a file of 277 MB is never in memory as a whole. A corpus
+may be a folder of files: its SHA-256 is that of the list of their hashes.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from runner.records import Json
 
 T = TypeVar("T")
 KINDS = {str: "a string", int: "a whole number", list: "a list", dict: "an object", float: "a number"}
-CHUNK = 8 << 20  # bytes read at a time: many items each, so that few are parsed in vain at a chunk's end
+CHUNK = 8 << 20  # bytes per read: many items, so that few are parsed twice at a chunk's end
 XZ, GZIP = b"\xfd7zXZ\x00", b"\x1f\x8b"
-SMALL, RATIO = 16 << 20, 40  # bytes unpacked without a question, and times the packed size after them
+SMALL, RATIO = 16 << 20, 40  # limit of unpacked bytes: the larger of SMALL and RATIO times the packed size
 BLANK = re.compile(r"[ \t\r\n]*")  # matches everywhere
-HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair
+HALF = re.compile(r"\\u[dD][89a-fA-F]")  # the first half of a surrogate pair
 DAMAGED = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
 def unique_object(pairs: list[tuple[str, Any]]) -> Json:
-    """Return the object of these pairs, for `json.loads`; ValueError for two pairs with one key."""
+    """Return the object of these pairs, for `json.loads`; raise ValueError for a repeated key."""
     record = dict(pairs)
     if len(record) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -43,7 +43,7 @@ def unique_object(pairs: list[tuple[str, Any]]) -> Json:
 
 
 class CorpusFile:
-    """A pass over the file at `path`: `items()` or `document()` once, then `sha256()`.
+    """One pass over the file at `path`: call `items()` or `document()` once, then `sha256()`.
 
     If `path` is a folder, `within` opens a file of it, and `sha256()` is of the list of the opened files;
     `split` names the set of questions to read.
@@ -57,38 +57,41 @@ class CorpusFile:
         self._within: dict[str, CorpusFile] = {}
 
     def names(self, *patterns: str) -> list[str]:
-        """Return names of the folder's files that fit a pattern, such as `1/chat.json`, in order of name."""
+        """Return the names of the folder's files that match a pattern, such as `1/chat.json`, sorted."""
         found = (path for pattern in patterns for path in self.path.glob(pattern) if path.is_file())
         return sorted({path.relative_to(self.path).as_posix() for path in found})
 
     def some(self, title: str, *patterns: str) -> list[str]:
-        """Return the names; CorpusError if there is no file of the corpus of that title."""
+        """Return the names of files that match.
+
+        Raises CorpusError if there is none. `title` names the corpus.
+        """
         if names := self.names(*patterns):
             return names
         raise CorpusError(f"the folder {self.path} holds no file of {title} ({patterns[0]}); fetch it again")
 
     def entries(self, ending: str) -> list[str]:
-        """Return names of all that could be meant as a file of the corpus, in order.
+        """Return the sorted names of all entries that could be meant as a file of the corpus.
 
-        That is what has `ending` in its name in any case, packed or not, and every folder and dead link that
-        is not hidden; what `fetch` has not brought whole (`.part`) is none yet.
+        These are names that contain `ending` in any case, packed or not, and folders and dead links.
+        Hidden entries and the partial downloads of `fetch` (`.part`) are left out.
         """
         here = self.path.iterdir()
         found = (path for path in here if not path.name.startswith(".") and path.suffix != ".part")
         return sorted(one.name for one in found if ending in one.name.lower() or not one.is_file())
 
     def within(self, name: str) -> CorpusFile:
-        """Return the file `name` of the folder."""
+        """Open the file `name` of the folder and return it."""
         opened = self._within[name] = CorpusFile(self.path / name)
         return opened
 
     @property
     def files(self) -> dict[str, str]:
-        """SHA-256 of each file of the folder that was opened, by its name; empty for a corpus of one file."""
+        """The SHA-256 of each opened file of the folder, by its name; empty for a corpus of one file."""
         return {name: source.sha256() for name, source in self._within.items()}
 
     def document(self) -> Any:
-        """Return the JSON value that the file is; CorpusError with the place where it is broken."""
+        """Return the JSON value of the file; raise CorpusError with the place of a syntax error."""
         data = self.content()
         try:
             text = data.decode("utf-8-sig")
@@ -101,7 +104,10 @@ class CorpusFile:
             ) from None
 
     def whole(self, value: T, text: str) -> T:
-        """Return what was read of `text`; CorpusError where a text in it has half a character."""
+        """Return `value`, which was parsed from `text`.
+
+        Raises CorpusError if it contains an unpaired surrogate.
+        """
         if HALF.search(text):
             try:
                 json.dumps(value, ensure_ascii=False).encode()
@@ -111,8 +117,9 @@ class CorpusFile:
         return value
 
     def items(self) -> Iterator[Json]:
-        """Yield the objects of the file's top-level JSON list; CorpusError with the byte where it is
-        broken.
+        """Yield the objects of the file's top-level JSON list.
+
+        Raises CorpusError with the byte of a syntax error.
         """
         window = _Window(self)
         window.expect("[", "a JSON list of items")
@@ -126,7 +133,10 @@ class CorpusFile:
             raise window.broken("more text after the end of the list")
 
     def sha256(self) -> str:
-        """Hex digest of all unpacked bytes, reading what is left of them; of a folder, of its list."""
+        """Return the hex digest of all unpacked bytes, after reading the rest.
+
+        For a folder, of its list of files.
+        """
         if self._within:
             return list_digest(self.files)
         while self.read():
@@ -142,7 +152,7 @@ class CorpusFile:
         return next(self._stream, b"")
 
     def no_text(self, byte: int) -> CorpusError:
-        """Return the error for a byte that is not valid in a text."""
+        """Return the error for a byte that is not valid UTF-8."""
         return CorpusError(f"{self.path} is not UTF-8 text (at byte {byte:,})")
 
     def _chunks(self) -> Iterator[bytes]:
@@ -167,14 +177,14 @@ class CorpusFile:
 
 
 def _unread(error: ValueError | RecursionError) -> str:
-    """Return why a JSON document is not read."""
+    """Return why a JSON document could not be parsed."""
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg}: line {error.lineno:,}"
     return "too deeply nested" if isinstance(error, RecursionError) else "a number of too many digits"
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """Return the file, unpacked by its first bytes and not by its name."""
+    """Open the file; its first bytes, not its name, decide how it is unpacked."""
     with path.open("rb") as file:
         magic = file.read(len(XZ))
     if magic == XZ:
@@ -183,7 +193,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 class _Window:
-    """The decoded text around the reading position of a Source."""
+    """The decoded text around the reading position of a CorpusFile."""
 
     def __init__(self, source: CorpusFile) -> None:
         self._source = source
@@ -194,7 +204,7 @@ class _Window:
         self._count = 0
 
     def peek(self) -> str:
-        """Return the next character that is no white space; empty at the end."""
+        """Return the next character that is not white space; empty at the end."""
         while True:
             self._at = BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._text):
@@ -203,7 +213,7 @@ class _Window:
                 return ""
 
     def expect(self, characters: str, what: str) -> str:
-        """Step over one of `characters`."""
+        """Step over one of `characters` and return it; raise CorpusError for another character."""
         found = self.peek()
         if not found or found not in characters:
             raise self.broken(f"expected {what}")
@@ -228,9 +238,7 @@ class _Window:
                 return self._source.whole(cast(Json, value), self._text[begun : self._at])
 
     def broken(self, problem: str, at: int | None = None) -> CorpusError:
-        """Return the error for `problem` at the character `at` of the text (default: the current
-        position).
-        """
+        """Return the error for `problem` at the character `at` of the text; None: the current position."""
         ahead = len(self._text[self._at if at is None else at :].encode(errors="surrogatepass"))
         byte = self._source.bytes - ahead
         where = f"byte {byte:,}, after {self._count:,} whole items"
@@ -240,7 +248,10 @@ class _Window:
         )
 
     def _more(self, least: int = 0) -> bool:
-        """Read on, at least as much again as `least`, so that an item of any size costs linear time."""
+        """Read on, at least `least` bytes; return whether there was more.
+
+        Reading as much again as is buffered keeps the time linear in the size of an item.
+        """
         pieces = [self._text[self._at :]]
         self._at = 0
         grown = 0
@@ -261,34 +272,34 @@ class _Window:
 
 
 def take(record: Json, key: str, kind: type[T], where: str) -> T:
-    """`record[key]`, which must be a `kind`; `where` says which item it is."""
+    """Return `record[key]`, which must be a `kind`; `where` names the item in errors."""
     if key not in record:
         raise CorpusError(f"{where} has no {key!r}; its keys are: {', '.join(list(record)[:8]) or 'none'}")
     return check_type(record[key], kind, f"{key!r} of {where}")
 
 
 def check_type(value: Any, kind: type[T], where: str) -> T:
-    """`value`, which must be a `kind` (a bool is no number)."""
+    """Return `value`; raise CorpusError unless it is a `kind` (a bool is no number)."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise CorpusError(f"{where} must be {KINDS[kind]}, but is {_shown(value)}")
     return value
 
 
 def check_list(record: Json, key: str, kind: type[T], where: str) -> list[T]:
-    """`record[key]`, which must be a list of `kind`."""
+    """Return `record[key]`; raise CorpusError unless it is a list of `kind`."""
     values = take(record, key, list, where)
     return [check_type(value, kind, f"{key!r}[{at}] of {where}") for at, value in enumerate(values)]
 
 
 def one_of(value: T, known: Sequence[T], where: str) -> T:
-    """`value`, which must be one of `known`."""
+    """Return `value`; raise CorpusError unless it is one of `known`."""
     if value not in known:
         raise CorpusError(f"{where} is {_shown(value)}, which is none of: {', '.join(map(str, known))}")
     return value
 
 
 def check_distinct(values: Iterable[str | tuple[str, str]], what: str) -> None:
-    """CorpusError when a value, or a pair of a project and an id, occurs twice."""
+    """Raise CorpusError when a value, or a pair of a project and an id, occurs twice."""
     for value, times in Counter(values).items():
         if times > 1:
             name = value if isinstance(value, str) else value[1]

@@ -1,7 +1,7 @@
-"""A user's own file → its sessions and questions as they stand there, each with its place in words.
+"""The reader of a user's own file: its sessions and questions unchanged, each with its place in the file.
 
-JSON, JSONL, and the shape of memini, `{name, items: [{id, content}], questions: [{query, gold}]}`. What a
-session and a question hold is checked here by file.schema.json; what they mean together is file.py's.
+JSON, JSONL, and the shape of memini, `{name, items: [{id, content}], questions: [{query, gold}]}`. Each
+session and question is checked here against file.schema.json; file.py checks how they fit together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class CustomEntry:
 
     record: Json
     where: str
-    names: Mapping[str, str] = field(default_factory=dict)  # what the file calls a key, where it is not ours
+    names: Mapping[str, str] = field(default_factory=dict)  # key of the schema → its name in the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class CustomFile:
     name: str
     sessions: list[CustomEntry]
     questions: list[CustomEntry]
-    kind: str = "session"  # what the file calls a session
-    empty: frozenset[str] = frozenset()  # ids of documents that are left out, since they have no text
+    kind: str = "session"  # the file's word for a session
+    empty: frozenset[str] = frozenset()  # ids of documents without text, which are left out
 
 
 def read_own(source: CorpusFile) -> CustomFile:
-    """Return every session and question, each of its schema; CorpusError says which is not, and why."""
+    """Return every session and question; CorpusError names the first that does not fit its schema."""
     if is_beir_folder(source):
         return _checked(_of_beir(source), source.path.name)
     if source.path.is_dir():
@@ -91,7 +91,7 @@ def _text(source: CorpusFile) -> str:
 
 
 def _is_lines(text: str) -> bool:
-    """Return whether the first line is an object by itself, and no document: then each line is one."""
+    """Return whether the file is JSONL: its first line is a JSON object, but not a whole document."""
     first = text.lstrip().partition("\n")[0]
     try:
         document = json.loads(first)
@@ -101,7 +101,7 @@ def _is_lines(text: str) -> bool:
 
 
 def _parsed(text: str, file: str, line: int) -> Any:
-    """Return the JSON value of a text that begins in `line` of the file."""
+    """Return the JSON value of a text that begins at `line` of the file."""
     try:
         return json.loads(text, object_pairs_hook=unique_object)
     except json.JSONDecodeError as error:
@@ -114,7 +114,7 @@ def _parsed(text: str, file: str, line: int) -> Any:
 
 
 def _lines(text: str, file: str) -> CustomFile:
-    """JSONL: what has turns is a session, anything else a question."""
+    """Read JSONL: an object with turns is a session, any other object a question."""
     found = CustomFile(_stem(file), [], [])
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -147,9 +147,7 @@ def _entries(document: Json, key: str, file: str) -> Iterator[CustomEntry]:
 
 
 def _of_memini(document: Json, file: str) -> CustomFile:
-    """Return each item as a session of one turn without a speaker; what else memini's file holds is passed
-    over.
-    """
+    """Return each item as a session of one turn without a speaker; other keys of the file are ignored."""
     sessions, questions = [], []
     _check_apart(document, "items", "sessions", file)
     for number, item in enumerate(check_list(document, "items", dict, file), start=1):
@@ -183,7 +181,7 @@ def _of_beir(source: CorpusFile) -> CustomFile:
 
 
 def _check_apart(record: Json, theirs: str, ours: str, where: str) -> None:
-    """CorpusError where an object has a key of memini's shape and the one that means the same in ours."""
+    """Raise CorpusError if an object has a key of memini's shape and the schema's key of the same meaning."""
     if theirs in record and ours in record:
         raise CorpusError(
             f"{where} has both {theirs!r} and {ours!r}, which mean the same; keep one of the two"
@@ -197,12 +195,12 @@ def _name(document: Json, file: str) -> str:
 
 
 def _stem(file: str) -> str:
-    """Return the file's name without its endings, as a name of the schema."""
+    """Return the file's name without its endings, shortened to a valid name of the schema."""
     return "".join(filter(str.isprintable, file.partition(".")[0]))[:60].strip() or "file"
 
 
 def _check(kind: str, entry: CustomEntry) -> None:
-    """CorpusError for the first thing that is not of the schema."""
+    """Raise CorpusError for the first fault against the schema."""
     try:
         _compiled(kind)(entry.record)
     except fastjsonschema.JsonSchemaValueException as error:
@@ -210,7 +208,7 @@ def _check(kind: str, entry: CustomEntry) -> None:
 
 
 def _check_seen(entry: CustomEntry) -> None:
-    """Raise CorpusError for a text that no memory stores, since none of its characters is seen."""
+    """Raise CorpusError for a text without a visible character, because no memory stores it."""
     for number, one in enumerate(entry.record.get("turns", [entry.record]), start=1):
         if is_blank(one["text"]):
             turn = f"turn {number} of " if "turns" in entry.record else ""
@@ -218,7 +216,7 @@ def _check_seen(entry: CustomEntry) -> None:
 
 
 def _words(error: Any, entry: CustomEntry) -> str:
-    """Return the fault of an entry, in one sentence, under the names that its file has for the keys."""
+    """Return the fault of an entry as one sentence, with the file's own names of the keys."""
     where, place = entry.where, str(error.name).removeprefix("data").removeprefix(".")
     for ours, theirs in entry.names.items():
         if place.startswith(ours):

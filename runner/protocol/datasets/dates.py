@@ -1,8 +1,7 @@
-"""The corpora's dates as aware UTC times: a published corpus names no time zone and is read as UTC.
+"""The dates of the corpora as aware UTC times. A published corpus names no time zone and is read as UTC.
 
-A user's own file has ISO 8601 times, all with a zone, or all without one and read as UTC.
-
-Month names are matched here and not by `strptime`, which follows the machine's locale.
+A user's own file has ISO 8601 times, all with a zone, or all without one and read as UTC. Month names are
+matched here and not by `strptime`, which follows the machine's locale.
 """
 
 from __future__ import annotations
@@ -18,14 +17,15 @@ MONTHS = (
 )  # fmt: skip
 TIME = re.compile(r"(\d{4})-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?")
 EXAMPLE = '"2024-05-08T13:56:00Z", "2024-05-08 13:56" or "2024-05-08"'
-FIRST, LAST = 1000, 2999  # years; others are a slip, or a time that means "none"
+FIRST, LAST = 1000, 2999  # years; any other is a typing error, or stands for no time
 
 
 class DateFormat:
-    """A way in which a corpus writes its times, such as `example`; called, it reads one of them at `where`.
+    """A date format of a corpus, such as `example`. A call parses a text; `where` names its place in errors.
 
-    `pattern` names its groups year, month (a number or a name), day and, where there are, hour, minute,
-    second and half (of the day, a or p). CorpusError for what is written otherwise or is no time.
+    `pattern` has the groups year, month (a number or a name), day and, if the format has them, hour,
+    minute, second and half (of the day, a or p). Raises CorpusError for another form or an impossible
+    time.
     """
 
     def __init__(self, example: str, pattern: str) -> None:
@@ -46,7 +46,7 @@ class DateFormat:
 def _time(
     year: str, month: str, day: str, hour: str = "0", minute: str = "0", second: str = "0", half: str = ""
 ) -> datetime:
-    """Return the time; ValueError if there is no such time."""
+    """Return the time of these parts; raise ValueError if there is no such time."""
     hours = int(hour)
     if half:
         if not 1 <= hours <= 12:
@@ -78,11 +78,11 @@ anchored = DateFormat(  # BEAM, at the first moment of the day
 
 
 class Times:
-    """A parser of one file's ISO times; CorpusError for an invalid time, or if only some have a zone."""
+    """A parser of the ISO times of one file; CorpusError for an invalid time or mixed zones."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._before: dict[bool, str] = {}  # whether there is a zone → where such a time stood first
+        self._before: dict[bool, str] = {}  # whether a time has a zone → the place of the first such time
 
     def read(self, text: str, where: str) -> datetime:
         """Return the time, in UTC."""

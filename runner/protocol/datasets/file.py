@@ -1,8 +1,8 @@
 """A user's own data: sessions and questions from the file that --data names (docs/howto/your-data.md).
 
-No edition registers it, so its runs are unverified and never cited. Ids are unique in the whole file. At
-session level an id of a turn means its session; at turn level that of a session means its turn where it has
-but one, and is an error where it has more: whichever of them were taken, it would be a guess.
+No edition registers the file, so its runs are unverified and never cited. Ids are unique in the whole file.
+At session level the id of a turn stands for its session. At turn level the id of a session stands for its
+turn if the session has only one turn, and is an error if it has more, because any choice would be a guess.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from runner.protocol.datasets.suite import Suite, Write
 from runner.protocol.templates import Session, Turn
 from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
 
-ASSISTANT = "assistant"  # the speaker without turns in passages (§2.6)
-ONE = "memory"  # the project of a file that names none
-UNTYPED = "untyped"  # the type of a question that names none
+ASSISTANT = "assistant"  # the speaker that passages leave out (§2.6)
+ONE = "memory"  # the project if the file names no project
+UNTYPED = "untyped"  # the type of a question without a type
 TAKEN = (
     "all", "projects", "segments", "questions", "scored", "answerable", "turns", "edges", "abstention",
     "empty",
@@ -33,7 +33,10 @@ TAKEN = (
 
 @dataclass(frozen=True, slots=True)
 class IdTarget:
-    """The meaning of an id of the file, by project and by segment at either level (None: several turns)."""
+    """The target of an id: its project, its session, and its turn.
+
+    The turn is None for a session of several turns.
+    """
 
     project: str
     session: str
@@ -41,7 +44,10 @@ class IdTarget:
 
 
 def read(source: CorpusFile, level: str, write: Write) -> Corpus:
-    """Return the corpus at `level` ("session" or "turn"); CorpusError names the entry that is wrong."""
+    """Return the corpus at `level` ("session" or "turn").
+
+    Raises CorpusError with the place of a wrong entry.
+    """
     own = read_own(source)
     reading = FileReader(source.path.name, level, write, own.empty)
     segments = [segment for entry in own.sessions for segment in reading.segments(entry)]
@@ -63,9 +69,9 @@ def read(source: CorpusFile, level: str, write: Write) -> Corpus:
 
 
 class FileReader:
-    """The state of reading one file: every id, and each project with its latest time.
+    """The reader of the entries of one file, with every id, and each project with its latest time.
 
-    `empty` are ids of documents without text, which are no lessons.
+    `empty` are the ids of documents without text, which are no lessons.
     """
 
     def __init__(self, file: str, level: str, write: Write, empty: Collection[str] = ()) -> None:
@@ -78,7 +84,7 @@ class FileReader:
         self._keys: dict[str, CustomEntry] = {}
 
     def segments(self, entry: CustomEntry) -> Iterator[Segment]:
-        """Yield the session, or each of its turns."""
+        """Yield the session as one segment, or one segment for each of its turns."""
         record, where = entry.record, entry.where
         project, turns = self._project(record, where), record["turns"]
         ids = self._ids(record, project, where)
@@ -143,7 +149,7 @@ class FileReader:
         return _text(record.get("project", ONE), f"'project' of {where}")
 
     def _ids(self, record: Json, project: str, where: str) -> list[str]:
-        """Return the ids of the session's turns: their own, or the session's with their number."""
+        """Return the ids of the session's turns: their own ids, or the session's id with their number."""
         session, turns = _id(record["id"], where), record["turns"]
         lone = len(turns) == 1 and "id" not in turns[0]
         given = (turn.get("id", f"{session}#{at}") for at, turn in enumerate(turns, start=1))
@@ -174,7 +180,7 @@ class FileReader:
         return next(iter(self.latest))
 
     def _gold(self, cited: str, project: str, where: str) -> str | None:
-        """Return the lesson that an id means at this level; None for a document without text."""
+        """Return the lesson that an id stands for at this level; None for a document without text."""
         place = self.places.get(cited)
         if place is None and cited in self.empty:
             return None
@@ -208,16 +214,19 @@ class FileReader:
 
 
 class Order:
-    """The positions of turns as they are read: those that the file gives, or by the order of the file."""
+    """The positions of turns, given by the file or counted in its order."""
 
     def __init__(self) -> None:
-        self._given: bool | None = None  # whether turns bring their positions
-        self._taken: dict[tuple[str, int], str] = {}  # by project and position: the turn that has it
-        self._last: dict[str, int] = {}  # by project: the position of the turn before
+        self._given: bool | None = None  # whether the file gives positions
+        self._taken: dict[tuple[str, int], str] = {}  # (project, position) → place of the turn
+        self._last: dict[str, int] = {}  # project → position of its last turn
 
     def of(self, project: str, turns: Sequence[Json], places: Sequence[str]) -> list[int]:
-        """Return the position of each turn of a session; errors name their `places` in the file."""
-        start = self._last.get(project, -1) + 2  # no neighbour of the session before
+        """Return the position of each turn of a session.
+
+        `places` are their places in the file, for errors.
+        """
+        start = self._last.get(project, -1) + 2  # skips one number between sessions
         numbered = enumerate(zip(turns, places, strict=True), start=start)
         found = [self._position(project, turn, place, at) for at, (turn, place) in numbered]
         self._last[project] = found[-1]
@@ -250,12 +259,15 @@ def _turn(turn: Mapping[str, Any], where: str) -> Turn:
 
 
 def _id(given: str | float, where: str) -> str:
-    """Return an id of the entry at `where` as text; a whole number is also an id."""
+    """Return an id of the entry at `where` as text. A whole number is a valid id."""
     return _text(given if isinstance(given, str) else str(int(given)), f"an id of {where}")
 
 
 def _text(text: str, where: str) -> str:
-    """`text` without NUL, which no database takes; CorpusError where UTF-8 cannot write it."""
+    """Return `text` without NUL, which no database stores.
+
+    Raises CorpusError if it cannot be encoded in UTF-8.
+    """
     try:
         text.encode()
     except UnicodeEncodeError as error:

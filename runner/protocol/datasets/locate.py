@@ -1,4 +1,4 @@
-"""Where a corpus is looked for: --data, then the suite's variable, then the folder that `fetch` fills."""
+"""The search for a corpus: --data, then the suite's variable, then the folder that `fetch` fills."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKINGS = ("", ".xz", ".gz")
 
 
 def data_folder(suite: str) -> Path:
-    """Return the user's own data folder of `suite`, which `fetch` fills."""
+    """Return the user's data folder of `suite`, which `fetch` fills."""
     return Path(platformdirs.user_data_dir("pgmnemo", appauthor=False)) / suite
 
 
@@ -28,11 +28,12 @@ def locate(
     other_files: tuple[str, ...] = (),
     committed: Path | None = None,
 ) -> Path:
-    """Return the file of `suite`. The first way that is used must lead to it; CorpusError says what was
-    missing.
+    """Return the file of `suite`.
 
-    `data` and the variable name a file or a folder; in a folder the registered file name is tried
-    first (`file` where none is registered), then `other_files`, each plain, as .xz and as .gz.
+    The first source that is set must lead to it, else CorpusError says what is missing. The sources are
+    `data`, the suite's variable, the folder `committed`, and the user's data folder. `data` and the variable
+    name a file or a folder; in a folder the registered file name is tried first (`file` if none is
+    registered), then `other_files`, each plain, as .xz and as .gz.
     """
     pins = current().suites.get(suite)
     names = (pins.file if pins else file or f"{suite}.json", *other_files)
@@ -51,11 +52,10 @@ def locate(
 def locate_folder(
     suite: str, data: Path | None, environ: Mapping[str, str], patterns: tuple[str, ...]
 ) -> Path:
-    """Return the folder of the files of `suite`, which are like `patterns`; CorpusError says what was
-    missing.
+    """Return the folder with the files of `suite`, which match `patterns`.
 
-    `data` and the variable name the folder itself or the one that holds it under its registered name, be it
-    in its folder `chats`, as BEAM's repository has it.
+    Raises CorpusError if it is missing. `data` and the variable name the folder itself or its parent; the
+    folder may also be inside the parent's folder `chats`, as in BEAM's repository.
     """
     pins = current().suite(suite)
     variable = pins.data_variable or ""
@@ -86,14 +86,17 @@ def locate_folder(
 
 
 def _others(suite: str) -> dict[str, str]:
-    """Return the suites with a folder that is searched in the same place, by the name of the folder."""
+    """Return the names of the suites that share this suite's variable, by the name of their folder."""
     suites = current().suites
     variable = suites[suite].data_variable
     return {p.file: name for name, p in suites.items() if name != suite and p.data_variable == variable}
 
 
 def _holding(place: Path, name: str, patterns: tuple[str, ...]) -> Path | None:
-    """Return the folder `name` in `place` or in its `chats`, else `place` itself, if such files are in it."""
+    """Return the first of `place/name`, `place/chats/name` and `place` that contains such files.
+
+    Returns None if none does.
+    """
     folders = (place / name, place / "chats" / name, place)
     return next((one for one in folders for pattern in patterns for _ in one.glob(pattern)), None)
 

@@ -4,13 +4,14 @@
 key is its position, since twelve questions occur twice.
 
 Evidence is every id in every evidence string (PROTOCOL, evidence normalisation):
-1. An id is `D<session>:<turn>`. Every id in a string is read, whatever stands between them
+
+1. An id is `D<session>:<turn>`. Every id in a string is read, with any separators
    (`D8:6; D9:17`, `D9:1 D4:4 D4:6`), with leading zeros dropped (`D30:05` is turn 5 of session 30)
-   and a doubled colon forgiven (`D:11:26` is `D11:26`: that turn exists, and bears out the answer).
+   and a doubled colon accepted (`D:11:26` is `D11:26`: that turn exists, and supports the answer).
 2. A string without an id (a bare `D`) names no session and is no citation, as long as the question
-   cites at least one id beside it. If it cites none, each string stays as evidence that resolves to
-   nothing, so that the coverage gate fails and no question is dropped in silence.
-3. At session level an id resolves to its session; at turn level to its turn, and to nothing where the
+   cites at least one other id. If it cites none, each string stays as evidence that resolves to
+   nothing, so that the coverage gate fails and no question is dropped silently.
+3. At session level an id resolves to its session; at turn level to its turn, and to nothing if the
    corpus has no such turn (`D10:19` of conv-42, `D4:36` of conv-47).
 4. An id that a question cites twice counts once. A question with an empty list is not scored.
 """
@@ -38,7 +39,7 @@ TURN_ID = r"\bD\d{1,3}:\d{1,3}\b"  # in a text
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """A dialog session: its number, its date as given and as a time, and (turn number, turn) pairs."""
+    """A dialog session: its number, its date as text and as a time, and (turn number, turn) pairs."""
 
     number: int
     date: str
@@ -47,7 +48,7 @@ class Dialog:
 
 
 def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Yield each conversation; CorpusError names the item that is wrong."""
+    """Yield the lessons and questions of each conversation; CorpusError names a faulty item."""
     turns = level == "turn"
     for at, item in enumerate(source.items()):
         project = take(item, "sample_id", str, f"item {at} of {source.path}")
@@ -57,7 +58,7 @@ def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Q
 
 
 def _sessions(item: Json, project: str) -> list[Dialog]:
-    """Return the sessions with a turn, by number (the file also has dates without a session)."""
+    """Return the sessions that have a turn, by number (the file also has dates without a session)."""
     conversation = take(item, "conversation", dict, project)
     numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
     sessions = (_session(conversation, number, project) for number in numbers)
@@ -121,7 +122,7 @@ def locomo_questions(
     now: datetime | None,
     evidence: Callable[[Json, str], tuple[Evidence, ...]],
 ) -> Iterator[Question]:
-    """Yield the questions of a project in LoCoMo's shape; `place` says in errors where they stand."""
+    """Yield the questions of a project in LoCoMo's format; `place` names their source in errors."""
     for at, entry in enumerate(entries):
         where = f"question {at} of {place}"
         category = one_of(take(entry, "category", int, where), tuple(categories), f"'category' of {where}")
@@ -148,7 +149,7 @@ def resolve_evidence(
 
 
 def segment_id(project: str, session: int, turn: int, turns: bool) -> str:
-    """`conv-26/D3`, or `conv-26/D3:5` at turn level."""
+    """Return the id of a segment: `conv-26/D3`, or `conv-26/D3:5` at turn level."""
     return f"{project}/D{session}:{turn}" if turns else f"{project}/D{session}"
 
 

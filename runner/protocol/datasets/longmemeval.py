@@ -26,12 +26,12 @@ TYPES = (
     "temporal-reasoning", "knowledge-update", "single-session-assistant",
 )  # fmt: skip
 ASSISTANT, TURN = "assistant", "turn"
-ABSTENTION = "_abs"  # in the key of a question that its haystack cannot answer
+ABSTENTION = "_abs"  # marks the key of a question that its haystack cannot answer
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedTurn:
-    """A turn, its place in the session from 1 on, and whether the corpus marks it as evidence."""
+    """A turn, its number in the session from 1, and whether the corpus marks it as evidence."""
 
     place: int
     turn: Turn
@@ -40,7 +40,7 @@ class MarkedTurn:
 
 @dataclass(frozen=True, slots=True)
 class HaystackSession:
-    """A session of a haystack under the id of its lessons."""
+    """A session of a haystack; `id` is the prefix of its lessons' ids."""
 
     id: str
     date: str
@@ -54,7 +54,7 @@ class HaystackSession:
 
 
 def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Yield each question with its haystack; CorpusError names what is wrong, or the oracle file."""
+    """Yield each question with its haystack; CorpusError names a fault, or rejects the oracle file."""
     foreign, turns = False, level == TURN
     for at, item in enumerate(source.items()):
         key = take(item, "question_id", str, f"item {at} of {source.path}")
@@ -71,15 +71,15 @@ def _abstentions(questions: Sequence[Question]) -> dict[str, int]:
 
 
 def is_abstention(key: str) -> bool:
-    """Return whether a question asks for what the haystack does not say (30 of 500)."""
+    """Return whether a question has no answer in its haystack (30 of 500)."""
     return ABSTENTION in key
 
 
 def _haystack(item: Json, key: str) -> Iterator[HaystackSession]:
     """Yield the sessions of one haystack, in its order.
 
-    An id that occurs twice with the same turns is one session, under its first date (so in all cases seen);
-    with other turns the second session is also kept, as `<id>#2`.
+    An id that occurs twice with equal turns is one session, under its first date (so in all known cases);
+    with other turns the second session is kept too, as `<id>#2`.
     """
     seen: dict[str, list[tuple[Turn, ...]]] = {}
     for identifier, date, turns in _sessions(item, key):
@@ -108,9 +108,9 @@ def _lessons(key: str, haystack: Sequence[HaystackSession], turns: bool) -> Less
 
 
 def _cited(evidence: Sequence[str], haystack: Sequence[HaystackSession], turns: bool) -> Iterator[Evidence]:
-    """Return the sessions that bear an answer out; at turn level the marked turns.
+    """Yield the sessions with the evidence for an answer; at turn level the marked turns.
 
-    Where no turn is marked the sessions are cited still, and resolve to nothing.
+    If no turn is marked, the sessions are still cited, but resolve to nothing.
     """
     there = {chat.id for chat in haystack}
     marked = [f"{chat.id}:{said.place}" for chat in haystack for said in chat.turns if said.marked]
@@ -153,7 +153,7 @@ def _question(item: Json, key: str, evidence: Iterable[Evidence]) -> Question:
 
 
 def _oracle(source: CorpusFile) -> CorpusError:
-    """Return the error for the oracle file, since its haystacks hold only evidence."""
+    """Return the error for the oracle file: its haystacks hold only evidence."""
     return CorpusError(
         f"{source.path} holds only evidence sessions, as the LongMemEval oracle file does, so that any "
         "ranking would score well on it; name longmemeval_s_cleaned.json"

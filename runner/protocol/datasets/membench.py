@@ -1,11 +1,12 @@
 """MemBench (Tan et al., ACL 2025, arXiv:2506.21605): questions over a user's statements or over observations.
 
-Both published shapes are read. `MemData/<agent>/<category>.json` is an object of topics, a list of
-trajectories each; the files of `data2test`, mixed with noise, have the categories above the topics. A
-trajectory is a project with one question. It has a list of messages, or of sessions of messages; a message is
-a string, or an object with the words of the user and of the assistant. A step is one message: both of these
-together. `target_step_id` counts steps from 0, or names [message, session] if there are sessions, as in the
-authors' own `load_test_data.py`. No file was at hand: the loader is tested on small files of these shapes.
+Both published shapes are read. `MemData/<agent>/<category>.json` is an object of topics, each a list of
+trajectories; the files of `data2test`, mixed with noise, have the categories above the topics. A trajectory
+is a project with one question. It has a list of messages, or of sessions of messages; a message is a string,
+or an object with the words of the user and of the assistant. A step is one message with the words of both.
+`target_step_id` counts steps from 0, or names [message, session] if there are sessions, as in the authors'
+own `load_test_data.py`. The published files were not available: the loader is tested on small files of these
+shapes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Steps = list[list[tuple[Turn, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A project: its name, its category, and its record."""
+    """One trajectory: its project, its category, and its record in the file."""
 
     project: str
     type: str
@@ -42,7 +43,7 @@ class Trajectory:
 
 
 def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Yield each trajectory with its question; CorpusError names the trajectory that is wrong."""
+    """Yield the lessons and the question of each trajectory; CorpusError names a faulty trajectory."""
     for name in source.some("MemBench", *FOLDER_OF):
         for one in _trajectories(source, name):
             steps = _steps(one)
@@ -50,7 +51,7 @@ def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Q
 
 
 def _trajectories(source: CorpusFile, name: str) -> Iterator[Trajectory]:
-    """Yield those of one file. Its category is its name, or the key above the topics."""
+    """Yield the trajectories of one file. Their category is the file's name, or the key above the topics."""
     where, stem = str(source.path / name), name.removesuffix(".json")
     document = check_type(source.within(name).document(), dict, f"what {where} holds")
     whole = {stem.rpartition("/")[2]: document} if _topics(document) else document
@@ -64,7 +65,7 @@ def _trajectories(source: CorpusFile, name: str) -> Iterator[Trajectory]:
 
 
 def _topics(document: Json) -> bool:
-    """Return whether lists of trajectories stand right below the top."""
+    """Return whether every value of the document is a list of trajectories."""
     return all(isinstance(value, list) for value in document.values())
 
 
@@ -84,7 +85,7 @@ def _steps(one: Trajectory) -> Steps:
 
 
 def _step(message: Any, where: str) -> tuple[Turn, ...]:
-    """Return what was said in one step, with its place and time where they stand beside it."""
+    """Return the turns of one step; its place and time, if given, are appended to the user's words."""
     if isinstance(message, str):
         return (Turn("", message),)
     record = check_type(message, dict, where)
@@ -126,8 +127,9 @@ def _question(one: Trajectory, steps: Steps) -> Question:
 
 
 def _evidence(one: Trajectory, target: Any, steps: Steps) -> Evidence:
-    """Return a step by its number in the trajectory, or by [message, session]; None where there is no such
-    step.
+    """Return the evidence of a target: a step number of the trajectory, or [message, session].
+
+    Its segment is None if there is no such step.
     """
     numbers = target if isinstance(target, list) else [target]
     if not 1 <= len(numbers) <= 2 or any(isinstance(n, bool) or not isinstance(n, int) for n in numbers):
@@ -141,7 +143,7 @@ def _evidence(one: Trajectory, target: Any, steps: Steps) -> Evidence:
 
 
 def _counted(number: int, steps: Steps) -> tuple[int, int]:
-    """(session, step within it) of a step by its number over all sessions."""
+    """Return (session, step in the session) of a step by its number over all sessions."""
     for session, part in enumerate(steps):
         if number < len(part):
             return session, number

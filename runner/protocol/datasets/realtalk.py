@@ -1,7 +1,7 @@
 """REALTALK (Lee et al., 2025): ten chats of two people over messengers, a file and a project each.
 
-The session of a turn is the number in its `dia_id`: some sessions stand under two keys, and the number of the
-later keys is another. `events_session_N`, answers and ids are never indexed.
+The session of a turn is the number in its `dia_id`: some sessions have two keys, and the number of the later
+key differs. `events_session_N`, answers and ids are never indexed.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
 CHATS = "Chat_*.json"
 CHAT = re.compile(r"(Chat_[1-9]\d*)_.+\.json")
 ID = re.compile(r"D:?(\d{1,9}):(\d{1,9})")
-CITED = r"D\s*:?\s*(\d{1,9})\s*:\s*"  # of a session; one is `D 2:18`
+CITED = r"D\s*:?\s*(\d{1,9})\s*:\s*"  # the session part of an id; one id is `D 2:18`
 SPAN = re.compile(rf"{CITED}(\d{{1,9}})(?:\s*[-–]\s*(?:{CITED})?(\d{{1,9}}))?")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
 class ChatTurn:
-    """A turn: its session, its number there, its date as given and as a time, and the words."""
+    """A turn: its session, its number in the session, its date as text and as a time, and the words."""
 
     session: int
     number: int
@@ -40,7 +40,7 @@ class ChatTurn:
 
 
 def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
-    """Yield each chat of a folder; CorpusError names the file that is wrong."""
+    """Yield the lessons and questions of each chat; CorpusError names a faulty file."""
     turns = level == "turn"
     for name, project in _chats(source):
         chat = check_type(source.within(name).document(), dict, f"what {source.path / name} holds")
@@ -49,7 +49,7 @@ def _parts(source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Q
 
 
 def _chats(source: CorpusFile) -> list[tuple[str, str]]:
-    """(name of the file, project) in order of the chats' numbers."""
+    """Return (file name, project) pairs, in order of the chats' numbers."""
     found: dict[str, str] = {}
     for name in source.entries(".json"):
         chat = CHAT.fullmatch(name)
@@ -66,7 +66,7 @@ def _chats(source: CorpusFile) -> list[tuple[str, str]]:
 
 
 def _said(chat: Json, name: str) -> list[ChatTurn]:
-    """Return every turn, in the order of sessions, and within one in the order of the file."""
+    """Return every turn, by session, and within a session in the order of the file."""
     keys = sorted((key for key in chat if SESSION.fullmatch(key)), key=lambda key: int(key[8:]))
     said = [
         _turn(turn, f"turn {at + 1} of {key} of {name}")
@@ -88,7 +88,7 @@ def _turn(turn: Json, where: str) -> ChatTurn:
 
 
 def _lessons(project: str, said: Sequence[ChatTurn], turns: bool) -> Lessons:
-    """Return each session, or each turn, with the time of the session's first turn."""
+    """Yield each session, or each turn, as a lesson with the earliest time of its session."""
     sessions = [list(group) for _, group in groupby(said, lambda one: one.session)]
     firsts = [min(session, key=lambda one: one.time) for session in sessions]
     parts = list(cut_lessons(sessions, turns))
@@ -124,12 +124,11 @@ def _questions(
 def resolve_spans(
     strings: Iterable[str], project: str, known: Sequence[tuple[int, int]], turns: bool
 ) -> tuple[Evidence, ...]:
-    """REALTALK's evidence: `known` are the (session, turn) pairs of a chat.
+    """Return the evidence of REALTALK's strings; `known` are the (session, turn) pairs of a chat.
 
-    Every id in every string is read, with or without blanks in it (`D 2:18`), and a range (`D12:3-D12:5`) is
-    its two ends and each known turn between them; an id that is named twice counts once. A string without an
-    id is no citation; nor is an id whose session the chat does not have, as long as the question cites
-    another.
+    Every id in every string is read, with or without blanks in it (`D 2:18`), and a range (`D12:3-D12:5`)
+    stands for its two ends and each known turn between them; a repeated id counts once. A string without an
+    id is no citation; nor is an id with a session that the chat lacks, as long as the question cites another.
     """
     found = {pair: None for text in strings for m in SPAN.finditer(text) for pair in _span(m, known)}
     sessions, existing = {session for session, _ in known}, set(known)

@@ -1,6 +1,6 @@
 """The committed sample: three invented projects, written for this repository (benchmarks/sample/README.md).
 
-Unlike the public corpora it has edges and importance, so that each scoring component has something to act on.
+Unlike the public corpora it has edges and importance, so that each score component has an effect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.protocol.datasets.suite import Suite, Write
 from runner.protocol.templates import Session, Turn
 from runner.records import Corpus, Edge, Evidence, Json, Question, Segment
 
-PACKED = Path(__file__).parent  # where a wheel has it
+PACKED = Path(__file__).parent  # the folder of the sample in a wheel
 TYPES = (
     "single-hop", "multi-hop", "temporal", "knowledge-update", "preference",
     "adversarial", "graph", "importance", "recency",
@@ -30,9 +30,7 @@ QUESTION = ("key", "type", "question", "answer", "evidence", "as_of", "why")
 
 
 def read(source: CorpusFile, level: str, write: Write) -> Corpus:
-    """Return the corpus, checked strictly: a missing or unknown key, id or value is a CorpusError that names
-    it.
-    """
+    """Return the corpus; raise CorpusError with the name of a missing or unknown key, id or value."""
     segments: list[Segment] = []
     edges: list[Edge] = []
     questions: list[Question] = []
@@ -55,7 +53,7 @@ def read(source: CorpusFile, level: str, write: Write) -> Corpus:
 
 
 def _keys(record: Json, known: Collection[str], where: str) -> None:
-    """Exactly the `known` keys."""
+    """Raise CorpusError unless the record has exactly the `known` keys."""
     wrong = sorted(set(record) ^ set(known))
     if wrong:
         raise CorpusError(f"{where} lacks or does not know the keys: {', '.join(wrong)}")

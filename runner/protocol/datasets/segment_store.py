@@ -1,4 +1,4 @@
-"""Where the lessons of a corpus stand while a run works: in memory, or in a file where there are too many."""
+"""The storage of a corpus's lessons during a run: in memory, or in a file if there are too many."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ from runner.protocol.datasets.suite import Write
 from runner.protocol.templates import Session, Turn, WrittenText
 from runner.records import Segment, StoredSegments
 
-DIGEST = 16  # bytes: what is equal is written once
+DIGEST = 16  # bytes; equal sessions are written once
 
 
 class SegmentBuilder(Protocol):
-    """Takes lessons one by one, and gives them back."""
+    """A store that takes lessons one by one."""
 
     @property
     def segments(self) -> Sequence[Segment]:
-        """All of them, in the order in which they came."""
+        """All lessons, in the order in which they were added."""
 
     def add(self, head: Segment, session: Session) -> None:
-        """Add a lesson: all but its text and passages, and the session that these are written from."""
+        """Add a lesson: `head` is the segment without text and passages, which `session` gives."""
 
 
 class InMemorySegments:
-    """Lessons in memory; equal sessions become one object, for a session is in many haystacks."""
+    """Lessons in memory.
+
+    Equal texts and passages are stored once, because a session occurs in many haystacks.
+    """
 
     def __init__(self, write: Write) -> None:
         self._segments: list[Segment] = []
@@ -54,7 +57,7 @@ class InMemorySegments:
 
 
 class _SegmentRecord(msgspec.Struct, array_like=True):
-    """A lesson in the file: its head, the date of its session, and the position of the turns."""
+    """A lesson in the file: its head, the date of its session, and the offset and length of its turns."""
 
     head: Segment
     date: str
@@ -67,17 +70,17 @@ _RECORD, _TURNS = msgspec.msgpack.Decoder(_SegmentRecord), msgspec.msgpack.Decod
 
 
 class OnDiskSegments(StoredSegments):
-    """Lessons in a file without a name, which goes with the process: memory holds 8 bytes of each.
+    """Lessons in an unnamed temporary file, which is gone with the process; memory holds 8 bytes for each.
 
-    The turns of a session stand there once, however many haystacks hold it, and its text and passages are
-    written whenever they are read. OutputError where the disk is full.
+    The turns of a session are written once, however many haystacks contain it; its text and passages are made
+    at each read. Raises OutputError if the disk is full.
     """
 
     def __init__(self, write: Write) -> None:
         self._write = write
         self._records, self._turns = _file(self), _file(self)
         self._starts = array("Q", [0])
-        self._kept: dict[bytes, tuple[int, int]] = {}  # digest of the turns → where they stand
+        self._kept: dict[bytes, tuple[int, int]] = {}  # digest of the turns → their offset and length
         self._end = 0
 
     def add(self, head: Segment, session: Session) -> None:
@@ -131,7 +134,7 @@ class OnDiskSegments(StoredSegments):
 
 
 def _file(owner: object) -> IO[bytes]:
-    """Return a file without a name that is closed when its owner is collected."""
+    """Return an unnamed temporary file that is closed when its owner is collected."""
     with os_errors(f"{gettempdir()} cannot hold the lessons of the corpus: {{why}}", OutputError):
         file = TemporaryFile(prefix="pgmnemo-")  # noqa: SIM115  it lives as long as the owner
     weakref.finalize(owner, file.close)
@@ -139,6 +142,6 @@ def _file(owner: object) -> IO[bytes]:
 
 
 def _read(file: IO[bytes], start: int, length: int) -> bytes:
-    """Return some bytes of a file, without the file position, which several threads would share."""
+    """Read bytes from a file at an offset; the file position, which threads share, is not used."""
     file.flush()
     return os.pread(file.fileno(), length, start)

@@ -1,4 +1,4 @@
-"""The base of every suite: a name, the location of its corpus, and how its items become a Corpus."""
+"""The base of every suite: a name, the location of its corpus, and the reader of its items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ everything = View("all")
 
 
 def _odd(key: str) -> bool:
-    """Return the parity of the SHA-256 of a question's id, as a number: of its last bit."""
+    """Return whether the last bit of the SHA-256 of a question's key is 1."""
     return bool(sha256(key.encode()).digest()[-1] & 1)
 
 
@@ -40,10 +40,10 @@ PARITY: Mapping[str, Split] = {"development": lambda key: not _odd(key), "held-o
 
 @dataclass(frozen=True, slots=True)
 class LessonConstruction:
-    """The construction of a lesson. `text` is a name of TEXTS, `passages` is `turns` or `SIZE/OVERLAP` in
-    characters.
+    """The construction of a lesson's text and passages.
 
-    `most` is the maximum number of characters of a lesson; None: no limit.
+    `text` is a name of TEMPLATES, `passages` is `turns` or `SIZE/OVERLAP` in characters. `most` is the
+    maximum number of characters of a lesson; None: no limit.
     """
 
     text: str = FULL
@@ -52,11 +52,11 @@ class LessonConstruction:
 
     @classmethod
     def of(cls, config: RunConfig) -> LessonConstruction:
-        """Return the construction that a run chose."""
+        """Return the construction that a run's configuration names."""
         return cls(config.text, config.passages, config.max_chars)
 
     def check(self) -> None:
-        """UsageError for what is not offered."""
+        """Raise UsageError for an unknown template, malformed passages, or a limit below 1."""
         TEMPLATES[self.text]
         if self.passages != BY_TURNS:
             characters(self.passages)
@@ -71,14 +71,16 @@ class LessonConstruction:
         return WrittenText(written.text, characters(self.passages).cut(written.text))
 
     def _shortened(self, session: Session, pins: PassagePins) -> WrittenText:
-        """Return the longest beginning of the session with a text that fits, or the beginning of its date."""
+        """Return the text of the longest prefix of the session that fits, or else the start of the date
+        line.
+        """
         write = TEMPLATES[self.text].write
         written = write(session, pins)
         while self.most is not None and (excess := len(written.text) - self.most) > 0:
             if not session.turns:
                 return WrittenText(written.text[: self.most], ())
             shorter = write(_shorter(session, excess), pins)
-            alike = len(shorter.text) == len(written.text)  # what was cut is not in this text
+            alike = len(shorter.text) == len(written.text)  # the template leaves out the cut part
             session = _without_last(session) if alike else _shorter(session, excess)
             written = write(session, pins)
         return written
@@ -88,14 +90,14 @@ class LessonConstruction:
 class Suite:
     """A corpus. The first of `levels`, the possible granularities of a lesson, is the suite's own.
 
-    `read` makes the Corpus at a level from an open Source, whose texts a Write writes. `file` is the name of
-    its file if no edition pins one, and `embedder` then the default embedder of a run; `other_files` are also
-    accepted names in a folder; `committed` is the folder of a corpus that is in the repository. For a corpus
-    that is a folder, `folder_of` are the patterns of its files. `own`: the corpus is the user's, so that only
-    --data leads to it, no edition ever registers it, and it needs no flag; `types` is then empty, for the
-    file has its own. `splits` divide its questions, and `unsplit` says why it has no splits; `more_scopes`
-    can be asked for besides the Corpus's own; over such a pool an id may be in several projects, and its
-    copies are one hit.
+    `read` makes the Corpus at a level from an open CorpusFile; a Write writes its texts. `file` is the name
+    of its file if no edition pins one, and `embedder` then the default embedder of a run; `other_files` are
+    further accepted names in a folder; `committed` is the folder of a corpus that is in the repository. For a
+    corpus that is a folder, `folder_of` are the patterns of its files. `own`: the corpus is the user's, so
+    that only --data leads to it, no edition ever registers it, and it needs no flag; `types` is then empty,
+    because the file has its own. `splits` divide its questions, and `unsplit` says why it has no splits;
+    `more_scopes` can be requested besides the Corpus's own; in such a pool an id may occur in several
+    projects, and its copies are one hit.
     """
 
     name: str
@@ -114,7 +116,7 @@ class Suite:
     more_scopes: tuple[SearchScope, ...] = ()
 
     def locate(self, data: Path | None, environ: Mapping[str, str]) -> Path:
-        """Return the corpus: `data`, else the suite's variable, else where `fetch` puts it (see
+        """Return the path of the corpus: `data`, else the suite's variable, else the data folder (see
         locate.py).
         """
         if self.own:
@@ -124,7 +126,7 @@ class Suite:
         return locate(self.name, data, environ, self.file, self.other_files, self.committed)
 
     def chosen(self, path: Path, config: RunConfig, edition: Edition) -> Corpus:
-        """Read `path` as a run chose to have it cut, written and searched."""
+        """Return the corpus at `path`, cut, written and scoped by a run's configuration."""
         split = config.split if self.own else ""
         corpus = self.load(
             path, config.level, edition=edition, construction=LessonConstruction.of(config), split=split
@@ -140,11 +142,11 @@ class Suite:
         construction: LessonConstruction | None = None,
         split: str = "",
     ) -> Corpus:
-        """Read `path`; UsageError for a level or a text that is not offered, CorpusError for a bad file.
+        """Return the corpus at `path`.
 
-        `split` names the judgements of a user's folder of BEIR.
-
-        A corpus with an unregistered hash also loads, if its shape is right: gates decide.
+        Raises UsageError for an unknown level or text, CorpusError for a bad file. `split` names the
+        judgements of a user's BEIR folder. A corpus with an unregistered hash is loaded too, if its shape is
+        right: gates decide about it.
         """
         wanted, counted = level or self.levels[0], edition or current()
         if wanted not in self.levels:
@@ -152,14 +154,17 @@ class Suite:
             raise UsageError(f"{self.name} has no granularity {wanted!r}; choose one of: {known}")
         written = construction or LessonConstruction(text)
         written.check()
-        source = CorpusFile(path.absolute(), split)  # no artefact has its folders, for a relative path either
+        source = CorpusFile(path.absolute(), split)  # artefacts never hold its folders
         try:
             return self.read(source, wanted, lambda session: written.write(session, counted.passages))
         except CorpusError as error:
             raise self._named(source, counted) or error from None
 
     def split(self, name: str) -> Split:
-        """Return the split of that name; UsageError lists the splits, or says why the suite has no splits."""
+        """Return the split with this name.
+
+        Raises UsageError with the known splits, or why the suite has none.
+        """
         if name in self.splits:
             return self.splits[name]
         if not self.splits:
@@ -167,7 +172,7 @@ class Suite:
         raise UsageError(f"{self.name} has no split {name!r}; choose one of: {', '.join(self.splits)}")
 
     def _scopes(self, corpus: Corpus, names: Sequence[str]) -> tuple[SearchScope, ...]:
-        """Return the scopes of those names, in the suite's order; UsageError for an unknown scope."""
+        """Return the named scopes, in the suite's order; raise UsageError for an unknown scope."""
         known = (*corpus.scopes, *self.more_scopes)
         unknown = [name for name in names if name not in [scope.name for scope in known]]
         if unknown:
@@ -176,16 +181,19 @@ class Suite:
         return tuple(scope for scope in known if scope.name in names)
 
     def views(self, edition: Edition) -> tuple[View, ...]:
-        """Return the subsets of questions that figures are given for: all, and those of the edition."""
+        """Return the subsets of questions that have figures of their own: all, and the edition's views."""
         pins = edition.suites.get(self.name)
         return (everything, *(pins.views if pins else ()))
 
     def _named(self, source: CorpusFile, edition: Edition) -> CorpusError | None:
-        """Return the error that calls a wrong file by its name, where the edition knows the file."""
+        """Return an error that says which known file a wrong file is.
+
+        Returns None if the edition does not know it.
+        """
         try:
             digest = source.sha256()
         except CorpusError:
-            return None  # cut or damaged: the first error says so
+            return None  # cut or damaged: the first error is enough
         what, pins = edition.known_files.get(digest), edition.suites.get(self.name)
         if what is None or (pins is not None and digest == pins.sha256):
             return None
@@ -193,7 +201,10 @@ class Suite:
 
 
 def _given(suite: str, data: Path | None) -> Path:
-    """Return the user's own file; UsageError without --data, CorpusError where it leads to no file."""
+    """Return the path of the user's own file.
+
+    Raises UsageError without --data, CorpusError if it is no file.
+    """
     if data is None:
         raise UsageError(
             f"the suite {suite} measures on your own data: name its JSON or JSONL with --data FILE "

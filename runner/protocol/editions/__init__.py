@@ -1,4 +1,4 @@
-"""The editions of the protocol: every reader of a run asks the edition that the run names."""
+"""The editions of the protocol. Each run names its edition, and every reader of the run uses that edition."""
 
 from runner.protocol.editions.edition import (
     CountingRule,

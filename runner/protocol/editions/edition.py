@@ -1,4 +1,4 @@
-"""The pins of an edition of the protocol: immutable records, named as the tables of edition.toml are."""
+"""The pins of an edition of the protocol: immutable records, named like the tables of edition.toml."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from runner.records import View
 
 
 class Pins(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of edition.toml: immutable, and refused where it lacks a pin or holds an unknown one."""
+    """A table of edition.toml. Immutable; a missing or an unknown pin is an error."""
 
 
 class RetrievalPins(Pins, frozen=True):
-    """`depth` ranks are kept; `timed` questions a scope are timed at `timed_k`, `timed_reranked` of them
-    again behind a reranker.
+    """The pins of retrieval: `depth` is the number of ranks kept.
+
+    `timed` questions of each scope are timed at `timed_k`; `timed_reranked` of them are timed again with a
+    reranker.
     """
 
     depth: int
@@ -26,7 +28,10 @@ class RetrievalPins(Pins, frozen=True):
 
 
 class MetricPins(Pins, frozen=True):
-    """`code` is the version of the metric code, `families` name records of protocol/metrics/families/."""
+    """The pins of the metrics: `code` is the version of the metric code.
+
+    `families` name records of protocol/metrics/families/.
+    """
 
     code: str
     families: tuple[str, ...]
@@ -37,7 +42,7 @@ class MetricPins(Pins, frozen=True):
 
 
 class EmbeddingPins(Pins, frozen=True):
-    """Stored width of a vector, and what an embedder is given unless its own pins say otherwise."""
+    """The stored width of a vector, and the defaults of an embedder without its own pins."""
 
     width: int
     max_tokens: int
@@ -45,11 +50,11 @@ class EmbeddingPins(Pins, frozen=True):
 
 
 class EmbedderPins(Pins, frozen=True):
-    """A canonical embedder as the protocol sets it up; it takes no prefixes.
+    """A canonical embedder as the protocol configures it.
 
     `revision` is a commit of the hub (two for a pair of encoders), or `sha256:` and the hash of the weights;
-    `disclose` is what every claim made with it has to say, on the suites of `disclose_on` (none named: on
-    all).
+    `disclose` is a sentence that every claim made with it must include, on the suites of `disclose_on`
+    (empty: on all).
     """
 
     model: str
@@ -64,9 +69,9 @@ class EmbedderPins(Pins, frozen=True):
 
 
 class PassagePins(Pins, frozen=True):
-    """How a segment is cut into passages: windows of at most `turns`, every `step` turns.
+    """The rule that cuts a segment into passages: windows of at most `turns`, every `step` turns.
 
-    Of a message to an assistant the first `characters` are embedded.
+    For messages to an assistant, only the first `characters` are embedded.
     """
 
     turns: int
@@ -75,10 +80,10 @@ class PassagePins(Pins, frozen=True):
 
 
 class EnginePins(Pins, frozen=True):
-    """The input and output of the extension from the version `since` on.
+    """The input and output of the extension from version `since` on.
 
-    `passages`: whether a lesson comes with its passages. `components` of the score, in the order in which
-    recall_lessons returns them; `<component>_weight` is the setting of each.
+    `passages`: whether a lesson is stored with its passages. `components` are those of the score, in the
+    order in which recall_lessons returns them; `<component>_weight` is the setting of each.
     """
 
     since: str
@@ -87,13 +92,13 @@ class EnginePins(Pins, frozen=True):
 
 
 class ArtefactPins(Pins, frozen=True):
-    """Files that a citable results folder holds."""
+    """The files that a citable results folder must contain."""
 
     required: tuple[str, ...]
 
 
 class SchemaPins(Pins, frozen=True):
-    """Schema of each file that a run writes; of report.md it is the template."""
+    """The schema of each file that a run writes; for report.md, the template."""
 
     raw: str
     timings: str
@@ -106,12 +111,13 @@ class SchemaPins(Pins, frozen=True):
 
 
 class CountingRule(Pins, frozen=True):
-    """How others count the same rankings: which metrics at which k, over which questions, in the first scope.
+    """Another project's rule for counting the same rankings: its metrics, its k, and its questions (first
+    scope).
 
-    `without` names keys of questions that are left out, by level; `uncited` is the value that a question
-    which cites nothing counts with (None: it does not count), `unmarked` that of one which is not asked since
-    the corpus marks no lesson of the level for it. `levels` are those that it is read at (empty: all). Shown
-    beside the edition's figures, never for them.
+    `without` names keys of questions that are left out, by level. `uncited` is the value of a question that
+    cites nothing (None: not counted), `unmarked` the value of a question that is not asked because the corpus
+    marks no lesson of the level for it. `levels` are the levels that the rule applies to (empty: all). Its
+    figures are shown next to the edition's figures and never replace them.
     """
 
     name: str
@@ -124,14 +130,15 @@ class CountingRule(Pins, frozen=True):
 
 
 class SuitePins(Pins, frozen=True):
-    """A registered corpus: its bytes, the counts that its shape must show, and its canonical embedder.
+    """A registered corpus: its hash, the counts that its shape must have, and its canonical embedder.
 
-    `file` is its file, or the folder of its files. `sha256` and `bytes` are of the unpacked file; of a
-    folder, `sha256` is that of the list of its files' hashes: a line `<sha256>  <name>` each, in order of
+    `file` is its file, or the folder of its files. `sha256` and `bytes` are of the unpacked file; for a
+    folder, `sha256` is that of the list of its files' hashes: a line `<sha256> <name>` each, in order of
     name. `files` is the path of this list, relative to the folder of all editions. `views` are the subsets of
     questions besides all, `headline_view` the view of the headline. `split` says how choices on the corpus
-    are kept apart from reports. A folder without a pinned list has a `listing` of its files. All but the
-    sample and the corpora that were never at hand have every field of a public corpus.
+    are kept apart from reports. A folder without a pinned list has a `listing`, the URL of the list of its
+    files. All suites except the sample and the corpora that were never available have every field of a public
+    corpus.
     """
 
     file: str
@@ -155,7 +162,7 @@ class SuitePins(Pins, frozen=True):
 
 
 class OtherFile(Pins, frozen=True):
-    """A file that is no registered corpus, listed for its name in messages."""
+    """A file that is not a registered corpus; messages use its description."""
 
     sha256: str
     what: str
@@ -191,8 +198,9 @@ class Edition(Pins, frozen=True):
     variance: dict[str, dict[str, float]]
 
     def engine(self, version: str) -> EnginePins:
-        """Return the newest engine that is not newer than `version`; the oldest for a version before them
-        all.
+        """Return the newest engine that is not newer than `version`.
+
+        The oldest engine for an older version.
         """
         oldest, *newer = sorted(self.engines.values(), key=lambda one: release_numbers(one.since))
         found = oldest
@@ -201,7 +209,7 @@ class Edition(Pins, frozen=True):
         return found
 
     def disclosures(self, embedder: str, suite: str) -> tuple[str, ...]:
-        """Return what every claim made with an embedder on a suite has to say."""
+        """Return the sentences that every claim made with an embedder on a suite must include."""
         pins = self.embedders.get(embedder)
         if pins is None or not pins.disclose or (pins.disclose_on and suite not in pins.disclose_on):
             return ()
@@ -219,6 +227,6 @@ class Edition(Pins, frozen=True):
 
     @property
     def known_files(self) -> dict[str, str]:
-        """Return the description of each file that the edition names, by sha256."""
+        """Return the description of each file that the edition knows, by SHA-256."""
         registered = {pins.sha256: pins.what for pins in self.suites.values() if pins.sha256}
         return registered | {file.sha256: file.what for file in self.other_files.values()}

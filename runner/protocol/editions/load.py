@@ -1,9 +1,9 @@
-"""The loader of an edition: a missing or wrong entry is an error of one sentence.
+"""The loader of editions. A missing or wrong entry is an error of one sentence.
 
 Each edition is a folder next to this file: edition.toml has its pins, PROTOCOL.sha256 the hash of its text,
-which is at the top of the repository while it is in force and in git's history afterwards. An edition that
-`follows` another has only its additions: a list is appended to the former list, a value replaces the former
-value. next.toml collects the additions of the next edition (tools/edition.py).
+which is at the top of the repository while the edition is in force and in git's history afterwards. An
+edition that `follows` another has only its additions: a list is appended to the former list, a value replaces
+the former value. next.toml collects the additions of the next edition (tools/edition.py).
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ OLDER: Mapping[str, str] = MappingProxyType(
 
 
 class OlderEdition(UsageError):
-    """A run of an edition that is no longer read here; the sentence says how it is verified."""
+    """The edition of a run can no longer be read here; the message says how to verify the run."""
 
 
 def known(folder: Path = FOLDER) -> tuple[str, ...]:
-    """Return the versions of all editions that are read here, oldest first."""
+    """Return the versions of all readable editions, oldest first."""
     return tuple(sorted((place.parent.name for place in folder.glob(f"*/{PINS}")), key=release_numbers))
 
 
 def current() -> Edition:
-    """Return the newest edition: the one in force, under which runs are made."""
+    """Return the edition in force, which is the newest; runs are made under it."""
     return edition(known()[-1])
 
 
@@ -53,7 +53,8 @@ def current() -> Edition:
 def edition(version: str, folder: Path = FOLDER) -> Edition:
     """Return the edition of `version`.
 
-    UsageError lists those that are known, or names the pin that is missing; PgmnemoError for a missing file.
+    Raises UsageError with the known versions or the name of a missing pin, and PgmnemoError for a missing
+    file.
     """
     if version not in known(folder):
         raise UsageError(
@@ -72,7 +73,7 @@ def edition(version: str, folder: Path = FOLDER) -> Edition:
 
 
 def tables_of(pins: Path) -> dict[str, Any]:
-    """Return the tables of an edition.toml, merged into those of the edition before it."""
+    """Return the tables of an edition.toml, merged into those of the edition that it follows."""
     try:
         tables = tomllib.loads(_bytes(pins).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -98,7 +99,7 @@ def _added(base: Any, value: Any) -> Any:
 
 
 def demand_known(version: str, folder: Path) -> None:
-    """OlderEdition where the run in `folder` names an edition that only former commits read."""
+    """Raise OlderEdition if the edition of the run in `folder` can only be read by older commits."""
     if version in OLDER and version not in known():
         commit, place = OLDER[version], f"../pgmnemo-{version}"
         raise OlderEdition(
@@ -109,21 +110,21 @@ def demand_known(version: str, folder: Path) -> None:
 
 
 def _named(folder: Path) -> str:
-    """Return a folder as a checkout of the repository has it."""
+    """Return the path of a folder relative to the repository, or as it is if outside."""
     place = folder.absolute()
     return place.relative_to(ROOT).as_posix() if place.is_relative_to(ROOT) else str(place)
 
 
 def list_digest(files: Mapping[str, str]) -> str:
-    """SHA-256 of the list of a folder's files: a line `<sha256>  <name>` each, in order of name."""
+    """Return the SHA-256 of the list of a folder's files: a line `<sha256> <name>` each, in order of name."""
     lines = (f"{files[name]}  {name}\n" for name in sorted(files))
     return sha256("".join(lines).encode()).hexdigest()
 
 
 def registered_files(edition: Edition, suite: str) -> Mapping[str, str]:
-    """SHA-256 by name of each file of a suite's folder; empty for a corpus of one file or of no edition.
+    """Return the SHA-256 of each file of a suite's folder, by name; empty for a corpus without such a list.
 
-    PgmnemoError where the list is missing or is not the one that the edition pins.
+    Raises PgmnemoError if the list is missing or is not the one that the edition pins.
     """
     pins = edition.suites.get(suite)
     if pins is None or pins.files is None:
@@ -151,7 +152,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def describe_error(error: msgspec.ValidationError, tables: Mapping[str, Any]) -> str:
-    """msgspec's sentence, with the name of the pin's table."""
+    """Return msgspec's message, with the full name of the faulty pin."""
     what, _, path = str(error).partition(" - at `$")
     place = path.strip("`").lstrip(".")
     while "[...]" in place:
@@ -161,9 +162,7 @@ def describe_error(error: msgspec.ValidationError, tables: Mapping[str, Any]) ->
 
 
 def _member(place: str, tables: Mapping[str, Any]) -> str:
-    """Return which member of the table of tables, or of values, at `place` is at fault: msgspec does not
-    say.
-    """
+    """Return the key of the faulty member of the table at `place`, because msgspec does not name it."""
     kind: Any = Edition
     for key in place.split("."):
         kind = get_args(kind)[1] if get_args(kind) else get_type_hints(kind)[key]

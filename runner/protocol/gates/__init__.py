@@ -1,5 +1,6 @@
-"""Gates: what must hold before a number may be cited. Each is one function in a file here, and one line of an
-edition.
+"""The gates: conditions for citing a number.
+
+Each gate is one function in a file here, and one line of an edition.
 """
 
 from __future__ import annotations
@@ -29,36 +30,36 @@ __all__ = [
 
 @cache
 def _known() -> Registry[Gate]:
-    """Return the gates of every file here, by name."""
+    """Return the gates of every file in this package, by name."""
     return Registry("gate", {gate.name: gate for gate in members(__name__, "GATES")})
 
 
 def gate_named(name: str) -> Gate:
-    """Return the gate of that name; UsageError lists those that there are."""
+    """Return the gate with this name; raise UsageError with the known names."""
     return _known()[name]
 
 
 def gates_of(edition: Edition, ours: bool = True) -> tuple[Gate, ...]:
-    """Return the gates of an edition in their order; without pgmnemo's own where another system is under
-    test.
-    """
+    """Return the gates of an edition in order; `ours` False leaves out the gates that judge only pgmnemo."""
     names = (name for name in edition.gates if ours or name not in edition.pgmnemo_gates)
     return tuple(map(gate_named, names))
 
 
 def check_before(facts: RunFacts) -> tuple[GateResult, ...]:
-    """Return every gate in order, before the run: those that only its results can answer say NOT_YET."""
+    """Return the result of every gate before the run; gates that need the run's results return NOT_YET."""
     early = replace(facts, retrievals=None, artefacts=None)
     return tuple(gate(early) for gate in _gates(facts))
 
 
 def check_all(facts: RunFacts) -> tuple[GateResult, ...]:
-    """Return every gate in order, after the run; one whose facts are still missing counts as failed."""
+    """Return the result of every gate after the run; a gate that is still NOT_YET counts as failed."""
     return tuple(_settled(gate(facts)) for gate in _gates(facts))
 
 
 def check_after(before: tuple[GateResult, ...], facts: RunFacts) -> tuple[GateResult, ...]:
-    """As `check_all`, but what the corpus alone decided `before` the run is not looked at a second time."""
+    """Return what `check_all` returns, but reuse the results from `before` the run for gates of the
+    corpus.
+    """
     found = {result.gate: result for result in before}
     return tuple(found[gate.name] if gate.of_corpus else _settled(gate(facts)) for gate in _gates(facts))
 

@@ -1,4 +1,7 @@
-"""What a gate is, a name and a pure function from the facts of a run to a result; the verdict of all. (§5)"""
+"""The definition of a gate, a named pure function from the facts of a run to a result; the overall verdict.
+
+(§5)
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ WORST_FIRST = (
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """One run, as far as it has come; None, or an empty field of `run`, is not known yet.
+    """The facts of a run, as far as known; None, or an empty field of `run`, means not known yet.
 
-    `fingerprint` is that of the release that was asked for (None: no release), `recognised` whether the
-    installed extension is of this family, patched or not; `changed` says what is wrong with a script of this
-    checkout that it was installed by (None: nothing, or it came from elsewhere). `asked` is the number of
-    questions that the run selected, `retrievals` counts the raw lines of each (arm, scope), `artefacts` maps
-    file names to whether they are (or will be, by the writer) there; `history_ready`: an entry can be
-    appended to `history`.
+    `fingerprint` is that of the requested release (None: no release), `recognised` whether the installed
+    extension is of this family, patched or not; `changed` says what is wrong with the checkout's script that
+    installed the extension (None: nothing, or it was installed from elsewhere). `asked` is the number of
+    questions that the run selected, `retrievals` counts the raw rows of each (arm, scope), `artefacts` maps
+    file names to whether they exist (or will be written); `history_ready`: an entry can be appended to
+    `history`.
     """
 
     run: Run
@@ -41,35 +44,36 @@ class RunFacts:
 
     @property
     def edition(self) -> Edition:
-        """The edition of the protocol under which the run counts."""
+        """The edition of the protocol that the run names."""
         return self.run.edition
 
     @property
     def pins(self) -> SuitePins | None:
-        """The edition's pins for the corpus's suite; None for a suite that it does not know."""
+        """The edition's pins for the corpus's suite; None for a suite that the edition does not register."""
         return self.edition.suites.get(self.corpus.suite)
 
     @property
     def registered(self) -> bool:
-        """Return whether the corpus is the registered one, byte for byte."""
+        """Return whether the corpus has the registered hash."""
         return self.pins is not None and self.pins.sha256 == self.corpus.sha256
 
     @property
     def let_through(self) -> bool:
-        """Return whether an unregistered corpus was let through by the flag."""
+        """Return whether the flag lets an unregistered corpus through."""
         return self.run.choice.allow_unregistered_corpus and not self.registered
 
     @property
     def canonical_granularity(self) -> bool:
-        """Return whether the corpus was cut as the edition demands; of a suite that it does not know, as it
-        is.
+        """Return whether the corpus has the edition's granularity.
+
+        True for a suite that is not registered.
         """
         return self.pins is None or self.pins.granularity == self.corpus.granularity
 
 
 @dataclass(frozen=True, slots=True)
 class GateFinding:
-    """A gate's answer without the gate's name; the texts are sentences or values for a reader."""
+    """The result of a gate without the gate's name; the texts are sentences or values for a reader."""
 
     status: Status
     expected: str
@@ -80,10 +84,10 @@ class GateFinding:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A named check. It reads nothing but the facts; facts not known yet make it say NOT_YET.
+    """A named check that uses only the facts; it returns NOT_YET if they are not known yet.
 
-    `of_corpus`: the corpus alone decides it, so that it is asked once, before the run. `needs_text`: counts
-    do not suffice for that, so that a finished run can be asked again only with the corpus at hand.
+    `of_corpus`: only the corpus decides it, so that it is checked once, before the run. `needs_text`: it
+    needs the texts of the corpus, so that a finished run can be checked again only with the corpus at hand.
     """
 
     name: str
@@ -93,7 +97,7 @@ class Gate:
 
     @property
     def words(self) -> str:
-        """What it demands, in a sentence."""
+        """The demand of the gate, in one sentence."""
         return (self.check.__doc__ or "").partition("\n")[0]
 
     def __call__(self, facts: RunFacts) -> GateResult:
@@ -107,14 +111,12 @@ def not_yet(expected: str) -> GateFinding:
 
 
 def overall_verdict(results: Iterable[GateResult]) -> Verdict:
-    """Return the worst answer decides; a gate that is NOT_YET checked does not count (`check_all` leaves
-    none).
-    """
+    """Return the verdict of the worst result; NOT_YET does not count (`check_all` leaves none)."""
     found = {result.status for result in results}
     return next((verdict for status, verdict in WORST_FIRST if status in found), Verdict.VERIFIED)
 
 
 def deviations(results: Iterable[GateResult]) -> tuple[str, ...]:
-    """Return every labelled departure as `gate: what was found`, for report and HISTORY.md."""
+    """Return `gate: finding` for every deviation and unverified result, for the report and HISTORY.md."""
     labelled = (Status.DEVIATION, Status.UNVERIFIED)
     return tuple(f"{result.gate}: {result.found}" for result in results if result.status in labelled)

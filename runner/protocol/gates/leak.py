@@ -1,4 +1,4 @@
-"""Does an id or a label stand in any text that is indexed or asked? (§2.4)
+"""The gate against leaks: no id and no label in any text that is indexed or asked. (§2.4)
 
 LongMemEval's gold ids begin with `answer_`: one id in a text gives the answer away.
 """
@@ -18,8 +18,8 @@ EXPECTED = "no id of the corpus and no label in any text that is indexed or aske
 SHOWN = 5
 LABEL = re.compile(r"\bhas_answer\b|\banswer_(?:[0-9a-f]{6,}|sharegpt_|ultrachat_)\w*")
 
-# Letters, digits, underscore and all of UTF-8 beyond ASCII stay; any other byte becomes a blank. Splitting
-# so takes a third of the time that a regular expression takes: LongMemEval-S is 250 MB of text.
+# Letters, digits, underscore and bytes above ASCII stay; any other byte becomes a blank. This split takes a
+# third of the time of a regular expression: LongMemEval-S is 250 MB of text.
 BLANKS = bytes(byte if byte > 127 or chr(byte).isalnum() or byte == ord("_") else 32 for byte in range(256))
 
 Keys = Mapping[bytes, tuple[str, ...]]
@@ -40,7 +40,7 @@ def leak(facts: RunFacts) -> GateFinding:
 
 
 def _leaks(corpus: Corpus) -> Iterator[tuple[str, str]]:
-    """(what leaked, where) for every leak."""
+    """Yield (leaked id or label, place) for each text that has one."""
     keys = _keys(_ids(corpus))
     labels = [re.compile(label) for label in corpus.labels]
     for text, place in _texts(corpus):
@@ -50,7 +50,7 @@ def _leaks(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 
 def _texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
-    """Yield each distinct text, and where it stands first; memory holds a digest of each."""
+    """Yield each distinct text with its first place; memory holds only a digest of each."""
     seen: set[bytes] = set()
     for text, place in _every_text(corpus):
         if (digest := blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()) not in seen:
@@ -68,7 +68,9 @@ def _every_text(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 
 def _ids(corpus: Corpus) -> set[str]:
-    """Return every id, project, question key and evidence id that no text would hold by chance."""
+    """Return every id, project, question key and evidence id that is unlikely to occur in a text by
+    chance.
+    """
     ids = {one for segment in corpus.heads for one in (segment.id, segment.project)}
     ids |= {question.key for question in corpus.questions}
     ids |= {one.cited for question in corpus.questions for one in question.evidence}
@@ -76,8 +78,9 @@ def _ids(corpus: Corpus) -> set[str]:
 
 
 def _telling(one: str) -> bool:
-    """Return whether no ordinary text holds `one` by chance: so `conv-26/D3` and `eac54add`, not `D` or
-    `2023`.
+    """Return whether an id is unlikely to occur in ordinary text by chance.
+
+    True for `conv-26/D3` and `eac54add`, False for `D` and `2023`.
     """
     if not any(character.isdigit() or character == "_" for character in one):
         return False
@@ -85,7 +88,7 @@ def _telling(one: str) -> bool:
 
 
 def _keys(ids: Iterable[str]) -> Keys:
-    """Ids by the longest word in each: a text without the word is without the id."""
+    """Return the ids grouped by their longest word: a text without the word cannot contain the id."""
     keys: defaultdict[bytes, list[str]] = defaultdict(list)
     for one in sorted(ids):
         keys[max(_words(one), key=len)].append(one)

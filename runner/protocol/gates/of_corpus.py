@@ -1,4 +1,4 @@
-"""Of the corpus: is it the registered one, whole, cut as demanded, and does its evidence resolve? (§2, §5)"""
+"""Gates of the corpus: registered hash, complete, required granularity, evidence that resolves. (§2, §5)"""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def shape(facts: RunFacts) -> GateFinding:
 
 
 def count(corpus: Corpus) -> dict[str, int]:
-    """Return the counts that the loader states, those that the records show put over them."""
+    """Return the counts of the loader, overridden by the counts of the loaded records."""
     shown = {
         "projects": len({segment.project for segment in corpus.heads}),
         "segments": len(corpus.segments),
@@ -147,7 +147,7 @@ def _resolve(facts: RunFacts) -> str:
 
 
 def _part_words(facts: RunFacts) -> str:
-    """`3 of the 10 files of REALTALK (ten chats)`; empty for the whole, and for a corpus of one file."""
+    """Return `3 of the 10 files of REALTALK (ten chats)`; empty for the whole corpus or a single file."""
     pinned, pins = registered_files(facts.edition, facts.corpus.suite), facts.pins
     if not pinned or pins is None or facts.registered:
         return ""
@@ -156,7 +156,7 @@ def _part_words(facts: RunFacts) -> str:
 
 
 def _file_words(facts: RunFacts) -> str:
-    """Return how many files are there as registered, and one clause for each kind of fault, with the
+    """Return how many files are as registered, then one clause for each kind of fault, with the file
     names.
     """
     found, pinned = facts.corpus.files, registered_files(facts.edition, facts.corpus.suite)
@@ -166,7 +166,7 @@ def _file_words(facts: RunFacts) -> str:
 
 
 def _changed_words(facts: RunFacts) -> str:
-    """Return the files that are there under a registered name with other bytes; empty where there is none."""
+    """Return the registered files that have other bytes; empty if there are none."""
     pinned = registered_files(facts.edition, facts.corpus.suite)
     return _shown(dict(_faults(facts.corpus.files, pinned))["changed"])
 

@@ -1,4 +1,4 @@
-"""Of the results folder: its entry, its rankings, its files. (§1, §4.1, §5, §7)"""
+"""Gates of the results folder: its history entry, its rankings, its files. (§1, §4.1, §5, §7)"""
 
 from __future__ import annotations
 

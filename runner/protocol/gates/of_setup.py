@@ -1,4 +1,4 @@
-"""Of the setup: release, seed, settings, embedder, options and commit. (§3, §4, §5)"""
+"""Gates of the setup: release, seed, settings, embedder, options and commit. (§3, §4, §5)"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _where(database: DatabaseFacts) -> str:
 
 
 def _fault(facts: RunFacts, database: DatabaseFacts, wanted: str) -> tuple[str, str]:
-    """What is wrong, and how to mend it."""
+    """Return what is wrong with the installed version, and how to fix it."""
     if facts.fingerprint is None:
         return f"{wanted} is no release of this repository", "name a version that sql/releases.toml lists"
     if facts.changed is not None:
@@ -109,7 +109,7 @@ def _bare(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def equal(one: str, other: str) -> bool:
-    """Equal as numbers (`0.10` and `0.1`) or else as text."""
+    """Return whether two settings are equal as numbers (`0.10` and `0.1`) or else as text."""
     try:
         return float(one) == float(other)
     except ValueError:
@@ -139,7 +139,7 @@ def _departs(wanted: str, found: str) -> GateFinding:
 
 
 def _differences(identity: EmbedderIdentity | None, pins: EmbedderPins) -> str:
-    """Return what of a known identity is not as pinned, in words."""
+    """Return the facts of a known identity that differ from the pins, as text."""
     if identity is None:
         return ""
     pairs = [(fact, getattr(identity, fact), getattr(pins, fact)) for fact in FACTS]

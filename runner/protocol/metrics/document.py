@@ -1,8 +1,8 @@
 """metrics.json: the pins of a run and every figure, computed only from the raw rankings.
 
-Besides its own figures it has other projects' figures of the same rankings, with their metrics, depths and
-questions (§4.9), and the questions that an anchor of time acted on: they name a time, and find lessons dated
-near it (§4.2).
+Besides the edition's figures it has the figures of other projects' counting rules on the same rankings
+(§4.9), and the questions on which an anchor of time acted: they name a time, and find lessons dated near it
+(§4.2).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def readings_of(
     uncited: int,
     unmarked: int,
 ) -> Iterator[Json]:
-    """Yield one row a reading, arm and metric, in the scope of `table`.
+    """Yield one row for each counting rule, arm and metric, in the scope of `table`.
 
-    Questions without a ranking: `uncited` is the number of those that cite nothing, `unmarked` that of those
-    which cite what the level does not hold.
+    Questions without a ranking: `uncited` is the number of questions that cite nothing, `unmarked` the number
+    of questions that cite only what the level does not hold.
     """
     questions = table.judged()
     for reading in readings:
@@ -59,14 +59,15 @@ def readings_of(
                 }
 
 
-TEMPORAL = "temporal"  # the component that an anchor adds, of pgmnemo as of a strategy
+TEMPORAL = "temporal"  # the component that an anchor adds, in pgmnemo and in a strategy
 
 
 def anchor_rows(run: Run, rows: Iterable[Retrieval]) -> Iterator[Json]:
-    """Yield a row for each system with an anchor and each of its scopes: questions asked, and acted on.
+    """Yield a row for each system with an anchor and each of its scopes: questions asked, and questions acted
+    on.
 
-    An anchor acted on a question if the question's time adds to the score of a lesson in the first ten ranks,
-    whose components are in the raw file.
+    An anchor acted on a question if the time in the question adds to the score of a lesson in the first ten
+    ranks, which have their components in the raw file.
     """
     places = {
         arm.name: arm.components.index(TEMPORAL)
@@ -96,10 +97,10 @@ FIGURES = ("value", "ci95_low", "ci95_high")
 
 
 def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> Json:
-    """Return the document of metrics.json for `run`, by its edition, or by another version of the metric
-    `code`.
+    """Return the document of metrics.json for `run`, by its edition.
 
-    `rows` are the raw lines with the components that these hold.
+    `rows` are the raw rows with their components. `code` names another version of the metric code; None: the
+    edition's.
     """
     edition, views = run.edition, {view.name: view for view in run.views}
     scores = score(
@@ -118,7 +119,10 @@ def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> 
 
 
 def _readings(run: Run, rows: Sequence[Retrieval]) -> list[Json]:
-    """Return the figures of every system as others count them; none where not all questions were asked."""
+    """Return the figures of every system by other projects' rules.
+
+    The result is empty if only a part of the questions was asked.
+    """
     pins, choice, shape = run.edition.suites.get(run.choice.suite), run.choice, run.corpus.shape
     if pins is None or choice.limit or choice.types or choice.split:
         return []
@@ -140,9 +144,10 @@ def metrics_document(
 ) -> Json:
     """Return the document of metrics.json.
 
-    `run` is the record of run.json, whose pins it repeats; `code` names the version of the metric code;
-    `definitions` gives one sentence a metric, `intervals` the method of each kind of interval. Figures are
-    fractions, rounded to 10 significant digits: the order of a sum cannot be seen in them.
+    `run` is the record of run.json, and the document repeats its pins; `code` names the version of the metric
+    code; `definitions` has one sentence for each metric, `intervals` the method of each kind of interval.
+    Figures are fractions, rounded to 10 significant digits, so that the order of summation has no effect on
+    them.
     """
     return {
         "schema": run.edition.schemas.metrics,
@@ -165,14 +170,14 @@ def metrics_document(
 
 
 def _corpus(run: Run) -> Json:
-    """Return the corpus in the order of metrics.json: its names, then the facts that were read from it."""
+    """Return the corpus in the order of metrics.json: its names, then its recorded facts."""
     facts = asdict(run.corpus)
     del facts["files"]
     return {"suite": run.choice.suite, "title": facts.pop("title"), "granularity": run.choice.level, **facts}
 
 
 def figure_row(record: Score | Difference) -> Json:
-    """Return a figure as a row of the document."""
+    """Return a score or a difference as a row of the document."""
     values = asdict(record)
     what = " ".join(str(value) for value in values.values() if isinstance(value, str))
     return values | {name: significant(values[name], METRIC_DIGITS, f"{what}: {name}") for name in FIGURES}

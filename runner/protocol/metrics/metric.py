@@ -18,9 +18,10 @@ NOWHERE = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class GoldRanks:
-    """`ranks` (questions, most gold): ranks from 1 of the gold that was found, ascending, then NOWHERE.
+    """The ranks of the gold, `ranks` (questions, most gold): ascending from 1.
 
-    `gold` (questions): how many gold segments each question has, found or not.
+    NOWHERE fills the rest of a row. `gold` (questions) is the number of gold segments of each question, found
+    or not.
     """
 
     ranks: NDArray[np.int64]
@@ -32,12 +33,12 @@ class GoldRanks:
 
     @property
     def first(self) -> NDArray[np.int64]:
-        """Rank of the first gold segment, or NOWHERE."""
+        """The rank of the first gold segment of each question, or NOWHERE."""
         return np.asarray(self.ranks[:, 0])
 
 
 def locate(gold: Collection[str], ranking: Sequence[str]) -> list[int]:
-    """Ranks of the gold in one ranking. Raises UsageError where an id is ranked twice."""
+    """Return the ranks of the gold in one ranking, ascending; raise UsageError if an id is ranked twice."""
     if len(set(ranking)) < len(ranking):
         twice = next(id for i, id in enumerate(ranking) if id in ranking[:i])
         raise UsageError(f"segment {twice!r} is ranked twice in one ranking; rank each segment once")
@@ -45,7 +46,7 @@ def locate(gold: Collection[str], ranking: Sequence[str]) -> list[int]:
 
 
 def tabulate(places: Iterable[tuple[Sequence[int], int]]) -> GoldRanks:
-    """Return one row for each (ascending ranks of the gold found, number of gold segments)."""
+    """Return the table of (ascending ranks of the gold found, number of gold segments) pairs."""
     listed = list(places)
     ranks = np.full((len(listed), max((len(r) for r, _ in listed), default=0) or 1), NOWHERE)
     for row, (found, _) in zip(ranks, listed, strict=True):
@@ -58,29 +59,27 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A number in [0, 1] for each question. `name` is the literature's and the key everywhere.
+    """A number in [0, 1] for each question. `name` is the literature's, and the key in every artefact.
 
-    `formula` maps (questions) rankings to (questions) values. `scope_bound`: once k reaches the size of
-    the scope the value is certain and says nothing of the system.
+    `formula` maps (questions) rankings to (questions) values. `scope_bound`: once k reaches the size of the
+    scope, the value is certain and says nothing about the system.
     """
 
     name: str
     k: int
     definition: str
     formula: Callable[[GoldRanks], Floats]
-    direction: str = "higher"  # is better
+    direction: str = "higher"  # a higher value is better
     worst: float = 0.0  # the value of a missing retrieval
     scope_bound: bool = False
 
     @property
     def family(self) -> str:
-        """The name without its k, as `recall_any`."""
+        """The name without its k, such as `recall_any`."""
         return self.name.partition("@")[0]
 
     def value(self, gold: frozenset[str], ranking: Sequence[str]) -> float:
-        """Return the value of one ranking of segment ids, best first. Raises UsageError where gold is
-        empty.
-        """
+        """Return the value of one ranking of segment ids, best first; raise UsageError if gold is empty."""
         if not gold:
             raise UsageError(f"{self.name} is not defined for a question without gold; leave it out")
         return float(self.formula(tabulate([(locate(gold, ranking), len(gold))]))[0])
@@ -95,7 +94,7 @@ class Family:
     depth: Callable[[MetricPins], int] | None = None
 
     def metrics(self, pins: MetricPins, cutoffs: Sequence[int]) -> Iterator[Metric]:
-        """Return those that a run reports."""
+        """Return the metrics that a run reports."""
         return map(self.at, cutoffs if self.depth is None else (self.depth(pins),))
 
 
@@ -109,12 +108,12 @@ def _known() -> Registry[Family]:
 
 
 def family_named(name: str) -> Family:
-    """Return the family that an edition lists under that name; UsageError lists those that there are."""
+    """Return the family with this name; raise UsageError with the known names."""
     return _known()[name]
 
 
 def metrics_for(edition: Edition, cutoffs: Sequence[int] | None = None) -> Registry[Metric]:
-    """Return every metric of the edition, those that have cutoffs at `cutoffs` (the edition's where None).
+    """Return every metric of the edition; recalls are at `cutoffs`, or at the edition's if None.
 
     Raises UsageError for a cutoff below 1, above the number of ranks that are kept, or given twice.
     """

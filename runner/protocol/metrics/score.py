@@ -1,6 +1,6 @@
-"""From retrievals to scores: every judged question counts, and every value has its interval.
+"""Scores from retrievals: every judged question counts, and every value has its interval.
 
-Retrievals are aligned first: one scope, one line for each judged question, even without an arm's answer.
+Retrievals are aligned first: in each scope every judged question has one row, even without an arm's answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CEILING = "ceiling"
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A question as every arm must have seen it in one scope."""
+    """A question in one scope; all arms must agree on its facts."""
 
     key: str
     type: str
@@ -41,7 +41,7 @@ class ScopeTable:
     arms: dict[str, dict[str, list[int]]] = field(default_factory=dict)
 
     def add(self, row: Retrieval) -> None:
-        """Take in one row. Raises UsageError where it contradicts or repeats an earlier one."""
+        """Add one row; raise UsageError if it contradicts or repeats an earlier row."""
         judged = JudgedQuestion(row.question, row.type, row.project, row.size, frozenset(row.gold))
         if self.questions.setdefault(row.question, judged) != judged:
             raise UsageError(
@@ -60,20 +60,23 @@ class ScopeTable:
         return [self.questions[key] for key in sorted(self.questions)]
 
     def found(self, arm: str) -> GoldRanks:
-        """Return where `arm` placed the gold, in the order of `judged`; a missing retrieval found none."""
+        """Return the ranks of the gold by `arm`, in the order of `judged`.
+
+        A missing retrieval found nothing.
+        """
         answers = self.arms[arm]
         return tabulate((answers.get(q.key, []), len(q.gold)) for q in self.judged())
 
     def ceiling(self) -> GoldRanks:
-        """Return the best that any ranking can do: all gold first, as far as the scope reaches."""
+        """Return the best possible ranks: all gold first, as far as the scope reaches."""
         return tabulate((range(1, min(len(q.gold), q.size) + 1), len(q.gold)) for q in self.judged())
 
 
 def arrange(rows: Iterable[Retrieval]) -> list[ScopeTable]:
-    """Return a table for each scope, scopes and arms in the order in which they first appear.
+    """Return a table for each scope; scopes and arms are in the order in which they first appear.
 
-    Raises UsageError for no row at all, a question without gold, a repeated or contradicting row, and an arm
-    that calls itself the ceiling.
+    Raises UsageError without any row, for a question without gold, a repeated or contradicting row, and an
+    arm with the name of the ceiling.
     """
     tables: dict[str, ScopeTable] = {}
     for row in rows:
@@ -94,7 +97,7 @@ DIFFERENCES: Registry[Method] = Registry(
 
 
 def interval_methods(clustered: bool, version: str) -> dict[str, str]:
-    """Return the names of the intervals in `results` and `differences`, as metrics.json states them."""
+    """Return the names of the interval methods of `results` and `differences`, as metrics.json has them."""
     return {"value": MEAN.words(clustered), "difference": DIFFERENCES[version].words(clustered)}
 
 
@@ -107,7 +110,7 @@ View = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """All rows of `metrics.json`, and what their intervals are called (keys `value`, `difference`)."""
+    """All rows of `metrics.json`, and the names of their interval methods (keys `value`, `difference`)."""
 
     results: list[Score]
     differences: list[Difference]
@@ -124,17 +127,15 @@ def score(
     code: str | None = None,
     pairs: Collection[tuple[str, str]] = (),
 ) -> Scores:
-    """Score every arm, and the ceiling, in every scope, view and type; subtract each arm from the first.
+    """Score every arm, and the ceiling, in every scope, view and type.
 
-    In each of the `pairs` of other arms the second is also subtracted from the first. The first arm is the
-    arm of the first row: the system under test. Metrics and intervals are those of `edition`, unless another
-    version of the metric `code` is named.
-
-    A view maps (question key, type) to whether the question belongs to it; an empty view gives no row. The
-    denominator is every question that any arm answered in the scope; an arm that did not answer it gets the
-    metric's worst value, and an arm with no answer in a scope at all was not run there and has no row.
-    Questions of one project are one cluster if `clustered`. Raises UsageError for rows that do not fit
-    together (see `arrange`) and for a bad cutoff.
+    Subtract each other arm from the first. The first arm is the arm of the first row: the system under test.
+    For each of `pairs`, the second arm is also subtracted from the first of the pair. Metrics and intervals
+    are those of `edition`; `code` names another version of the metric code. A view maps (question key, type)
+    to whether the question belongs to it; an empty view gives no row. The denominator is every question that
+    any arm answered in the scope; an arm that did not answer a question gets the metric's worst value, and an
+    arm without any answer in a scope has no row there. Questions of one project are one cluster if
+    `clustered`. Raises UsageError for rows that do not fit together (see `arrange`) and for a bad cutoff.
     """
     metrics, version = list(metrics_for(edition, cutoffs).values()), code or edition.metrics.code
     results: list[Score] = []
@@ -156,8 +157,9 @@ def score(
 
 @dataclass(frozen=True, slots=True)
 class ValueSheet:
-    """The values of a scope, `values[arm]` (questions, metrics), in the order of `questions` and
-    `metrics`.
+    """The values of a scope: `values[arm]` has the shape (questions, metrics).
+
+    Rows are in the order of `questions`, columns in the order of `metrics`.
     """
 
     scope: str

@@ -1,4 +1,4 @@
-"""Pure statistics: how sure a mean is, and a difference of means. Knows nothing of retrieval."""
+"""Pure statistics: intervals and tests of means and of differences of means. Knows nothing of retrieval."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Method:
     interval: Callable[[Floats, Sequence[Hashable] | None], Interval]
 
     def words(self, clustered: bool) -> str:
-        """Return the whole of its name."""
+        """Return the full name of the method."""
         return f"{self.name}, {self.clustered if clustered else 'unclustered'}"
 
 

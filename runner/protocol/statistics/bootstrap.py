@@ -1,17 +1,16 @@
-"""A paired bootstrap of a mean difference that covers with ten clusters too.
+"""A paired bootstrap of a mean difference, with good coverage even for ten clusters.
 
-The percentile bootstrap over ten clusters covers 90 % at its best and below 50 % at its worst. This one is
-studentised and symmetric (Hall 1992; Cameron, Gelbach and Miller 2008 for clusters): whole clusters are
-drawn with replacement, every resample is divided by its own standard error, and the 95 % quantile of its
-absolute value is the critical value, in place of a table's. Two guards keep it from claiming too much:
+The percentile bootstrap over ten clusters covers 90 % at best and below 50 % at worst. This bootstrap is
+studentised and symmetric (Hall 1992; Cameron, Gelbach and Miller 2008 for clusters): whole clusters are drawn
+with replacement, every resample is divided by its own standard error, and the 95 % quantile of its absolute
+value replaces the critical value of a table. Two guards keep the interval from being too narrow:
 
-- the standard errors hold the two added questions of `difference_interval`, so that arms which agree nearly
-  everywhere keep a width and no resample divides by zero;
-- the interval is never narrower than the score interval of `paired_score`, for where the differences stand
-  in one or two clusters most resamples hold none of them, and the bootstrap alone takes the silence for
-  certainty.
+- the standard errors include the two added questions of `difference_interval`, so that arms which agree
+  nearly everywhere have an interval of some width and no resample divides by zero;
+- the interval is never narrower than the score interval of `paired_score`: if all differences are in one or
+  two clusters, most resamples contain none of them, and the bootstrap would take this for certainty.
 
-`tests/protocol/statistics/test_coverage.py` measures its coverage beside the percentile bootstrap's.
+`tests/protocol/statistics/test_coverage.py` measures its coverage and that of the percentile bootstrap.
 """
 
 from __future__ import annotations
@@ -45,10 +44,11 @@ def bootstrap_difference(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Paired:
-    """Mean, 95 % interval and p value of each column of `differences` (questions, metrics), all in [-1, 1].
+    """Return mean, 95 % interval and p value of each column of `differences` (questions, metrics), all in
+    [-1, 1].
 
-    `clusters` names the cluster of each question; None: each is its own. With one cluster the interval is
-    all of [-1, 1] and p is 1. The smallest p is 1 / (resamples + 1).
+    `clusters` names the cluster of each question; None: each question is its own cluster. With one cluster
+    the interval is all of [-1, 1] and p is 1. The smallest p is 1 / (resamples + 1).
     """
     groups = by_cluster(differences, clusters)
     mean = groups.mean
@@ -64,10 +64,11 @@ def bootstrap_difference(
 
 
 def _studentised(groups: Clustered, resamples: int, seed: int) -> Iterator[Floats]:
-    """Batches (resamples, metrics) of |mean of a resample - mean| over the resample's own standard error.
+    """Yield batches (resamples, metrics) of |mean of a resample - mean| over the resample's own standard
+    error.
 
-    The variance within a resample is the linearised one, which equals the jackknife's for clusters of
-    equal size and is three products of matrices.
+    The variance within a resample is the linearised one, which equals the jackknife's for clusters of equal
+    size and takes three matrix products.
     """
     rng, counts = np.random.default_rng(seed), groups.counts.astype(float)
     squares, products = groups.sums**2, groups.sums * counts[:, None]
@@ -91,5 +92,5 @@ def _weights(rng: np.random.Generator, resamples: int, number: int) -> Floats:
 
 
 def _error(variance: Floats, number: int | Floats) -> Floats:
-    """Return the standard error of a mean over `number` questions and one more won by each arm."""
+    """Return the standard error of a mean over `number` questions and one more question won by each arm."""
     return np.asarray(np.sqrt(variance * number**2 + ADDED_QUESTIONS) / (number + ADDED_QUESTIONS))

@@ -1,4 +1,4 @@
-"""The result of an interval function, and sums over clusters, which all of these functions use."""
+"""The result of an interval function, and the sums over clusters that all of these functions use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Interval:
 
     @classmethod
     def unknown(cls, mean: Floats, least: float = -1.0) -> Interval:
-        """Return all that a value may be, from `least` to 1: what one cluster tells."""
+        """Return the widest interval, from `least` to 1: one cluster gives no more information."""
         return cls(mean, np.full_like(mean, least), np.ones_like(mean))
 
 
@@ -65,10 +65,10 @@ class Clustered:
 
 
 def by_cluster(values: Floats, clusters: Sequence[Hashable] | None) -> Clustered:
-    """Add up `values` (questions, metrics) by the cluster of each question; None: each is its own.
+    """Add up `values` (questions, metrics) by the cluster of each question.
 
-    Additions run in the order of the questions, so that two machines give the same bytes.
-    Raises UsageError where there is no question, or not one cluster for each.
+    None: each question is its own cluster. Additions run in the order of the questions, so that two machines
+    give the same bytes. Raises UsageError without any question, or unless there is one cluster for each.
     """
     if not len(values):
         raise UsageError("there is no question to take a mean over; widen the view or the types")

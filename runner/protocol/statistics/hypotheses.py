@@ -1,4 +1,4 @@
-"""Tests of a difference: McNemar's of hits won and lost, and Holm's correction for several tests."""
+"""Tests of a difference: McNemar's test of hits won and lost, and Holm's correction for several tests."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from pgmnemo.errors import UsageError
 
 
 def mcnemar(won: int, lost: int) -> float:
-    """Return two-sided exact p value for `won` questions that only one arm hits and `lost` that only the
-    other does.
+    """Return the two-sided exact p value of `won` questions that one arm hits and `lost` that the other hits.
 
-    Under the null each of them falls to either side by a fair coin: twice the binomial tail, at most 1
-    (McNemar 1947, exact form). It takes questions for independent and so neglects clusters.
-    Raises UsageError for a negative count.
+    Under the null each such question falls to either side by a fair coin: twice the binomial tail, at most 1
+    (McNemar 1947, exact form). It assumes independent questions and so neglects clusters. Raises UsageError
+    for a negative count.
     """
     if min(won, lost) < 0:
         raise UsageError(f"questions won and lost are counts, not {won} and {lost}")

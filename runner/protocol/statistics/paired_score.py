@@ -1,17 +1,19 @@
 """The interval of a mean difference between two arms, from a score test on an effective number of questions.
 
-Tango (1998) asks of every possible difference d whether the questions won and lost contradict it, with the
-variance that would hold if d were true. So an end that lies far from what was seen has the larger variance
-that belongs to it, as in Wilson's interval of one share, and arms that agree everywhere keep a width. Here
+Tango (1998) tests for every possible difference d whether the questions won and lost contradict it, with the
+variance that would hold if d were true. So an end far from the observed difference gets the larger variance
+of its own d, as in Wilson's interval of one share, and arms that agree everywhere have an interval of some
+width. Here
 
 - fractions such as reciprocal ranks count as the parts of a question that they won or lost;
-- the questions are as many as would vary as much if they were independent (Korn and Graubard 1998): n / d,
-  where d is the jackknife's design effect over clusters, never below that of the values themselves;
-- the quantile is Student's t with the clusters less one as degrees of freedom. Where what differs crowds
-  into few clusters the others say little of how clusters vary, so the degrees shrink, in whole steps, as the
-  effective number of clusters with differences (Kish) does below that of as many independent questions.
+- the number of questions is that of independent questions with the same variance (Korn and Graubard 1998):
+  n / d, where d is the jackknife's design effect over clusters, never below that of the values themselves;
+- the quantile is Student's t with the number of clusters minus one as degrees of freedom. If the differences
+  are in few clusters, the others say little about the variance between clusters, so the degrees shrink, in
+  whole steps, as the effective number of clusters with differences (Kish) does relative to that of as many
+  independent questions.
 
-`tests/protocol/statistics/test_coverage.py` measures it beside the t interval of metric code 1.0.0.
+`tests/protocol/statistics/test_coverage.py` compares it with the t interval of metric code 1.0.0.
 """
 
 from __future__ import annotations
@@ -27,16 +29,17 @@ from runner.protocol.statistics.clusters import CONFIDENCE, Clustered, Floats, I
 from runner.protocol.statistics.quantile import t_central, t_quantile
 from runner.protocol.statistics.single import dispersion
 
-LEAST_FREEDOM = 2  # a t quantile of one degree is three times as wide and covers no better
+LEAST_FREEDOM = 2  # a t quantile of one degree is three times as wide, without better coverage
 STEPS = 60  # halvings of [-1, 1]: below the last bit of a double near 1
-LEAST_VARIANCE = 1e-200  # in place of 0, where only the difference seen is possible
-ROUNDING = 1e-9  # of the degrees, so that a sum's last bit decides nothing
+LEAST_VARIANCE = 1e-200  # in place of 0, if only the observed difference is possible
+ROUNDING = 1e-9  # added to the degrees, so that rounding of a sum has no effect
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreTestInput:
-    """The input of the score test, each (metrics,): shares won and lost, effective number,
-    degrees of freedom.
+    """The input of the score test: shares won and lost, effective number of questions, degrees of freedom.
+
+    Each has the shape (metrics,).
     """
 
     won: Floats
@@ -54,7 +57,7 @@ class ScoreTestInput:
 
 
 def score_interval(differences: Floats, clusters: Sequence[Hashable] | None = None) -> Interval:
-    """Mean and 95 % interval of each column of `differences` (questions, metrics), all in [-1, 1].
+    """Return mean and 95 % interval of each column of `differences` (questions, metrics), all in [-1, 1].
 
     `clusters` names the cluster of each question. With one cluster the interval is all of [-1, 1].
     """
@@ -68,8 +71,9 @@ def score_interval(differences: Floats, clusters: Sequence[Hashable] | None = No
 
 
 def score_p(differences: Floats, clusters: Sequence[Hashable] | None = None) -> Floats:
-    """Return two-sided p value of "no difference" for each column: below 0.05 where the interval leaves 0
-    out.
+    """Return the two-sided p value of "no difference" for each column.
+
+    Below 0.05 if the interval excludes 0.
     """
     found = score_test_input(differences, clusters)
     if found is None:
@@ -81,9 +85,7 @@ def score_p(differences: Floats, clusters: Sequence[Hashable] | None = None) -> 
 
 
 def score_test_input(differences: Floats, clusters: Sequence[Hashable] | None) -> ScoreTestInput | None:
-    """Return the shares, the effective number of questions and the degrees of freedom; None for one
-    cluster.
-    """
+    """Return the shares, effective number of questions and degrees of freedom; None for one cluster."""
     collect = partial(by_cluster, clusters=clusters)
     groups, moved, number = collect(differences), collect(np.abs(differences)), len(differences)
     if groups.freedom < 1:
@@ -99,7 +101,11 @@ def score_test_input(differences: Floats, clusters: Sequence[Hashable] | None) -
 
 
 def _freedom(moved: Clustered, squares: Floats) -> list[int]:
-    """Clusters less one, times the effective number of clusters over that of independent questions."""
+    """Return the degrees of freedom of each metric.
+
+    The number of clusters minus one, times the effective number of clusters over that of independent
+    questions.
+    """
     clusters, total = len(moved.counts), moved.sums.sum(axis=0)
     some = total > 0
     rates = moved.sums / moved.counts[:, None]
@@ -113,12 +119,14 @@ def _freedom(moved: Clustered, squares: Floats) -> list[int]:
 
 
 def _where(some: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], above: Floats, below: Floats) -> Floats:
-    """Return the quotient where there is something, else 1."""
+    """Return `above / below` where `some` is True, else 1."""
     return np.where(some, above / np.where(some, below, 1.0), 1.0)
 
 
 def _end(found: ScoreTestInput, reach: Floats, mean: Floats, limit: float) -> Floats:
-    """Return the difference farthest towards `limit` that is no more than `reach` standard errors off."""
+    """Return the difference closest to `limit` that is at most `reach` standard errors from the observed
+    one.
+    """
     inside, outside = mean.copy(), np.full_like(mean, limit)
     for _ in range(STEPS):
         middle = (inside + outside) / 2

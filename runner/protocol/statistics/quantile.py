@@ -1,4 +1,4 @@
-"""Student's t, its quantile and its probability, without SciPy."""
+"""The quantile and the distribution function of Student's t, without SciPy."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from functools import lru_cache
 from math import atan, cos, erf, isfinite, log1p, pi, sin, sqrt
 from statistics import NormalDist
 
-SERIES_FROM = 100  # above it the expansion's error is below 1e-9
+SERIES_FROM = 100  # above these degrees the expansion's error is below 1e-9
 
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, freedom: int) -> float:
     """Return the `probability` quantile of Student's t with `freedom` whole degrees of freedom.
 
-    Up to 100 degrees by bisection on the closed form of the distribution function (Abramowitz & Stegun
-    26.7.3 and 26.7.4), above by the expansion in 1/freedom (26.7.5). Raises ValueError outside
-    0 < probability < 1 and freedom ≥ 1.
+    Up to 100 degrees by bisection on the closed form of the distribution function (Abramowitz & Stegun 26.7.3
+    and 26.7.4), above by the expansion in 1/freedom (26.7.5). Raises ValueError outside 0 < probability < 1
+    and freedom ≥ 1.
     """
     if not (isfinite(probability) and 0 < probability < 1) or freedom < 1:
         raise ValueError(f"no t quantile for probability {probability} and {freedom} degrees of freedom")
@@ -25,9 +25,9 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 
 def t_central(t: float, freedom: int) -> float:
-    """P(|T| < t) for t ≥ 0. Raises ValueError outside t ≥ 0 and freedom ≥ 1.
+    """Return P(|T| < t) for t ≥ 0. Raises ValueError outside t ≥ 0 and freedom ≥ 1.
 
-    Above 100 degrees by the normal distribution at Wallace's (1959) deviate, off by less than 2e-5.
+    Above 100 degrees by the normal distribution at Wallace's (1959) deviate, with an error below 2e-5.
     """
     if not t >= 0 or freedom < 1:
         raise ValueError(f"no probability for t = {t} and {freedom} degrees of freedom")
@@ -50,7 +50,7 @@ def _bisect(probability: float, freedom: int) -> float:
 
 
 def _central(t: float, freedom: int) -> float:
-    """P(|T| < t): a finite sum of positive terms in the angle atan(t / √freedom)."""
+    """Return P(|T| < t): a finite sum of positive terms in the angle atan(t / √freedom)."""
     angle = atan(t / sqrt(freedom))
     odd = freedom % 2 == 1
     term = total = cos(angle) if odd else 1.0

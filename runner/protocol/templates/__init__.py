@@ -1,6 +1,6 @@
-"""Text constructions: how a session of turns becomes a lesson's text and passages (§2.4).
+"""Text templates: how a session of turns becomes a lesson's text and passages (§2.4).
 
-Each is one function and one line in TEXTS.
+Each template is one function, and one line in TEMPLATES.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The source of a lesson. `date` is as the corpus writes it, empty if it has no date.
+    """The source of a lesson. `date` is the corpus's own text, empty if there is no date.
 
-    `chat`: messages to an assistant. For its passages only the words are embedded, without the speaker, and
-    only their beginning.
+    `chat`: the turns are messages to an assistant; their passages embed only the beginning of the words,
+    without the speaker.
     """
 
     date: str
@@ -51,17 +51,16 @@ class WrittenText:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A text construction. `words` say in one line which parts it keeps and which it leaves out."""
+    """A text template. `words` says in one line which parts it keeps and which it leaves out."""
 
     words: str
     write: Callable[[Session, PassagePins], WrittenText]
 
 
 def write(session: Session, pins: PassagePins, *, date: bool = True, captions: bool = True) -> WrittenText:
-    """Return a line with the date in brackets, if there is one, then one line a turn: `Speaker: words
-    [caption]`.
+    """Return the session as text: a line with the date in brackets, if any, then a line for each turn.
 
-    NUL bytes are left out, which no database takes.
+    A turn is `Speaker: words [caption]`. NUL characters, which no database stores, are left out.
     """
     lines = [_line(turn, session.chat, captions) for turn in session.turns]
     head = [f"[{session.date}]"] if date and session.date else []
@@ -77,7 +76,10 @@ def _line(turn: Turn, chat: bool, captions: bool) -> Line:
 
 
 def people_turns(session: Session, pins: PassagePins, *, date: bool = False) -> WrittenText:
-    """Return the turns of people; without any, the first turn, as in passages (PROTOCOL.md §2.6)."""
+    """Return only the turns of people, without speakers.
+
+    If there are none, the first turn (PROTOCOL.md §2.6).
+    """
     turns = [turn for turn in session.turns if turn.person] or session.turns[:1]
     bare = tuple(replace(turn, speaker="") for turn in turns)
     return write(replace(session, turns=bare), pins, date=date, captions=False)

@@ -1,4 +1,4 @@
-"""A corpus to vectors: its segments, questions and passages, each distinct text once."""
+"""The vectors of a corpus: its segments, questions and passages; each distinct text is embedded once."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DistinctTexts:
-    """The texts of one kind: the keys in their order, and each distinct text where it comes first."""
+    """The texts of one kind: their keys in order, and each distinct text at its first occurrence."""
 
     keys: Sequence[bytes]
     distinct: Group
 
     @classmethod
     def of(cls, kind: str, noun: str, texts: Iterable[tuple[str, Callable[[], str]]]) -> DistinctTexts:
-        """Build from pairs of a text and a function that reads it again."""
+        """Return the distinct texts of pairs of a text and a function that reads the text again."""
         keys: list[bytes] = []
         first: dict[bytes, EmbeddedText] = {}
         for ordinal, (text, read) in enumerate(texts, start=1):
@@ -51,8 +51,9 @@ class DistinctTexts:
 def make_embedder(
     name: str, options: EmbedderOptions | None = None, edition: Edition | None = None
 ) -> Embedder:
-    """Return the embedder of that name, its model not loaded yet; what is not set is as the edition pins
-    it.
+    """Return the embedder with this name, its model not loaded yet.
+
+    Unset options are as the edition pins them.
     """
     pins, given = (edition or current()).embedding, options or EmbedderOptions()
     return EMBEDDERS[name](replace(given, usual_tokens=pins.max_tokens, usual_batch=pins.batch_size))
@@ -67,10 +68,11 @@ def embed_corpus(
     passages: bool = False,
     jobs: int = 1,
 ) -> CorpusVectors:
-    """Vectors of all segments and questions, and with `passages` of those: float32 unit rows, native width.
+    """Return the vectors of all segments and questions, and of all passages if `passages`.
 
-    They go through the files in `cache_dir` (None: nowhere), at most `jobs` calls at once. EmbedderError for
-    an answer that is no unit vector.
+    Rows are float32 unit vectors at native width. Vectors are read from and kept in the files of `cache_dir`
+    (None: no cache), with at most `jobs` calls at once. Raises EmbedderError for an answer that is no unit
+    vector.
     """
     segments, questions, pieces = _texts(corpus, passages)
     groups = [texts.distinct for texts in (segments, questions, pieces)]
@@ -102,23 +104,23 @@ def estimate_embedding(
     *,
     passages: bool = False,
 ) -> None:
-    """Say what `embed_corpus` would have to do and how long it would take; nothing is downloaded or kept.
+    """Print what `embed_corpus` would have to do and how long it would take; download and store nothing.
 
-    Raises EmbedderError for a model that cannot be had, OutputError where the vectors do not fit on the disk.
+    Raises EmbedderError for a model that is not available, OutputError if the vectors do not fit on the disk.
     """
     groups = [texts.distinct for texts in _texts(corpus, passages)]
     rehearse_embedding(groups, embedder, cache_dir, progress)
 
 
 def rows_of(vectors: CorpusVectors, passages: Sequence[Passage]) -> Matrix | None:
-    """Return the rows of some passages, in their order; None without passages or without their vectors."""
+    """Return the vectors of some passages, in their order; None without passages or without their vectors."""
     if vectors.passages is None or not passages:
         return None
     return vectors.passages[[vectors.places[text_key(DOCUMENT, one.embedded)] for one in passages]]
 
 
 def _texts(corpus: Corpus, passages: bool) -> tuple[DistinctTexts, DistinctTexts, DistinctTexts]:
-    """Return those of segments, questions and passages; of passages none unless they are wanted."""
+    """Return the distinct texts of segments, questions and passages; the last is empty unless `passages`."""
     segments, questions = corpus.segments, corpus.questions
 
     def whole(place: int) -> str:

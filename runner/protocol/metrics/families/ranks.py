@@ -15,7 +15,7 @@ from runner.protocol.metrics.metric import Family, Floats, GoldRanks, Metric
 
 
 def mrr(k: int) -> Metric:
-    """Reciprocal rank of the first gold segment, cut at `k`."""
+    """Return the metric MRR@k: the reciprocal rank of the first gold segment, 0 beyond rank `k`."""
 
     def reciprocal(found: GoldRanks) -> Floats:
         return np.where(found.first <= k, 1 / found.first, 0.0)
@@ -29,7 +29,7 @@ def mrr(k: int) -> Metric:
 
 
 def ndcg(k: int) -> Metric:
-    """nDCG@k with gains 0 and 1; the ideal ranking has all min(k, gold) gold segments first."""
+    """Return the metric nDCG@k with gains 0 and 1; the ideal ranking has min(k, gold) gold segments first."""
     gains = np.array([1 / log2(rank + 1) for rank in range(1, k + 1)] + [0.0])
     ideals = np.cumsum(gains)
 

@@ -1,7 +1,7 @@
-"""Recall among the first k: any gold segment (the protocol's, §4.1), all of it, or its share.
+"""Recall among the first k: any gold segment (the protocol's, §4.1), all of the gold, or its share.
 
-The share is what the information retrieval literature calls recall. By the strict one a question that needs
-two sessions is answered by both or not at all.
+The share is what the information retrieval literature calls recall. With recall_all, a question that needs
+two sessions counts only if both are found.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from runner.protocol.metrics.metric import Family, Metric
 
 
 def recall_any(k: int) -> Metric:
-    """recall_any@k."""
+    """Return the metric recall_any@k."""
     return Metric(
         name=f"recall_any@{k}",
         k=k,
@@ -21,7 +21,7 @@ def recall_any(k: int) -> Metric:
 
 
 def recall_frac(k: int) -> Metric:
-    """recall_frac@k."""
+    """Return the metric recall_frac@k."""
     return Metric(
         name=f"recall_frac@{k}",
         k=k,
@@ -32,7 +32,7 @@ def recall_frac(k: int) -> Metric:
 
 
 def recall_all(k: int) -> Metric:
-    """recall_all@k."""
+    """Return the metric recall_all@k."""
     return Metric(
         name=f"recall_all@{k}",
         k=k,
