@@ -6,10 +6,10 @@
         me.add("I moved to Lisbon in May.", role="user")
         hits = me.recall("Where do I live?", k=3)
 
-`Memory` and `AsyncMemory` have the same verbs. Below them `server` and `local` find, start and prepare a
-PostgreSQL with the extension, `embedders` and `models` turn texts into vectors, `passages` cuts texts,
-`calls` has each verb of the extension once. Nothing here imports the runner or the shards; importing the
-package is cheap: the modules of a name are imported at its first use.
+`Memory` and `AsyncMemory` have the same verbs. Below them `postgres` finds, starts and prepares a PostgreSQL
+with the extension, `embedders` and `models` turn texts into vectors, `passages` cuts texts, and `calls`
+defines each verb of the extension once. This package imports neither the runner nor the shards. Importing it
+is cheap: the module of a name is imported at the first use of the name.
 """
 
 from importlib import import_module

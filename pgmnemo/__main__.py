@@ -1,4 +1,4 @@
-"""`python -m pgmnemo`, which is `mnemo`."""
+"""Run the command `mnemo` by `python -m pgmnemo`."""
 
 from __future__ import annotations
 

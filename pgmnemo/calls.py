@@ -1,13 +1,13 @@
-"""Each verb of the extension, once: its statement, its arguments, and the decoding of its answer.
+"""The verbs of the extension as calls: the statement, the arguments, and the decoding of the answer.
 
-A call is data: nothing here opens a connection or waits. `execute` sends a call over a connection of psycopg;
-an asynchronous client sends the same statement and parameters itself and gives the rows to `decode`.
+A call is data: this module opens no connection. `execute` sends a call over a connection of psycopg; an
+asynchronous client sends the same statement and parameters itself and gives the rows to `decode`.
 
-A verb has two spellings: with the tenant as its first argument, for routers and pools, and without, for the
-session's tenant (`pgmnemo.tenant_id`). `tenant=None` takes the second, or, if there is only the first
-(ONE_SPELLING), sends NULL, with the same meaning. An argument that is None is not sent, so the extension's
-own default applies. Vectors are sequences of numbers or NumPy rows; vectors of passages need pgvector's types
-registered, or are one array literal as text.
+A verb works for a given tenant, its first argument, or for the session's tenant (`pgmnemo.tenant_id`).
+`tenant=None` selects the session's tenant: by a function without that argument (SESSION_FUNCTIONS), or by
+NULL as the tenant (TENANT_FUNCTIONS). An argument that is None is not sent, so the extension's own default
+applies. Vectors are sequences of numbers or NumPy rows; vectors of passages need pgvector's types registered,
+or are one array literal as text.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ CASTS = {
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Answer]):
-    """`statement` with `parameters` for psycopg; `decode` makes the answer of the rows that come back.
+    """A call of a verb: a `statement` with `parameters` for psycopg, and a function to `decode` the rows.
 
-    `repeatable`: sent twice it does no more than sent once, so it may be sent again after a lost answer.
+    A `repeatable` call does no more if it is sent twice, so it may be sent again after a lost answer.
     """
 
     statement: str
@@ -112,7 +112,7 @@ class Call(Generic[Answer]):
 
 
 def execute(connection: psycopg.Connection[Any], call: Call[Answer], *, binary: bool = False) -> Answer:
-    """Send a call and read its answer, in `binary` form if wanted; psycopg's errors pass through."""
+    """Send a call and return its answer, in `binary` format if requested; psycopg's errors pass through."""
     statement, parameters = call.statement.encode(), call.parameters or None
     return call.decode(connection.execute(statement, parameters, binary=binary).fetchall())
 
@@ -139,7 +139,7 @@ def store(
     clear: Sequence[str] | None = None,
     language: str | None = None,
 ) -> Call[str]:
-    """Store one lesson under its key: `inserted`, `updated`, `unchanged`, `restored` or `unembedded`.
+    """Store one lesson under its key; return `inserted`, `updated`, `unchanged`, `restored` or `unembedded`.
 
     None keeps the value of an existing lesson; `clear` names the fields to reset.
     """
@@ -193,7 +193,7 @@ def unlink(
     *,
     target_project: UUID | None = None,
 ) -> Call[bool]:
-    """Take a link away; whether there was one."""
+    """Remove a link; return whether it existed."""
     return _call("unlink", _value, locals())
 
 
@@ -207,12 +207,12 @@ def supersede(
     at: datetime | None = None,
     new_project: UUID | None = None,
 ) -> Call[str]:
-    """Let one lesson take the place of another, or end it: `superseded`, `corrected` or `unchanged`."""
+    """Replace one lesson by another, or end it; return `superseded`, `corrected` or `unchanged`."""
     return _call("supersede", _value, locals())
 
 
 def undo_supersede(tenant: UUID | None, project_id: UUID, old: str) -> Call[bool]:
-    """Let a lesson hold again; whether it was superseded."""
+    """Undo the supersession of a lesson; return whether it was superseded."""
     return _call("undo_supersede", _value, locals())
 
 
@@ -288,7 +288,7 @@ def forget(
     hard: bool | None = None,
     revive: bool | None = None,
 ) -> Call[bool]:
-    """Take one lesson out of recall, or with `hard` out of the database; whether there was one."""
+    """Take one lesson out of recall, or delete it with `hard`; return whether there was such a lesson."""
     return _call("forget", _value, locals())
 
 
@@ -313,7 +313,7 @@ def append(
     apart: bool | None = None,
     language: str | None = None,
 ) -> Call[tuple[str, int, int]]:
-    """Store one lesson after the project's last: its key, position and id."""
+    """Store one lesson after the project's last; return its key, its position and its id."""
     return _call("append", _row, locals())
 
 
@@ -333,7 +333,7 @@ def update(
     position: int | None = None,
     clear: Sequence[str] | None = None,
 ) -> Call[str]:
-    """Change the given fields of one lesson, never its text or vectors: `updated` or `unchanged`."""
+    """Change the given fields of one lesson, never its text or vectors; return `updated` or `unchanged`."""
     return _call("update", _value, locals())
 
 
@@ -370,7 +370,7 @@ def count(
     known_at: datetime | None = None,
     everything: bool | None = None,
 ) -> Call[tuple[int, int]]:
-    """Return how many lessons there are, and how many more the gate hides."""
+    """Return the number of lessons, and the number that the gate hides."""
     return _call("count", _row, locals())
 
 
@@ -383,12 +383,12 @@ def forget_matching(
     dry_run: bool | None = None,
     revive: bool | None = None,
 ) -> Call[int]:
-    """Forget all lessons that match a filter, or with `dry_run` none; how many they are."""
+    """Forget all lessons that match a filter, or with `dry_run` only count them; return their number."""
     return _call("forget_matching", _value, locals())
 
 
 def forget_all(tenant: UUID, project_id: UUID | None = None) -> Call[int]:
-    """Take every lesson of a tenant, or of one of its projects, out of the database; how many."""
+    """Delete every lesson of a tenant, or of one of its projects; return their number."""
     return _call("forget_all", _value, locals())
 
 
@@ -415,7 +415,7 @@ def explain(
 
 
 def delete_expired(tenant: UUID | None, before: datetime | None = None, most: int | None = None) -> Call[int]:
-    """Delete lessons that have expired; how many."""
+    """Delete expired lessons, at most `most`; return their number."""
     return _call("delete_expired", _value, locals())
 
 
@@ -454,7 +454,7 @@ def similar_pairs(
     after: int | None = None,
     most: int | None = None,
 ) -> Call[Rows]:
-    """Return lessons that say nearly the same, in pairs; each row ends with the `after` of the next call."""
+    """Return pairs of lessons that say nearly the same; each row ends with the `after` of the next call."""
     return _call("similar_pairs", _rows, locals())
 
 
@@ -471,14 +471,14 @@ def set_embedder(tenant: UUID | None, name: str, dimensions: int | None = None) 
 
 
 def begin_reembedding(tenant: UUID | None, dimensions: int, embedder: str | None = None) -> Call[int]:
-    """Begin to change the embedder, or go on; how many texts are due."""
+    """Begin or continue a change of embedder; return the number of texts that are due."""
     return _call("begin_reembedding", _value, locals())
 
 
 def reembedding_due(
     tenant: UUID | None, after: int | None = None, most: int | None = None, *, hold: bool | None = None
 ) -> Call[Rows]:
-    """Return texts that lack a new vector, of the next lessons: lesson's id, number, content and mark."""
+    """Return texts of the next lessons that lack a new vector: lesson's id, number, content and mark."""
     return _call("reembedding_due", _rows, locals())
 
 
@@ -491,27 +491,29 @@ def reembed(
     *,
     embedder: str | None = None,
 ) -> Call[int]:
-    """Store new vectors of texts that were due; of how many, for some may have changed or gone."""
+    """Store new vectors of texts that were due; return their number, without texts that have changed
+    since.
+    """
     return _call("reembed", _value, locals())
 
 
 def finish_reembedding(tenant: UUID | None) -> Call[bool]:
-    """Let the new vectors serve; whether a change was going on."""
+    """Put the new vectors in force; return whether a change was in progress."""
     return _call("finish_reembedding", _value, locals())
 
 
 def cancel_reembedding(tenant: UUID | None) -> Call[bool]:
-    """Give a change of embedder up; whether one was going on."""
+    """Cancel a change of embedder; return whether a change was in progress."""
     return _call("cancel_reembedding", _value, locals())
 
 
 def index(tenant: UUID) -> Call[int]:
-    """Bring all vectors of a large tenant into its HNSW index; how many entered."""
+    """Insert the missing vectors of a large tenant into its HNSW index; return their number."""
     return _call("index", _value, locals())
 
 
 def add_passages(lesson_id: int, passages: Sequence[str], passage_embeddings: object = None) -> Call[bool]:
-    """Give a lesson of the session's tenant that has no passages these; whether it had none."""
+    """Give passages to a lesson of the session's tenant that has none; return whether it had none."""
     return _call("add_passages", _value, locals())
 
 
@@ -536,12 +538,12 @@ def check(tenant: UUID | None) -> Call[Rows]:
 
 
 def grant_tenant(tenant: UUID, grantee: str) -> Call[None]:
-    """Let a role work for a tenant; the extension's owner calls it."""
+    """Grant a role access to a tenant; only the extension's owner may call it."""
     return _call("grant_tenant", _nothing, locals())
 
 
 def revoke_tenant(tenant: UUID, grantee: str) -> Call[bool]:
-    """Take the grant back; whether there was one."""
+    """Revoke a role's access to a tenant; return whether it was granted."""
     return _call("revoke_tenant", _value, locals())
 
 

@@ -23,7 +23,7 @@ RUNTIME_MESSAGES = {
     "Symlink loop": "a link in that path leads back to itself; name another",
     "recursion depth": "a file that was given has values in one another too deep; mend it, or name another",
 }
-"""By what a RuntimeError says: what we say."""
+"""Words in the message of a RuntimeError, each with the message to print."""
 
 
 def run_cli(command: Callable[[], int]) -> int:
@@ -102,7 +102,7 @@ def usage_message(error: CycloptsError) -> str:
 
 
 def _suggestion(word: str, names: Iterable[str]) -> str:
-    """Return a question for the name that is most like a word; empty where none is like it."""
+    """Return a question for the name most similar to a word; empty if no name is similar."""
     near = get_close_matches(word, [name for name in names if not name.startswith("-")], n=1)
     return f" (did you mean {near[0]}?)" if near else ""
 

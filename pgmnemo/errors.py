@@ -1,8 +1,9 @@
 """Errors that a user can cause, one sentence each: what is wrong, where, and how to mend it.
 
-Every interface takes its form of an error from here: `code` is the exit code of a command (2 wrong use, 3
+The attributes give each interface its form of an error: `code` is the exit code of a command (2 wrong use, 3
 environment), `kind` the word before the sentence, `status` the status of an HTTP response, `rpc` the code of
-an error of JSON-RPC. A wrong argument of a tool is an answer with `isError`, as MCP has it since 2025-11-25.
+an error of JSON-RPC. A wrong argument of a tool is an answer with `isError`, as MCP requires since
+2025-11-25.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class UsageError(PgmnemoError):
 
 
 class CheckError(PgmnemoError):
-    """A failed check: of a test of the product itself, or of its stored data."""
+    """A failed check of the product or of its stored data."""
 
     code = 1
     kind = "failed"
@@ -89,7 +90,7 @@ class RefusedError(StateError, UsageError):
 
 
 class MissingError(RefusedError):
-    """A lesson that is named is not there."""
+    """A named lesson does not exist."""
 
     status = 404
 

@@ -14,8 +14,8 @@ _INVISIBLE = (
     r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
     r"\ufff9-\ufffb\U000e0000-\U000e007f"
 )
-"""Characters without a shape: of no width, marks and turns of direction, ends of lines that do not look so,
-and the tag characters, which repeat ASCII unseen."""
+"""Invisible characters: of zero width, direction marks and overrides, line ends that are not shown as such,
+and the tag characters, which are an invisible copy of ASCII."""
 _JOINERS = "\u200c\u200d"  # between letters of Persian and Hindi, and parts of an emoji
 _SELECTORS = r"\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _SELECTOR = re.compile(f"[{_SELECTORS}]")
@@ -89,7 +89,7 @@ def _escape_match(match: re.Match[str]) -> str:
 
 
 def _is_part_of_glyph(found: str, before: str, after: str) -> bool:
-    """Return whether an unseen character is part of how its neighbours are written."""
+    """Return whether an invisible character changes how its neighbours are drawn."""
     if found in _JOINERS:
         return bool(_VISIBLE.match(before) and _VISIBLE.match(after))
     return bool(_SELECTOR.match(found)) and bool(before) and not _SELECTOR.match(before)

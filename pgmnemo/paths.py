@@ -1,6 +1,6 @@
-"""Where the extension's files are, and versions as numbers that can be compared.
+"""The folder of the extension's files, and versions as comparable numbers.
 
-The files are packed beside this package in a wheel, in `sql/` of a checkout.
+In a wheel the files are in this package, in a checkout in `sql/`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = PACKAGE.parent
-"""The repository, where this package is used from one."""
+"""The repository, if this package is used from a checkout."""
 
 SQL_FOLDER = PACKAGE / "sql" if (PACKAGE / "sql").is_dir() else CHECKOUT / "sql"
-"""Control file, scripts and the list of releases."""
+"""The folder of the control file, the scripts and the list of releases."""
 
 
 CONTROL = "pgmnemo.control"
@@ -21,5 +21,5 @@ DEFAULT_VERSION = re.compile(r"^default_version\s*=\s*'([^']+)'", re.MULTILINE)
 
 
 def release_numbers(version: str) -> tuple[int, ...]:
-    """Return a version's numbers: `v0.3.0-rc1` and `0.3.0` are of one release."""
+    """Return the numbers of a version; `v0.3.0-rc1` and `0.3.0` have the same numbers."""
     return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))

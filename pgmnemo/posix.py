@@ -1,4 +1,4 @@
-"""Modules that only POSIX systems have: None on others, where a DSN works and a folder is refused."""
+"""Modules of POSIX systems, None on other systems, where a DSN works and a folder is refused."""
 
 from __future__ import annotations
 

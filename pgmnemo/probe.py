@@ -1,4 +1,4 @@
-"""The check of a database when a client opens it: one round trip, and one sentence if it cannot be used.
+"""Check a database when a client opens it, in one query, with one sentence if it cannot be used.
 
 `probe` returns a call like those of calls.py; `check_compatible` evaluates its row without a further query.
 """

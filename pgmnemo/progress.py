@@ -25,13 +25,13 @@ def format_duration(seconds: float) -> str:
 
 
 def expected_duration(seconds: float) -> str:
-    """Return a sentence for an expected time, as measured a moment ago."""
+    """Return a sentence about an expected time, which was just measured."""
     about = format_duration(seconds)
     return f"about {about} at the speed of this moment; other work on the machine makes it longer"
 
 
 class Progress:
-    """Says lines and tracks loops, on standard error, so that standard output stays for results."""
+    """Prints messages and tracks loops on standard error, so that standard output contains only results."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self.quiet = quiet
@@ -53,7 +53,9 @@ class Progress:
 
     @contextmanager
     def total(self, label: str, total: int) -> Iterator[None]:
-        """Show the loops in the block, of `total` items together, as one bar, or as shares in each line."""
+        """Show the loops in the block, which have `total` items together, as one bar or as a share in each
+        line.
+        """
         self._whole = _Total(total)
         try:
             if self.quiet or not self._draws_bars:
@@ -68,9 +70,9 @@ class Progress:
     def track(
         self, items: Iterable[T], label: str, total: int | None = None, *, part: bool = False
     ) -> Iterator[T]:
-        """Yield `items`; a bar on a terminal, elsewhere the label and the count now and then and at the end.
+        """Yield `items` with a bar on a terminal; elsewhere print the label and the count from time to time.
 
-        `part`: each item is one of the whole's.
+        With `part`, each item also counts for the bar of `total`.
         """
         whole = self._whole if part else None
         if total is None and isinstance(items, Sized):
@@ -86,7 +88,7 @@ class Progress:
                 yield from _with_bar(items, label, total, bars, whole)
 
     def pass_over(self, items: int) -> None:
-        """Advance the whole by items that are already done."""
+        """Advance the bar of `total` by items that are already done."""
         if self._whole is not None:
             self._whole.advance(items)
 
@@ -118,7 +120,7 @@ class Progress:
 
 
 class _Total:
-    """How far several loops have come together."""
+    """The progress of several loops together."""
 
     def __init__(self, total: int) -> None:
         self.bars: Bars | None = None

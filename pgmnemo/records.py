@@ -1,6 +1,6 @@
-"""The vocabulary of the base: immutable records that stores, embedders and servers share.
+"""The records that stores, embedders and servers share, all immutable.
 
-Nothing here imports another module of the project, and importing it loads no numpy.
+This module imports no other module of the project, and no numpy.
 """
 
 from __future__ import annotations

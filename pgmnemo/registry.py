@@ -1,6 +1,7 @@
-"""Parts by name: suites, embedders, systems and texts from an ordered table, gates and metrics from files.
+"""Registries of parts by name: from a table, or from the files of a package.
 
-Whoever lists the names of a table loads none of its parts.
+Suites, embedders, systems and texts are in tables; gates and metrics are read from files. Listing the names
+of a table loads none of its parts.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ class Registry(Mapping[str, T], Generic[T]):
 
 
 class Parts(Registry[T]):
-    """A registry of places, `module:attribute`, each loaded at its first use.
+    """A registry of parts as `module:attribute`, each of which is imported at its first use.
 
-    `group` names entry points of other packages, which add parts. A name with two entry points, or equal to
-    an own part, is ambiguous: its use raises UsageError.
+    `group` names entry points of other packages, which add parts. A name with two entry points, or equal to a
+    built-in name, is ambiguous: its use raises UsageError.
     """
 
     def __init__(self, kind: str, places: Mapping[str, str], group: str = "") -> None:
@@ -77,13 +78,11 @@ class Parts(Registry[T]):
 
 
 def _package(entry: EntryPoint) -> str:
-    """Return the package that brings an entry point, by its name where it is known, else by its module."""
+    """Return `the package NAME` for an entry point; the name of its module if the package is unknown."""
     return f"the package {entry.dist.name if entry.dist else entry.module}"
 
 
 def members(package: str, attribute: str) -> Iterator[Any]:
-    """Yield every member of the tuple `attribute` in the files of a package that have one, in order of
-    file.
-    """
+    """Yield each member of the tuple `attribute` of every module of a package that has one, by file name."""
     for module in iter_modules(import_module(package).__path__):
         yield from getattr(import_module(f"{package}.{module.name}"), attribute, ())

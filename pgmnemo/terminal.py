@@ -1,4 +1,4 @@
-"""The terminal for sentences and tables; characters that would control it are escaped."""
+"""Print sentences and tables on a terminal; characters that would control it are escaped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgmnemo.escaping import escape_control_chars
 
 
 def say(*texts: object, error: bool = False, end: str = "\n") -> None:
-    """Print each text, of whomever it is, on a line of its own; on standard error if `error`."""
+    """Print each text on its own line, with control characters escaped; on standard error if `error`."""
     for text in texts:
         print(escape_control_chars(str(text)), end=end, file=sys.stderr if error else sys.stdout)
 
@@ -30,7 +30,7 @@ class SafeConsole(Console):
         super().__init__(highlight=False, markup=False, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the segments of a renderable, with every control character in a text written out."""
+        """Yield the segments of a renderable, with every control character of a text escaped."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=escape_control_chars(segment.text))
 

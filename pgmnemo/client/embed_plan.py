@@ -5,8 +5,8 @@
 - A question, a caller's passage or a text of `reembed` that has more tokens than the embedder reads gets the
   mean of the unit vectors of its pieces, scaled to length 1.
 - The vector of a whole lesson covers only its beginning; its passages cover the rest.
-- An embedder without a token count, such as a function or an endpoint, is assumed to know every script and
-  to read texts of any length; lessons are cut for it by an estimate of their tokens.
+- An embedder without a token count, such as a function or an endpoint, is assumed to know every script and to
+  read texts of any length; lessons are cut for it by an estimate of their tokens.
 """
 
 from __future__ import annotations

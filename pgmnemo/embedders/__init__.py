@@ -1,4 +1,4 @@
-"""Embedders: texts to unit vectors. What one is and how it is set; one file each, and one line here."""
+"""Embedders convert texts to unit vectors: their interface, their options and their table."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class EmbedderOptions:
 
     @property
     def tokens(self) -> int:
-        """Return the tokens kept of each text."""
+        """Return the number of tokens that are read of each text."""
         return self.max_tokens or self.usual_tokens
 
     @property
@@ -81,9 +81,10 @@ class EmbedderOptions:
         batch: int = 0,
         prefixes: tuple[str, str] = ("", ""),
     ) -> EmbedderIdentity:
-        """Return the identity of an embedder that is set so.
+        """Return the identity of an embedder with these options.
 
-        `batch` and `prefixes` (of a question, of a text) are the model's own, which the user's replace.
+        `batch` and `prefixes` (question, document) are the model's own values; options of the user replace
+        them.
         """
         query, document = prefixes
         return EmbedderIdentity(
@@ -100,10 +101,9 @@ class EmbedderOptions:
 
 
 class TokenSpan(NamedTuple):
-    """A token of a text: its first character, the one after its last, and whether the model knows it.
+    """A token of a text: its first character, the character after its last, and whether it is known.
 
-    A token is not known that is the unknown token, or a single letter into which WordPiece spells a longer
-    word out.
+    The unknown token is not known, nor is a single letter into which WordPiece splits a longer word.
     """
 
     start: int
@@ -112,23 +112,25 @@ class TokenSpan(NamedTuple):
 
 
 class Embedder(Protocol):
-    """Texts to vectors.
+    """A model that converts texts to vectors.
 
-    `identity` is known without importing torch. `load` may be called twice. `rows` takes one batch, the
-    prefix in front of each text, and gives float32 unit rows of `identity.dimensions` in the order of the
-    texts; it loads the model if that was not done. One that is `concurrent` may be asked by several threads
-    at once. A model of its own for questions overrides `embed_queries`.
+    `identity` is known without importing torch. `load` may be called twice. `rows` takes one batch of texts
+    with their prefixes and returns a float32 matrix (texts, `identity.dimensions`) of unit vectors in the
+    same order; it loads the model first if needed. Several threads may call a `concurrent` embedder at once.
+    An embedder with a separate model for questions overrides `embed_queries`.
     """
 
     identity: EmbedderIdentity
     concurrent: bool = False
 
     def to_download(self) -> int:
-        """Return the bytes that `load` fetches first; raise ModelError if they cannot be fetched."""
+        """Return the number of bytes that `load` downloads first; raise ModelError if they are
+        unavailable.
+        """
         return 0
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Bring the model into memory; raise EmbedderError if that is impossible."""
+        """Load the model into memory; raise EmbedderError if that is impossible."""
         return
 
     @abstractmethod
@@ -142,11 +144,11 @@ class Embedder(Protocol):
         return None
 
     def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        """Return the rows of texts."""
+        """Return the vectors of texts, one row for each, with the document prefix."""
         return self.rows([self.identity.document_prefix + text for text in texts])
 
     def embed_queries(self, texts: Sequence[str]) -> Matrix:
-        """Return the rows of questions."""
+        """Return the vectors of questions, one row for each, with the query prefix."""
         return self.rows([self.identity.query_prefix + text for text in texts])
 
 
@@ -176,9 +178,9 @@ def default_cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def pad(matrix: Matrix, width: int = 1024) -> Matrix:
-    """Return one row, or rows, padded with zeros to `width`, which keeps every cosine.
+    """Return a vector, or a matrix of vectors, padded with zeros to `width`; cosines do not change.
 
-    Raise EmbedderError if the rows are wider than the database stores.
+    Raise EmbedderError if the vectors are wider than `width`.
     """
     native = matrix.shape[-1]
     if native > width:
@@ -192,7 +194,7 @@ def pad(matrix: Matrix, width: int = 1024) -> Matrix:
 
 
 def unit_rows(matrix: Matrix) -> Matrix:
-    """Return each row divided by its Euclidean length; rows without one (zero, NaN) stay as they are."""
+    """Return each row divided by its Euclidean length; rows of zeros or NaN are unchanged."""
     lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
     usable = np.isfinite(lengths) & (lengths > 0)
     return (matrix / np.where(usable, lengths, 1.0)).astype(np.float32)

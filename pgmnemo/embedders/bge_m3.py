@@ -32,10 +32,11 @@ WHO = "the embedder bge-m3"
 
 
 class BgeM3(Embedder):
-    """The dense vector of bge-m3: CLS pooling, normalised, 1,024 dimensions (arXiv:2402.03216).
+    """Embed texts by the dense vector of bge-m3: CLS pooling, unit length, 1,024 dimensions
+    (arXiv:2402.03216).
 
-    float32 on every device, where the library would take half precision by default: the device is not
-    part of the identity, so it must not decide the number format.
+    It computes in float32 on every device, where the library would use half precision by default: the device
+    is not part of the identity, so it must not decide the number format.
     """
 
     def __init__(self, options: EmbedderOptions) -> None:

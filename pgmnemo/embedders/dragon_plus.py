@@ -39,9 +39,9 @@ WHO = "the embedder dragon-plus"
 
 
 class DragonPlus(Embedder):
-    """CLS vectors of 768 dimensions, divided by their length (arXiv:2302.07452).
+    """Embed texts by the CLS vectors of DRAGON+, scaled to unit length: 768 dimensions (arXiv:2302.07452).
 
-    A local folder holds two, `dragon-plus-query-encoder` and `dragon-plus-context-encoder`.
+    A local folder contains two models, `dragon-plus-query-encoder` and `dragon-plus-context-encoder`.
     """
 
     def __init__(self, options: EmbedderOptions) -> None:

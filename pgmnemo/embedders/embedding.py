@@ -1,6 +1,6 @@
-"""Texts to vectors: each distinct text once, in fixed batches, through a file on disk for each identity.
+"""Embed each distinct text once, in fixed batches, with a cache file for each embedder's identity.
 
-A text is known by its key and read again when it is embedded: no more than a batch of them is in memory here.
+A text is known by its key and is read when it is embedded, so at most one batch of texts is in memory.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def text_key(kind: str, text: str) -> bytes:
 
 
 class VectorStore:
-    """A file of the vectors of one identity in `folder`; `folder` None keeps nothing. It raises OutputError
-    if the disk is full.
+    """The file of the vectors of one embedder identity in `folder`; None stores nothing.
 
-    The identity's note is not part of the file's name: its wording may change.
+    A full disk raises OutputError. The identity's note is not part of the file's name, because its wording
+    may change.
     """
 
     def __init__(self, folder: Path | None, identity: EmbedderIdentity, progress: Progress = QUIET) -> None:
@@ -80,7 +80,7 @@ class VectorStore:
         return {key: np.frombuffer(found[key], dtype="<f4") for key in keys if key in found}
 
     def write(self, keys: Sequence[bytes], matrix: Matrix) -> None:
-        """Add one vector for each key; all or none of them."""
+        """Add one vector for each key, all of them or none."""
         self._file.write(keys, [row.tobytes() for row in np.ascontiguousarray(matrix, dtype="<f4")])
 
 
@@ -192,7 +192,7 @@ def _cached_and_missing(
 def _embed_batches(
     batches: Sequence[Batch], embedder: Embedder, progress: Progress, jobs: int
 ) -> Iterator[tuple[Batch, Matrix]]:
-    """Yield each batch with its checked vectors; report after the first how long the rest will take."""
+    """Yield each batch with its checked vectors; after the first, report how long the rest will take."""
     jobs = jobs if getattr(embedder, "concurrent", False) else 1
     loads = [_load(batch, embedder.identity) for batch in batches]
     answered = run_concurrently(
@@ -207,7 +207,9 @@ def _embed_batches(
 
 
 def _load(batch: Batch, identity: EmbedderIdentity) -> float:
-    """Return how much work a batch is: characters that the model will see, plus a little for each text."""
+    """Return the estimated work of a batch: the characters that the model reads, plus a constant for each
+    text.
+    """
     most = identity.max_tokens * CHARACTERS_A_TOKEN if identity.max_tokens else float("inf")
     return sum(min(text.size, most) + 10 for text in batch)
 

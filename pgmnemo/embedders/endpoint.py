@@ -1,4 +1,4 @@
-"""An OpenAI-compatible `/embeddings` endpoint: a hosted service, or a local server."""
+"""Embed texts by an OpenAI-compatible `/embeddings` endpoint: a hosted service or a local server."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ KEY_VARIABLE = "PGMNEMO_EMBED_API_KEY"
 
 
 class Endpoint(Embedder):
-    """Rows are put in the order of the answer's `index`, checked, and divided by their length.
+    """Embed texts by a service, whose vectors are ordered by `index`, checked, and scaled to unit length.
 
-    Without `dimensions`, one probe text tells the width, so even a fully cached run asks the server once.
+    Without `dimensions`, one request with a sample text finds the width, even if all vectors are cached.
     """
 
     concurrent = True  # several batches may be asked for at once
@@ -39,7 +39,9 @@ class Endpoint(Embedder):
 
     @cached_property
     def identity(self) -> EmbedderIdentity:  # type: ignore[override]  # asked for when it is needed
-        """Return the known identity of a model behind a server: its address and name, not its weights."""
+        """Return the identity of the service: its address and the model's name, because its weights are
+        unknown.
+        """
         return self._options.identity(
             "endpoint",
             self._model,
@@ -57,8 +59,9 @@ class Endpoint(Embedder):
 
 
 def _matrix(answer: Any, count: int, where: str) -> Matrix:
-    """Return the embeddings in the order of the texts; EmbedderError unless each index occurs once at one
-    width.
+    """Return the embeddings as a matrix in the order of the texts.
+
+    Raise EmbedderError unless each index occurs once and all vectors have one width.
     """
     try:
         rows = {int(item["index"]): item["embedding"] for item in answer["data"]}

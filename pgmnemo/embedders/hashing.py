@@ -1,4 +1,4 @@
-"""Deterministic feature hashing: vectors for tests, from no model at all."""
+"""Deterministic feature hashing: vectors for tests, without a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ WORD = re.compile(r"\w+")
 
 
 class FeatureHashing(Embedder):
-    """Signed hashing of lower-case words, weight sqrt(tf) (Weinberger et al. 2009, arXiv:0902.2206)."""
+    """Embed texts by signed hashing of lower-case words, weighted by the square root of their count.
+
+    See Weinberger et al. 2009, arXiv:0902.2206.
+    """
 
     def __init__(self, options: EmbedderOptions) -> None:
         if options.max_tokens is not None:

@@ -1,8 +1,8 @@
-"""Small encoders of the Hugging Face hub through transformers: a pooled state, divided by its length.
+"""Small encoders of the Hugging Face hub through transformers; vectors are pooled states of unit length.
 
-Each is pinned by its commit, which fixes every file of it. The hub was not reachable during development:
-commits and hashes are those that several public projects record alike. A hash with fewer than two such
-records is left out, and only the commit decides.
+Each model is pinned by its commit, which fixes every file of the model. The hub was not reachable during
+development: commits and hashes are those that several public projects record alike. A hash with fewer than
+two such records is left out, and only the commit decides.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def _small(repository: str, revision: str, weights: str = "", tokenizer: str = "
 
 
 class HubEncoder(Embedder):
-    """An encoder with 512 positions, float32. `model` is a local folder that holds its files.
+    """An encoder with 512 positions, float32; `model` is a local folder with its files.
 
-    A subclass names the model, its prefixes (of a question, of a text), which state is taken, and, where
-    there is an embedder that needs no hub, that in `instead`.
+    A subclass names the model, its prefixes (question, document), the pooling, and, if there is an equivalent
+    embedder that needs no hub, this embedder in `instead`.
     """
 
     name: ClassVar[str]
@@ -110,7 +110,7 @@ class HubEncoder(Embedder):
 
     @contextmanager
     def _or_instead(self) -> Iterator[None]:
-        """Name the embedder that needs no hub where this one cannot be had."""
+        """Add the embedder `instead`, which needs no hub, to a ModelError raised in the block."""
         try:
             yield
         except ModelError as error:
@@ -120,13 +120,13 @@ class HubEncoder(Embedder):
 
 
 def _mean(states: Any, mask: Any) -> Any:
-    """Return the mean of the states over the tokens of each text."""
+    """Return the mean of the token states of each text; `mask` excludes padding."""
     weights = mask.unsqueeze(-1).to(states.dtype)
     return (states * weights).sum(dim=1) / weights.sum(dim=1)
 
 
 class MultilingualE5Small(HubEncoder):
-    """About a hundred languages (arXiv:2402.05672)."""
+    """multilingual-e5-small, for about a hundred languages (arXiv:2402.05672)."""
 
     name = "multilingual-e5-small"
     hub = _small(
@@ -140,7 +140,7 @@ class MultilingualE5Small(HubEncoder):
 
 
 class E5SmallV2(HubEncoder):
-    """English (arXiv:2212.03533)."""
+    """e5-small-v2, for English (arXiv:2212.03533)."""
 
     name = "e5-small-v2"
     hub = _small("intfloat/e5-small-v2", "ffb93f3bd4047442299a41ebb6fa998a38507c52")
@@ -148,7 +148,7 @@ class E5SmallV2(HubEncoder):
 
 
 class ArcticEmbedS(HubEncoder):
-    """English (arXiv:2405.05374)."""
+    """arctic-embed-s, for English (arXiv:2405.05374)."""
 
     name = "arctic-embed-s"
     hub = _small("Snowflake/snowflake-arctic-embed-s", "e596f507467533e48a2e17c007f0e1dacc837b33")
@@ -156,7 +156,7 @@ class ArcticEmbedS(HubEncoder):
 
 
 class BgeSmallEn(HubEncoder):
-    """English (arXiv:2309.07597)."""
+    """bge-small-en-v1.5, for English (arXiv:2309.07597)."""
 
     name = "bge-small-en"
     hub = _small(

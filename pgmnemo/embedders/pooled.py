@@ -1,4 +1,4 @@
-"""Embedders that take the mean of a graph's token states."""
+"""Embedders whose vector is the mean of a graph's token states."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ AT_ONCE = 512  # tokens that go through the graph together: more cost time and m
 
 
 class PooledEncoder(Embedder):
-    """The mean of a graph's states over the tokens of a text, divided by its length.
+    """An embedder whose vector is the mean of a graph's token states, scaled to unit length.
 
-    Threads may load and ask it at once: the graph is opened by the first.
+    Threads may load and call it at once; the first opens the graph.
     """
 
     at_once = AT_ONCE  # 1: every text goes through the graph by itself
@@ -56,12 +56,12 @@ class PooledEncoder(Embedder):
 
 
 def _without_padding(columns: Mapping[str, Tokens]) -> dict[str, Tokens]:
-    """Return the columns without those that are padding in every text."""
+    """Return the columns without positions that are padding in every text."""
     longest = columns["attention_mask"].sum(axis=1).max()
     return {name: values[:, :longest] for name, values in columns.items()}
 
 
 def _means(graph: Graph, given: Mapping[str, Tokens]) -> Matrix:
-    """Return the mean of the states over the tokens of each text."""
+    """Return the mean of the token states of each text, without padding."""
     mask = given["attention_mask"][:, :, None].astype(np.float32)
     return np.asarray((graph.run(given) * mask).sum(axis=1) / mask.sum(axis=1))

@@ -1,4 +1,4 @@
-"""Where the tokens of a text are, and which of them a model knows."""
+"""The positions of the tokens in a text, and whether the model knows each token."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def _encode_one(tokenizer: Any, texts: list[str]) -> Any:
 
 
 def _spells(tokenizer: Any) -> bool:
-    """Return whether words that are not in the vocabulary are spelt out in pieces that begin with ##."""
+    """Return whether words outside the vocabulary are split into pieces that begin with ##, as
+    WordPiece does.
+    """
     return tokenizer.token_to_id("##a") is not None
 
 
@@ -45,10 +47,10 @@ def _spans(encoding: Any, unknown: set[int], spells: bool) -> Iterator[TokenSpan
 
 
 def known_share(text: str, spans: Sequence[TokenSpan]) -> float:
-    """Return which part of the letters of a text a model knows, 0 to 1; 1 for a text without letters.
+    """Return the share of the letters of a text that a model knows, 0 to 1; 1 for a text without letters.
 
-    Letters of ASCII count as known: every vocabulary at hand has them, and ticket numbers and names of files
-    are spelt out although their text is understood.
+    ASCII letters count as known: every supported vocabulary has them, and ticket numbers and file names are
+    split into letters although the text is understood.
     """
     known = letters = 0
     for start, end, knows in spans:

@@ -1,4 +1,6 @@
-"""Importers: readers of other programs' memories, which yield lessons. One file each, and one line here.
+"""Importers: readers of other programs' memories, which yield lessons.
+
+Each reader has a module and an entry in IMPORTERS.
 
 A reader yields lessons one by one and has at most one line of a file in memory, or one entry of a list. Keys
 come from the source, so a second import finds every lesson. Times without a zone are taken as UTC. Hidden
@@ -26,7 +28,9 @@ UNKNOWN = "not recognised"  # the reason to leave out an entry of another format
 
 @dataclass(frozen=True, slots=True)
 class ImportedLesson:
-    """A lesson, its project in the source (None: no project), and its place in the source, for messages."""
+    """A lesson, its project in the source (None: no project), and its location in the source, for
+    messages.
+    """
 
     project: str | None
     item: Item
@@ -35,10 +39,10 @@ class ImportedLesson:
 
 @dataclass(slots=True)
 class LeftOut:
-    """The number of things left out for each reason, and a sentence about the first things of each.
+    """The number of entries left out for each reason, and a sentence about the first entries of each reason.
 
-    `counts` is of messages, memories, items, sections and lines: together with the outcomes it is the number
-    of things read. `beside` is of other files, and of attachments and times of lessons that are stored.
+    `counts` is of messages, memories, items, sections and lines; together with the outcomes it is the number
+    of entries read. `beside` is of other files, and of attachments and times of lessons that are stored.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -46,11 +50,11 @@ class LeftOut:
     named: list[str] = field(default_factory=list)
 
     def add(self, reason: str, sentence: str) -> None:
-        """Count a thing that becomes no lesson, and name it while few are named."""
+        """Count an entry that becomes no lesson, and describe it if it is among the first of its reason."""
         self._name(self.counts, reason, sentence)
 
     def aside(self, reason: str, sentence: str) -> None:
-        """Count a file that is not read, or a part of a lesson, and name it while few are named."""
+        """Count a file that is not read, or a part of a lesson, and describe it if it is among the first."""
         self._name(self.beside, reason, sentence)
 
     def _name(self, counted: Counter[str], reason: str, sentence: str) -> None:

@@ -47,7 +47,7 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
 
 
 def _leave(options: ImportOptions, message: Mapping[str, Any], where: str) -> None:
-    """Count messages of tools, programs and thoughts; also name a document of the canvas."""
+    """Count a message of a tool, a program or a thought; describe a document of the canvas."""
     if str(message.get("recipient")).startswith(CANVAS):
         options.left.add("canvas", f"{where} is a document of the canvas")
     else:
@@ -55,9 +55,7 @@ def _leave(options: ImportOptions, message: Mapping[str, Any], where: str) -> No
 
 
 def branch(nodes: Mapping[str, Any], node: object) -> list[tuple[str, dict[str, Any]]]:
-    """Return the messages on the way to a node, in order; without a node, on the way to the latest
-    message.
-    """
+    """Return the messages from the root to a node, in order; without a node, to the latest message."""
     if not isinstance(node, str) or node not in nodes:
         node = max(nodes, key=lambda one: _time(inner(nodes[one], "message")), default=None)
     way: dict[str, dict[str, Any]] = {}
@@ -68,7 +66,7 @@ def branch(nodes: Mapping[str, Any], node: object) -> list[tuple[str, dict[str, 
 
 
 def is_spoken(message: Mapping[str, Any]) -> bool:
-    """Return whether user and assistant say it to one another."""
+    """Return whether a message is a visible text from the user to the assistant, or the reverse."""
     return (
         inner(message, "author").get("role") in ROLES
         and message.get("recipient") in (None, "all")

@@ -1,9 +1,9 @@
-"""Lines of JSON: a memory's own export, or lines of another program.
+"""Import JSON lines: a memory's own export, or lines of another program.
 
 Without an export's header each line is an object with a `text` and optionally the other fields of an Item
 (`key`, `role`, `topic`, `importance`, `metadata`, `at`, …) and a `project`; any other field becomes metadata.
 Without a key the hash of the text is the key. Links, supersessions, vectors and forgotten lessons of an
-export are not read here: the `import_` of a scope takes all of it.
+export are not read here: the `import_` of a scope reads a whole export.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
 
 
 def is_export(place: Path | str) -> bool:
-    """Return whether a place is the file of an export, which begins with its header."""
+    """Return whether a path is a file that begins with the header of an export."""
     options, path = ImportOptions(skip_faults=True), Path(place).expanduser()
     if not os.path.isfile(path):
         return False

@@ -70,8 +70,9 @@ def _lesson(item: Mapping[str, Any], where: str, options: ImportOptions) -> Iter
 
 
 def _split(value: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
-    """Return the text of a value, else the value, and the rest of it; langmem's have theirs one level
-    deeper.
+    """Return the text of a value and the value's other fields; without a text, the value itself.
+
+    The text may be one level deeper, as in items of langmem.
     """
     for name in TEXTS:
         inner, rest = value.get(name), {key: one for key, one in value.items() if key != name}

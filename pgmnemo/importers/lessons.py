@@ -32,10 +32,9 @@ def lesson(
     options: ImportOptions, where: str, key: str, text: object, *, project: object = None,
     topic: object = None, role: object = None, metadata: Mapping[str, Any], **fields: Any,
 ) -> Iterator[ImportedLesson]:  # fmt: skip
-    """Yield the lesson; count and name a blank text, or a lesson beyond the extension's limits, and yield
-    nothing.
+    """Yield the lesson, or count and describe it as left out if it is blank or beyond the extension's limits.
 
-    A value that is not a text becomes JSON; metadata fields with None are left out.
+    A value that is not a text becomes JSON; metadata fields with None are dropped.
     """
     try:
         text = clean(text) if isinstance(text, str) else msgspec.json.encode(clean(text)).decode()
@@ -56,8 +55,9 @@ def lesson(
 
 
 def moment(value: object) -> datetime | None:
-    """Return a time of ISO 8601, or of seconds or milliseconds since 1970; UTC without a zone, None for no
-    time.
+    """Return an ISO 8601 time, or seconds or milliseconds since 1970, as a datetime; None for another value.
+
+    A time without a zone is in UTC.
     """
     try:
         if isinstance(value, str):
@@ -80,7 +80,7 @@ def time_of(options: ImportOptions, where: str, *values: object) -> datetime | N
 
 
 def utc(value: T) -> T:
-    """Return a time that has no zone as one of UTC, and anything else as it is."""
+    """Return a time without a zone as a time in UTC, and any other value unchanged."""
     if isinstance(value, datetime) and value.tzinfo is None:
         return cast(T, value.replace(tzinfo=UTC))
     return value
@@ -93,8 +93,10 @@ def inner(value: object, name: str) -> dict[str, Any]:
 
 
 class Conversation:
-    """A conversation of a `source`. Its messages get consecutive positions, from the second of its begin on,
-    so that they are neighbours, and those of two conversations mostly are not.
+    """A conversation of a `source`, whose messages get consecutive positions.
+
+    The positions begin with the second in which it began, so messages of one conversation are neighbours, and
+    messages of two conversations mostly are not.
     """
 
     def __init__(self, source: str, options: ImportOptions) -> None:
@@ -112,8 +114,9 @@ class Conversation:
         self, where: str, key: str, text: str, role: str, time: object, *,
         project: object = None, topic: object = None, **metadata: Any,
     ) -> Iterator[ImportedLesson]:  # fmt: skip
-        """Yield the lesson of a message without its recalled `context` blocks; for a message without text, as
-        a tool call or a picture, count and name it instead.
+        """Yield the lesson of a message, without recalled `context` blocks.
+
+        A message without text, such as a tool call or a picture, is counted and described instead.
         """
         if is_blank(text := without_blocks(text.strip()).strip()):
             self._options.left.add("without text", f"{where} has no text of its own")
@@ -125,7 +128,7 @@ class Conversation:
         )  # fmt: skip
 
     def _next_position(self, at: datetime | None) -> int | None:
-        """Return the next position; None where the first message has no time."""
+        """Return the next position; None if the first message has no time."""
         if self._next is None and at is not None:
             self._next = int(at.timestamp()) - FIRST_SECOND
         if self._next is None or abs(self._next) >= LAST_POSITION:
@@ -135,14 +138,14 @@ class Conversation:
 
 
 def attachments(options: ImportOptions, where: str, *lists: object) -> None:
-    """Count and name a message's attachments, which are not read."""
+    """Count and describe a message's attachments, which are not read."""
     for one in (one for given in lists if isinstance(given, list) for one in given):
         name = one.get("name") or one.get("file_name") if isinstance(one, dict) else one
         options.left.aside("attachments", f"{where} has the attachment {name!r}")
 
 
 def count_other_line(options: ImportOptions, where: str, known: bool, format: str) -> None:
-    """Count a line or message that is not of a conversation; name it where the format is not `known`."""
+    """Count a line that is not a message of a conversation; describe it if its format is not `known`."""
     if known:
         options.left.counts["of tools, or hidden"] += 1
     else:
@@ -150,8 +153,9 @@ def count_other_line(options: ImportOptions, where: str, known: bool, format: st
 
 
 def message_text(content: object, injected: tuple[str, ...] = ()) -> str:
-    """Return the text of a message of blocks, without other blocks and without text that a program has
-    inserted.
+    """Return the text of a message, joined from its text blocks.
+
+    Blocks that begin with a text in `injected`, which a program has inserted, are left out.
     """
     blocks = content if isinstance(content, list) else [content]
     texts = [one if isinstance(one, str) else _text(one) for one in blocks]
@@ -164,7 +168,7 @@ def _text(block: Any) -> str | None:
 
 
 def clean(value: Any) -> Any:
-    """Return a value without characters and numbers that no jsonb holds."""
+    """Return a value without characters and numbers that jsonb cannot store."""
     if isinstance(value, str):
         return UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):

@@ -2,10 +2,10 @@
 
 A section is a heading with its text up to the next heading of any level; a heading followed only by deeper
 headings is not a section, and a heading without text below it is counted as empty. Its key is
-`path#Heading/Subheading`, with `~2` behind the second of equal names; its topic is the headings, its text is
-as in the file. Text before the first heading has the path as key. Front matter is read line by line as `name:
-value`, without other YAML syntax, and becomes metadata, as does the file's modification time; a lesson has no
-time of its own, unless `dated` takes `date` from there.
+`path#Heading/Subheading`, with `~2` appended to the second of equal names; its topic is the headings, its
+text is as in the file. Text before the first heading has the path as key. Front matter is read line by line
+as `name: value`, without other YAML syntax, and becomes metadata, as does the file's modification time; a
+lesson has no time of its own, unless `dated` takes `date` from there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
 
 
 def _text(file: BinaryIO, where: str, options: ImportOptions) -> Iterator[str]:
-    """Yield the whole file, with normalized line ends; nothing for a file longer than any lesson."""
+    """Yield the text of a file, with normalized line ends; nothing for a file longer than any lesson."""
     if len(data := file.read(MOST + 1)) > MOST:
         options.left.add("too long", f"{where} has more than {MOST:,} bytes")
     else:
@@ -76,7 +76,7 @@ def _lessons(source: ImportFile, text: str, options: ImportOptions) -> Iterator[
 
 
 def sections(text: str) -> Iterator[tuple[list[str], str]]:
-    """Yield each section: the headings that lead to it, and its text, empty where no word is below its
+    """Yield each section: the headings that lead to it, and its text, empty if no word is below its
     heading.
     """
     lines, tokens = text.split("\n"), BLOCKS.parse(text)
@@ -95,7 +95,7 @@ def sections(text: str) -> Iterator[tuple[list[str], str]]:
 def _section(
     headings: list[tuple[int, str]], lines: list[str], begun: int, below: int, end: int, leads: bool
 ) -> Iterator[tuple[list[str], str]]:
-    """Yield the section, unless it has no text and its heading leads to a deeper one."""
+    """Yield the section, unless it has no text and its heading leads to a deeper heading."""
     held = bool("".join(lines[below:end]).strip())
     if held or not leads:
         yield [name for _, name in headings], "\n".join(lines[begun:end]).strip() if held else ""

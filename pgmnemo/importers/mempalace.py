@@ -1,8 +1,8 @@
 """A palace of MemPalace: its folder, or the file of Chroma in it (`chroma.sqlite3`).
 
 Each drawer is a lesson: the wing is the project, the room the topic, the drawer's id the key, and its time
-when it was written, else when it was filed. The file is opened to read only, without Chroma.
-Read from a palace that mempalace 3.11 made.
+when it was written, else when it was filed. The file is opened read-only, without Chroma.
+Tested on a palace that mempalace 3.11 made.
 """
 
 from __future__ import annotations

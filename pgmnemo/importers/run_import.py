@@ -1,4 +1,4 @@
-"""From a reader to a memory, batch by batch; existing lessons are not changed.
+"""Import the lessons of a reader into a memory, in batches.
 
 An interrupted import is run again: a stored lesson is found by its key, and an unchanged text is neither
 embedded nor sent again.
@@ -32,7 +32,7 @@ FEW = 5  # keys that a report shows
 
 
 class ImportScope(Protocol):
-    """The part of a memory that an import uses. `known` maps each existing key to its text's SHA-256."""
+    """The methods of a scope that an import calls. `known` maps each existing key to its text's SHA-256."""
 
     def project(self, name: str) -> ImportScope: ...
 
@@ -101,11 +101,11 @@ def import_lessons(
     progress: Progress = QUIET,
     batch: int = BATCH,
 ) -> ImportResult:
-    """Import the lessons at a place: into the projects that the place names, or all of them into one.
+    """Import the lessons of a file or folder, into the projects that it names, or all of them into `project`.
 
-    `format` None: the detected format. The scope's `import_` takes a memory's own export whole, with
-    `skip_faults` only its lessons. `refresh` also sends lessons with an unchanged text, to update their other
-    fields. Raise UsageError as the reader does; lessons stored before the error stay.
+    `format` None detects the format. A memory's own export is imported as a whole by the scope's `import_`;
+    with `skip_faults` only its lessons are read. `refresh` also sends lessons with an unchanged text, to
+    update their other fields. Raise UsageError as the reader does; lessons stored before the error stay.
     """
     options = options or ImportOptions()
     format = format or detect_format(place)
@@ -132,7 +132,9 @@ def import_lessons(
 def _lessons_of_format(
     found: Iterator[ImportedLesson], place: Path | str, format: str, options: ImportOptions
 ) -> Iterator[ImportedLesson]:
-    """Yield the lessons of a place; raise UsageError if it has another format, which the error names."""
+    """Yield the lessons of a reader; raise UsageError that names another format if the file has this
+    format.
+    """
     if format == "markdown" and os.path.isfile(place) and not re.fullmatch(NOTES, str(place), re.I):
         _refuse(place, format)
     try:
@@ -154,7 +156,7 @@ def _lessons_of_format(
 
 
 def _refuse(place: Path | str, format: str) -> None:
-    """Raise UsageError where other formats read a place."""
+    """Raise UsageError if other formats can read a file or folder."""
     if others := [name for name in _fitting(place) if name != format]:
         raise UsageError(
             f"{escape_sentence(str(place))} is not of {format}; {' or '.join(others)} reads it: "
@@ -185,9 +187,9 @@ def _import_chunk(
 
 
 def detect_format(place: Path | str) -> str:
-    """Return the format of a place: its reader finds a lesson at the beginning; Markdown if no other does.
+    """Return the format whose reader finds a lesson at the beginning of a file or folder.
 
-    Raise UsageError if no format fits, or more than one.
+    Markdown is returned only if no other format fits. Raise UsageError if no format fits, or more than one.
     """
     if is_dsn(place):
         return "langgraph"
@@ -204,7 +206,7 @@ def detect_format(place: Path | str) -> str:
 
 
 def _fitting(place: Path | str) -> list[str]:
-    """Return the names of formats with a lesson at the beginning of a place, Markdown only by itself."""
+    """Return the formats whose readers find a lesson at the beginning; Markdown only if no other does."""
     found = [name for name in IMPORTERS if _fits(name, place)]
     return [name for name in found if name != "markdown"] or found
 
@@ -219,7 +221,7 @@ def _fits(name: str, place: Path | str) -> bool:
 def _without_duplicates(
     found: Iterable[ImportedLesson], project: str | None, options: ImportOptions
 ) -> Iterator[ImportedLesson]:
-    """Yield the first lesson of each key in a project: a second would change it with every import."""
+    """Yield the first lesson of each key in a project: a second one would change it at every import."""
     seen: set[int] = set()
     for one in found:
         identity = hash((project or one.project, one.item.key))
@@ -252,7 +254,7 @@ def _store(scope: ImportScope, items: list[Item], done: ImportResult, refresh: b
 
 
 def _send(scope: ImportScope, items: list[Item], done: ImportResult, batch: int) -> None:
-    """Store the items; of a set that is refused each half, down to the items that are left out."""
+    """Store the items; if a set is refused, store each half, down to single items that are left out."""
     try:
         done.outcomes.update(scope.add_many(items, batch=batch).outcomes)
     except (RefusedError, UsageError) as error:

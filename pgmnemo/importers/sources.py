@@ -1,4 +1,4 @@
-"""Where importers read: files of a folder or an archive, the objects of JSON and rows of SQLite in them."""
+"""The sources of importers: files of a folder or an archive, objects of JSON, and rows of SQLite."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ class ImportFile:
 
 
 def sources(place: Path | str, names: str, options: ImportOptions) -> Iterator[ImportFile]:
-    """Yield the file itself, or the matching files of a folder or an archive; raise UsageError without any.
+    """Yield the file itself, or the matching files of a folder or an archive.
 
-    Files with other names, hidden files and links are counted as not read.
+    Files with other names, hidden files and links are counted as not read. Raise UsageError if no file
+    matches.
     """
     if place == "":
         raise UsageError("the place to read is empty; name a file or folder, such as . for this one")
@@ -75,12 +76,12 @@ def sources(place: Path | str, names: str, options: ImportOptions) -> Iterator[I
 
 
 def is_dsn(place: Path | str) -> bool:
-    """Return whether a place is an address of a database, and no path."""
+    """Return whether a place is the address of a database, not a path."""
     return isinstance(place, str) and ("://" in place or "=" in place) and not os.path.exists(place)
 
 
 def begins(path: Path, mark: bytes) -> bool:
-    """Return whether a file begins so."""
+    """Return whether a file begins with the bytes `mark`."""
     with open(path, "rb") as file:
         return file.read(len(mark)) == mark
 
@@ -88,7 +89,7 @@ def begins(path: Path, mark: bytes) -> bool:
 def damage_as_fault(
     source: ImportFile, read: Callable[[BinaryIO, str], Iterator[T]], options: ImportOptions
 ) -> Iterator[T]:
-    """Yield the lessons that `read` yields of a file; damage is a fault that ends the file."""
+    """Yield what `read` yields from a file; damage is reported as a fault and ends the file."""
     try:
         with io.BufferedReader(source.open()) as file:
             _check_begin(file.peek(16), source.where)
@@ -100,7 +101,7 @@ def damage_as_fault(
 
 
 def _check_begin(head: bytes, where: str) -> None:
-    """Raise UsageError for a file that begins as UTF-16, gzip or SQLite does."""
+    """Raise UsageError for a file that begins like UTF-16, gzip or SQLite."""
     if other := next((other for mark, other in OTHERS.items() if head.startswith(mark)), None):
         raise UsageError(f"{where} is {other}")
 
@@ -108,9 +109,9 @@ def _check_begin(head: bytes, where: str) -> None:
 def objects(
     source: ImportFile, options: ImportOptions, *, lines: bool = False
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield the objects of a file of JSON, each with its number and how to call it.
+    """Yield the objects of a JSON file, each with its number and its location for messages.
 
-    They are its `lines`, as in a file that ends in .jsonl, or else the entries of its list.
+    They are the `lines` of the file, as in a .jsonl file, or else the entries of its list.
     """
     lines = lines or re.fullmatch(LINES, source.name, re.IGNORECASE) is not None
     read = partial(_lines if lines else _entries, options=options)
@@ -124,15 +125,17 @@ def objects(
 def all_objects(
     place: Path | str, names: str, options: ImportOptions
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of every file of JSON in a place, each with how to call it."""
+    """Yield the objects of every JSON file of a file, folder or archive, each with its location for
+    messages.
+    """
     for source in sources(place, names, options):
         yield from ((where, value) for _, where, value in objects(source, options))
 
 
 def rows(place: Path | str, query: str, options: ImportOptions) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a query of a file of SQLite, which is opened to read only.
+    """Yield the rows of a query of an SQLite file, which is opened read-only.
 
-    What it reads must be tables: a view may have rows without end.
+    The query may read only tables, because a view may have endless rows.
     """
     uri = f"{Path(place).expanduser().absolute().as_uri()}?mode=ro"
     try:
@@ -177,14 +180,15 @@ def _is_hidden(name: str) -> bool:
 
 
 def _count_unread(options: ImportOptions, where: str) -> None:
-    """Count a file or folder that is not read, unless the place is only looked at."""
+    """Count a file or folder that is not read, unless only the format is being detected."""
     if options.first is None:
         options.left.aside("other files", f"{where} is not read")
 
 
 def _archive(path: Path, names: re.Pattern[str], options: ImportOptions) -> Iterator[ImportFile]:
-    """Yield entries of an archive, unpacked as they are read, up to the expansion ratio of text for each and
-    all.
+    """Yield the matching files of an archive, unpacked as they are read.
+
+    A file, or all of them, with an implausible expansion ratio is a fault.
     """
     unpacked, most = 0, max(SMALL, RATIO * path.stat().st_size)
     try:
@@ -218,7 +222,9 @@ def _lines(file: BinaryIO, where: str, options: ImportOptions) -> Iterator[tuple
 
 
 def _entries(file: BinaryIO, where: str, options: ImportOptions) -> Iterator[tuple[int, str, Any]]:
-    """Yield the entries of a list, each as it is read; of an object the whole is read, up to LONGEST."""
+    """Yield the entries of a list as they are read; an object is read completely, up to LONGEST
+    characters.
+    """
     with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         begun = text.read(CHUNK)
         if begun.lstrip().startswith("["):
@@ -234,7 +240,9 @@ def _entries(file: BinaryIO, where: str, options: ImportOptions) -> Iterator[tup
 
 
 def _list_entries(value: dict[str, Any], where: str, options: ImportOptions) -> list[Any]:
-    """Return the entries of an object's list, or the object itself, and count its other lists and pages."""
+    """Return the entries of an object's list, or the object itself; count its other lists and further
+    pages.
+    """
     wanted = next((name for name in LISTS if isinstance(value.get(name), list)), None)
     if wanted is None:
         return [value]
@@ -281,7 +289,7 @@ def _stream_array(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[A
 
 
 def _check_end(text: io.TextIOWrapper, rest: str, where: str) -> None:
-    """Raise UsageError where more than blanks follows a list."""
+    """Raise UsageError if more than blanks follows a list."""
     while not rest.strip():
         if not (rest := text.read(CHUNK)):
             return

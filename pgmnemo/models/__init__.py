@@ -1,7 +1,7 @@
-"""The common parts of all models: HTTP, chat, the hub, the libraries, and a file that keeps answers.
+"""The common parts of all models: HTTP, chat, the hub, the libraries, and the cache of outputs.
 
-Embedders, rerankers and readers use it; it imports none of them. Their options are dataclasses that the
-command line reads, one field per option, and `check_numbers` checks the numbers in all of them.
+Embedders, rerankers and readers import this package; it imports none of them. Their options are dataclasses
+that the command line reads, one field for each option; `check_numbers` checks the numbers in them.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ LONGEST = 3600  # seconds that a user may let a call of a service take
 def check_numbers(
     options: object, *, positive: Sequence[str] = (), natural: Sequence[str] = (), seconds: Sequence[str] = ()
 ) -> None:
-    """Raise UsageError for the first of the fields with a number out of range; None is accepted."""
+    """Raise UsageError for the first of the named fields with a number out of range; None is accepted."""
     rules: list[tuple[Sequence[str], Callable[[float], bool], str]] = [
         (positive, lambda value: value >= 1, "a positive number"),
         (natural, lambda value: value >= 0, "0 or more"),

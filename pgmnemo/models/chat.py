@@ -1,4 +1,4 @@
-"""An OpenAI-compatible `/chat/completions` endpoint: one question to a language model, one whole answer."""
+"""Ask a language model by an OpenAI-compatible `/chat/completions` endpoint."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """A model behind an address. Asked at temperature 0 with a seed, which a service may or may not heed."""
+    """A language model at an address.
+
+    It is asked at temperature 0 with a seed, which a service may ignore.
+    """
 
     service: Service
     model: str
@@ -44,8 +47,9 @@ class ChatModel:
         return f"unknown, as served by {self.service.where}"
 
     def ask(self, prompt: str, most: int) -> Reply:
-        """Return the whole answer of at most `most` tokens; raise ModelError for an answer not in the
-        published form.
+        """Return the model's answer to a prompt, of at most `most` tokens.
+
+        Raise ModelError for an answer that is not a chat completion.
         """
         body = {
             "model": self.model,
@@ -59,8 +63,10 @@ class ChatModel:
 
 
 def chat_of(url: str, model: str, *, timeout: float, variable: str = KEY_VARIABLE) -> ChatModel:
-    """Return a model at a base address, with or without `/chat/completions`; raise UsageError for an invalid
-    address.
+    """Return a model at a base address, with or without `/chat/completions`.
+
+    `timeout` is in seconds; `variable` names the environment variable with the key. Raise UsageError for an
+    invalid address.
     """
     return ChatModel(Service(service_url(url, ENDING, variable), variable, timeout), model)
 

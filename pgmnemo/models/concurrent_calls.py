@@ -1,4 +1,4 @@
-"""Concurrent calls with a limit, their answers in order, and a limit on failures."""
+"""Call a function concurrently, with results in order, and limit the number of failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ R = TypeVar("R")
 def run_concurrently(jobs: int, call: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
     """Yield each item with the result of `call`, in order, with at most `jobs` calls at once.
 
-    The first error of a call ends it: calls that have not begun are dropped.
+    The first error of a call is raised, and calls that have not begun are cancelled.
     """
     waiting = iter(items)
     if jobs == 1:
@@ -41,9 +41,10 @@ def run_concurrently(jobs: int, call: Callable[[T], R], items: Iterable[T]) -> I
 
 
 class Failures:
-    """How many questions `who` failed on; one more than `limit`, which `option` sets, is a ModelError.
+    """A counter of the questions on which `who` failed; more than `limit` failures raise ModelError.
 
-    `before` is how many there were in the run that goes on. Threads share it.
+    The message names `option`, which sets the limit. `before` is the count of an interrupted run that is
+    continued. Threads may share a counter.
     """
 
     def __init__(self, who: str, option: str, limit: int, before: int = 0) -> None:

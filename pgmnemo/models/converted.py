@@ -16,7 +16,7 @@ DIGESTS = "sha256.json"  # of the other files of the folder; written last
 
 
 def converted_folder(folder: Path, make: Callable[[Path], None]) -> Path:
-    """Return `folder` with the files that `make` writes into its argument, a folder.
+    """Return `folder`, which contains the files that `make` writes into the folder it is given.
 
     If a file is missing or its hash has changed since the last call, `make` runs again. Another process sees
     the complete folder or no folder. Raise OutputError if the folder cannot be written.
@@ -45,7 +45,7 @@ def _is_complete(folder: Path) -> bool:
 
 
 def _exchange(made: Path, folder: Path) -> None:
-    """Put `made` in the place of a damaged folder, unless another process was first."""
+    """Move `made` to the place of a missing or damaged folder, unless another process was first."""
     if folder.exists():
         if _is_complete(folder):
             return

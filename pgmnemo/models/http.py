@@ -1,4 +1,4 @@
-"""A service that answers JSON over HTTP, tried again while it is busy or away."""
+"""A client of a service that answers JSON over HTTP, with retries while the service is busy or down."""
 
 from __future__ import annotations
 

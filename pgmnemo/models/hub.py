@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub and in local folders: their files, their location, and their identity."""
+"""Models of the Hugging Face hub and in local folders: files, location and identity."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SETTINGS = ("config.json", "tokenizer*.json", "special_tokens_map.json", "vocab.
 
 @dataclass(frozen=True, eq=False)  # compared and hashed by identity: each is a constant of its module
 class HubModel:
-    """A repository at a revision (empty: the newest), and its files, or patterns of them.
+    """A repository of the hub at a revision (empty: the newest), with its files, or patterns of them.
 
-    A pinned model has a commit, the name of its `weights`, the sha256 of the files that decide a vector, and
-    the vector's `width`. A commit never changes, so a complete cache needs no network.
+    A pinned model has a commit, the name of its `weights`, the sha256 of the files that determine a vector,
+    and the vector's `width`. A commit never changes, so a complete cache needs no network.
     """
 
     repository: str
@@ -39,7 +39,9 @@ class HubModel:
     width: int = 0
 
     def known(self, folder: Path | None, max_tokens: int) -> tuple[str, int]:
-        """Return revision and width: the pinned values, or those of a model in a local folder."""
+        """Return the revision and the width: the pinned values, or the values of the model in a local
+        folder.
+        """
         if folder is None:
             return self.revision, self.width
         return folder_revision(folder, self), folder_width(folder, max_tokens)
@@ -175,8 +177,9 @@ def folder_width(folder: Path, max_tokens: int) -> int:
 
 
 def positions(config: Mapping[str, Any]) -> int:
-    """Return the most tokens that a model reads: RoBERTa reserves two positions. Raise KeyError if
-    unknown.
+    """Return the most tokens that a model reads; RoBERTa reserves two positions.
+
+    Raise KeyError if the number is unknown.
     """
     held = int(config["max_position_embeddings"])
     return held - 2 if "roberta" in str(config.get("model_type")) else held

@@ -25,7 +25,7 @@ IR_VERSION = 9  # the version that onnxruntime 1.20 reads
 
 
 class EncoderGraph:
-    """Nodes and weights of a graph, added in the order in which they are computed."""
+    """A builder of the graph of an encoder; nodes and weights are added in the order of computation."""
 
     def __init__(self, model: PackedModel, onnx: ModuleType) -> None:
         self._model, self._onnx = model, onnx
@@ -33,7 +33,7 @@ class EncoderGraph:
         self._weights: list[Any] = []
 
     def build(self) -> Any:
-        """Return the model: `input_ids` and `attention_mask` to the states of the last layer."""
+        """Return the ONNX model, from `input_ids` and `attention_mask` to the states of the last layer."""
         types, helper = self._onnx.TensorProto, self._onnx.helper
         states = self._norm(self._embeddings(), "emb.ln")
         mask = self._node("Cast", ["attention_mask"], "mask", to=types.INT32)
@@ -50,7 +50,9 @@ class EncoderGraph:
         return helper.make_model(graph, opset_imports=versions, ir_version=IR_VERSION)
 
     def _embeddings(self) -> str:
-        """Unpack the rows of the tokens from 4 bits, and add those of their positions."""
+        """Add nodes that unpack the token embeddings from 4 bits and add the positions; return the output's
+        name.
+        """
         to_float, width = self._onnx.TensorProto.FLOAT, self._model.shape.width
         scales, packed = self._model.blocks("emb.word", width)
         rows = self._node("Gather", [self._weight("word", packed), "input_ids"], "word.rows")
@@ -70,7 +72,9 @@ class EncoderGraph:
         )
 
     def _positions(self) -> str:
-        """Take the rows of the first positions, as many as there are tokens; every token is of type 0."""
+        """Add a node that selects the embeddings of the first positions, all of token type 0; return its
+        output.
+        """
         width = self._model.shape.width
         table = self._model.floats("emb.pos").reshape(-1, width) + self._model.floats("emb.type")[:width]
         length = self._node("Shape", ["input_ids"], "length", start=1, end=2)
@@ -92,7 +96,9 @@ class EncoderGraph:
         return self._norm(self._node("Add", [states, outer], at + "fed"), at + "oln")
 
     def _product(self, states: str, names: list[str], width: int) -> str:
-        """Multiply by the weights `names`, side by side, with one scale for all inputs, and add the bias."""
+        """Add a product with the weights `names`, side by side, with one scale for all inputs, and
+        the bias.
+        """
         weights, bias = self._parts(names, width)
         scales = _scales(weights)
         rounded = np.rint(weights / scales).astype(np.int8).T
@@ -101,7 +107,7 @@ class EncoderGraph:
         return self._node("Add", [product, self._weight(names[0] + ".b", bias)], names[0] + ".sum")
 
     def _grouped_product(self, states: str, name: str, width: int) -> str:
-        """Multiply by the weight `name` with a scale for each group of inputs, and add the bias."""
+        """Add a product with the weight `name`, with one scale for each group of inputs, and the bias."""
         weights, bias = self._parts([name], width)
         groups = weights.reshape(len(weights), -1, min(GROUP, width))
         scales = _scales(groups)

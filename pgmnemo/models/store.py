@@ -1,7 +1,8 @@
 """Model outputs on disk: one SQLite file for each set of settings, which processes may share.
 
-A batch is written whole or not at all. Every value is checked against its crc32 before use. A damaged file is
-renamed, never deleted, never used. Without a place to write, the run goes on without a cache and says so.
+A batch is written completely or not at all. Every value is checked against its crc32 before use. A damaged
+file is renamed, never deleted and never used. If the file cannot be written, the run continues without a
+cache and reports it.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ NOT_OURS = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PER
 
 
 def cache_dir(kind: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of a kind in `PGMNEMO_CACHE_DIR`, else in the user's cache folder for pgmnemo."""
+    """Return the folder `kind` in `PGMNEMO_CACHE_DIR`, else in the user's cache folder for pgmnemo."""
     base = environ.get("PGMNEMO_CACHE_DIR")
     return (Path(base).expanduser() if base else Path(user_cache_dir("pgmnemo"))) / kind
 
 
 def store_path(folder: Path, name: str, settings: Mapping[str, Any]) -> Path:
-    """Return the file of a model: its name, and a hash of the settings that its output depends on."""
+    """Return the path of a model's file: the model's name, and a hash of the settings that its output depends
+    on.
+    """
     digest = sha256(json.dumps(dict(settings), sort_keys=True).encode()).hexdigest()[:16]
     return folder / f"{name}-{digest}.sqlite"
 
@@ -91,7 +94,7 @@ class Store:
                 return {}
 
     def write(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
-        """Add one value for each key; all or none of them."""
+        """Add one value for each key, all of them or none."""
         rows = [(key, _crc(key, value), value) for key, value in zip(keys, values, strict=True)]
         with self._lock:
             file = self._connection()
@@ -104,7 +107,7 @@ class Store:
                 self._warn_not_written(error)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         with self._lock:
             if self._file is not None:
                 self._file.close()

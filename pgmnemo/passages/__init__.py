@@ -1,1 +1,1 @@
-"""How a text is cut into passages."""
+"""Rules to cut a text into passages."""

@@ -1,9 +1,9 @@
 """An estimate of a text's tokens without a tokenizer, for every script.
 
-The reference is the vocabulary of XLM-RoBERTa: 250,000 pieces of a hundred languages, as many as those of
-current large models. The numbers were fitted on paragraphs of English, German, Chinese, Arabic, Russian and
-Thai, so that the estimate is above nearly all of them; the numbers of other scripts are from a few sentences
-each.
+The reference is the vocabulary of XLM-RoBERTa: 250,000 pieces of a hundred languages, about as many as
+current large models have. The numbers were fitted on paragraphs of English, German, Chinese, Arabic, Russian
+and Thai, so that the estimate is above nearly all of them; the numbers of other scripts are from a few
+sentences each.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ WORD = re.compile(r"[A-Za-z]+|\d+| {2,}|[^\S ]|[^\sA-Za-z\d]")
 
 
 def about_tokens(text: str) -> int:
-    """Return the tokens of a text, estimated a little high; give `count` a model's own to be exact."""
+    """Return the estimated number of tokens of a text, slightly high; pass a model's own `count` for exact
+    numbers.
+    """
     return math.ceil(sum(map(_cost, RUN.finditer(text))))
 
 
@@ -57,7 +59,7 @@ def _cost(run: re.Match[str]) -> float:
 
 
 def estimated_spans(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-    """Return for each text places of its characters, as many as it has tokens at most."""
+    """Return for each text spans of characters (start, end), at least as many as the text has tokens."""
     return [_spans(text) for text in texts]
 
 

@@ -1,12 +1,12 @@
-"""Passages of a text of any length: the windows of `windows`, cut further where an embedder reads no more.
+"""Cut a text of any length into passages: windows of lines, cut further if an embedder reads less.
 
-1. A window of lines that the embedder reads to its end is a passage as it is.
-2. A longer one, and a single line of more than AIM tokens, is cut after sentences, and a sentence that the
-   embedder does not read to its end at blanks, else after a token. Short parts are put together again, up to
-   AIM tokens. So every part of a text has a vector.
-3. A text of more passages than a lesson may have (1,000, and 20 MB) is cut into at most 1,000 pieces of like
-   size, which do not overlap. An embedder does not read such a piece to its end; its words are found all the
-   same.
+1. A window of lines within the embedder's limit is a passage.
+2. A longer window, and a single line of more than AIM tokens, is cut after sentences; a sentence beyond the
+   limit is cut at blanks, else after a token. Short parts are combined, up to AIM tokens. So every part of a
+   text has a vector.
+3. A text of more passages than a lesson may have (1,000, and 20 MB) is cut into at most 1,000 pieces of
+   similar size, which do not overlap. An embedder reads only the beginning of such a piece, but all of its
+   words are indexed.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ Spans = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """An embedder's limits on a text: `limit` tokens; `spans` gives the first character and the end of each
-    token.
+    """An embedder's limits on a text: at most `limit` tokens, and at most `characters` (None: no limit).
 
-    `characters` is a further limit, None without one. Short parts are combined up to `aim` tokens.
+    `spans` returns the first character and the end of each token. Short parts are combined up to `aim`
+    tokens.
     """
 
     spans: Callable[[Sequence[str]], list[Spans]]
@@ -53,7 +53,7 @@ class Meter:
     def of_tokens(
         cls, spans: Callable[[Sequence[str]], list[list[TokenSpan]]], tokens: int, prefixes: Sequence[str]
     ) -> Meter:
-        """Return the meter of an embedder that reads `tokens` of a text, its longest prefix among them."""
+        """Return the limits of an embedder that reads `tokens` of a text, including its longest prefix."""
         room = SPECIAL + max(map(len, spans(list(prefixes))))
         return cls(
             lambda texts: [[(one.start, one.end) for one in some] for some in spans(texts)],
@@ -61,7 +61,7 @@ class Meter:
         )
 
     def sizes(self, texts: Sequence[str]) -> list[int]:
-        """Return the tokens of each text; of one of too many characters more than the limit."""
+        """Return the number of tokens of each text; `limit` + 1 for a text with too many characters."""
         counted = [text for text in texts if not self._far(text)]
         found = iter(map(len, self.spans(counted) if counted else []))
         return [self.limit + 1 if self._far(text) else next(found) for text in texts]
@@ -89,7 +89,7 @@ def passages_within(lines: Sequence[Line], meter: Meter) -> tuple[Passage, ...]:
 
 
 def pieces(text: str, meter: Meter) -> list[str]:
-    """Cut a text into parts that `meter` reads to their ends, in order; [text] where it reads all of it."""
+    """Cut a text into parts within the limits of `meter`, in order; [text] if all of it is within them."""
     if meter.sizes([text])[0] <= meter.limit:
         return [text]
     large = replace(meter, aim=meter.limit)
@@ -97,7 +97,7 @@ def pieces(text: str, meter: Meter) -> list[str]:
 
 
 def _fitting_windows(lines: Sequence[Line], meter: Meter) -> Iterator[Passage]:
-    """Yield windows that fit, and the pieces of windows that do not; a piece of two windows only once."""
+    """Yield windows within the limits, and the pieces of longer windows, each piece only once."""
     some = list(windows(lines, WINDOWS))
     said = ["\n".join(line.words for line in window) for window in some]
     cut: dict[Line, list[_Part]] = {}
@@ -119,7 +119,9 @@ def _fitting_windows(lines: Sequence[Line], meter: Meter) -> Iterator[Passage]:
 
 
 def _cut(text: str, words: str, meter: Meter) -> list[_Part]:
-    """Return parts of `words` that fit; the text before `words` in `text` goes into the first part."""
+    """Return parts of `words` within the limits; the text before `words` in `text` goes into the
+    first part.
+    """
     said = sentences(words)
     parts: list[tuple[str, int]] = []
     for sentence, size in zip(said, meter.sizes(said), strict=True):
@@ -132,8 +134,10 @@ def _cut(text: str, words: str, meter: Meter) -> list[_Part]:
 
 
 def _by_tokens(text: str, meter: Meter) -> Iterator[tuple[str, int]]:
-    """Cut a text after as many tokens as fit, with their number: after the last blank of the second half of
-    them, else after a token."""
+    """Yield parts of a text of as many tokens as fit, each with its number of tokens.
+
+    A part ends at the last blank in the second half of its tokens, else after a token.
+    """
     [spans] = meter.spans([text])
     most, start, first = meter.characters or len(text), 0, 0
     while first < len(spans):
@@ -156,12 +160,12 @@ def _by_tokens(text: str, meter: Meter) -> Iterator[tuple[str, int]]:
 
 
 def _blank(spans: Spans, at: int) -> bool:
-    """Return whether something that is no token, such as a blank, is before a token."""
+    """Return whether there is a gap, such as a blank, before a token."""
     return at < len(spans) and spans[at][0] > spans[at - 1][1]
 
 
 def _pack_parts(parts: Sequence[_Part], meter: Meter) -> Iterator[Passage]:
-    """Yield passages of consecutive parts, as many as fit."""
+    """Yield passages of consecutive parts, each with as many parts as fit."""
     most, kept, size, long = min(meter.limit, meter.aim), list[_Part](), 0, 0
     for part in parts:
         wide = long + len(part.words) > (meter.characters or PART) + 1

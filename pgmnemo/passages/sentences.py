@@ -1,7 +1,7 @@
 """Places to cut a text: after sentences of any script, at blanks, and never inside a character.
 
-The marks are those that Unicode 16 lists as Sentence_Terminal, with the Tibetan shad. Latin marks end a
-sentence only before a blank: `3.5` and `a.b` contain one.
+The marks are those that Unicode 16 lists as Sentence_Terminal, and the Tibetan shad. A Latin mark ends a
+sentence only before a blank, because `3.5` and `a.b` contain one.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ ZWJ = "\u200d"
 
 
 def sentences(text: str) -> list[str]:
-    """Cut a text after each sentence; the parts together are the text."""
+    """Cut a text after each sentence; the joined parts are the text."""
     return _cut(text, [found.end() for found in SENTENCE.finditer(text)])
 
 
 def words(text: str) -> list[str]:
-    """Cut a text after each run of blanks; the parts together are the text."""
+    """Cut a text after each run of blanks; the joined parts are the text."""
     return _cut(text, [found.end() for found in BLANKS.finditer(text)])
 
 
@@ -40,9 +40,9 @@ def chunks(text: str, size: int) -> list[str]:
 
 
 def whole_character(text: str, at: int) -> int:
-    """Return the last place up to `at` that is not before a combining mark or beside a joiner.
+    """Return the last place up to `at` that is not before a combining mark or next to a joiner.
 
-    After 32 marks it is `at` itself: a run of marks that belong to nothing is cut like any other.
+    Return `at` itself after 32 such characters, so that a run of marks without a base can be cut.
     """
     for place in range(at, max(at - 32, 0), -1):
         if not (_belongs(text[place]) or text[place - 1] == ZWJ):

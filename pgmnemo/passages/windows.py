@@ -1,14 +1,14 @@
-"""Rules to cut a text into passages: by turns (PROTOCOL.md §2.6), or by characters; for every corpus alike.
+"""Rules to cut a text into passages: by turns (PROTOCOL.md §2.6) or by characters.
 
-Without given turns, the turns of a lesson's text are parsed from it:
+The rules are the same for every corpus. Turns that are not given are parsed from a lesson's text:
 
 1. A first line that consists of brackets, as `[8 May 2023]`, is a date and is in no passage.
-2. A line that begins with `user:` or `assistant:` makes the text a talk with an assistant: such a line begins
-   a turn, which goes on to the next one. The assistant's turns are in no passage; of the user's turns, the
-   words without `user:` are embedded, the first 700 characters of a passage. Turns without a word are left
-   out. A memory cuts longer passages further instead, so that all of them is embedded (`pieces`).
-3. In any other text each line with a word is a turn, as `Ana: I sold the kite.`, and all of a passage is
-   embedded.
+2. A line that begins with `user:` or `assistant:` makes the text a talk with an assistant. Such a line begins
+   a turn, which ends before the next such line. The assistant's turns are in no passage; of the user's turns,
+   the words without `user:` are embedded, the first 700 characters of a passage. Turns without a word are
+   left out. A memory cuts longer passages further instead, so that all of them is embedded (`pieces`).
+3. In any other text each line with a word is a turn, such as `Ana: I sold the kite.`, and a passage is
+   embedded in full.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ WINDOW = re.compile(r"(\d{1,6})/(\d{1,6})")
 
 
 class Rule(Protocol):
-    """Windows of at most `turns`, every `step`; of a message to an assistant `characters` are embedded."""
+    """A rule for windows of at most `turns`, one every `step` turns.
+
+    In a talk with an assistant, the first `characters` of a window are embedded.
+    """
 
     @property
     def turns(self) -> int: ...
@@ -72,7 +75,7 @@ class Characters:
 
 
 def characters(given: str) -> Characters:
-    """Return the rule of a text such as `1200/200`, size and overlap; raise UsageError for another form."""
+    """Return the rule for a text such as `1200/200` (size/overlap); raise UsageError for another form."""
     match = WINDOW.fullmatch(given)
     size, overlap = (int(match[1]), int(match[2])) if match else (0, 0)
     if overlap >= size:
@@ -114,13 +117,13 @@ ROLE = re.compile(r"(user|assistant): ?")
 
 
 def passages_of(content: str, rule: Rule = WINDOWS) -> tuple[Passage, ...]:
-    """Return the passages of a lesson's text, in order; none of a text without a word."""
+    """Return the passages of a lesson's text, in order; no passages for a text without a word."""
     turns, chat = turns_of(content)
     return cut(turns, rule, rule.characters if chat else None)
 
 
 def turns_of(content: str) -> tuple[list[Line], bool]:
-    """Return the turns that are read off a lesson's text, and whether it is a talk with an assistant."""
+    """Return the turns parsed from a lesson's text, and whether it is a talk with an assistant."""
     lines = content.split("\n")
     if len(lines) > 1 and DATE.fullmatch(lines[0].strip()):
         del lines[0]
