@@ -1,4 +1,4 @@
-"""The paragraph of protocol §8, and the command that makes the run again."""
+"""The release-note paragraph of protocol §8, and the command that repeats the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CITABLE = ("verified", "deviation")
 
 
 def refusal(figures: Figures, run: Run) -> str | None:
-    """Return why nothing of the run may be cited, as one sentence; None when it may.
+    """Return why the run may not be cited, as one sentence; None if it may.
 
     An unverified or blocked run, a corpus that is no evidence (the sample) and a trivial recall@10 are not
     citable (protocol §4.1, §5).
@@ -32,11 +32,10 @@ def refusal(figures: Figures, run: Run) -> str | None:
 
 
 def citation(figures: Figures, run: Run, previous: tuple[Figures, Run] | None = None) -> str | None:
-    """Return the release-note paragraph of protocol §8, line by line; None when nothing of the run may be
-    cited.
+    """Return the release-note paragraph of protocol §8, line by line; None if the run may not be cited.
 
-    `previous` is an earlier run that may stand beside this one; the caller sees to that. What must be
-    disclosed follows as lines of its own.
+    `previous` is an earlier comparable run; the caller checks comparability. Disclosures follow as lines of
+    their own.
     """
     row = _row(figures, run)
     if refusal(figures, run) or row is None:
@@ -62,12 +61,12 @@ def verdict_words(run: Run) -> str:
 
 
 def version(run: Run) -> str:
-    """Return what was measured, as a citation names it: `v0.2.1`, or another system by its name."""
+    """Return the measured system as a citation names it: `v0.2.1`, or another system's name and version."""
     return f"v{run.version}" if run.choice.ours else f"{run.system} {run.version}".strip()
 
 
 def share(value: float) -> str:
-    """Return a figure as the protocol writes it: a mean between 0 and 1, with three decimals."""
+    """Return a figure in the protocol's format: a mean between 0 and 1, with three decimals."""
     return f"{value:.3f}"
 
 
@@ -83,12 +82,12 @@ def _versions(row: Row, run: Run, previous: tuple[Figures, Run] | None) -> str:
 
 
 def command(run: Run) -> str:
-    """Return the command line that makes the run again."""
+    """Return the command line that repeats the run."""
     choice = run.choice
     versioned = OURS in choice.named or any(arm.facts.get("over") == OURS for arm in run.arms)
     told = choice.mode == "vector" or (choice.mode == "keyword" and run.embedder)
     options = [
-        ("--data", "" if choice.suite in run.edition.suites else run.corpus.file),  # nothing leads to it
+        ("--data", "" if choice.suite in run.edition.suites else run.corpus.file),  # not registered
         ("--system", "" if choice.system == OURS else choice.system),
         ("--version", f"v{choice.version}" if versioned else ""),
         ("--embedder", run.embedder_name),

@@ -1,6 +1,6 @@
-"""The comparison of hybrid with its legs: is hybrid below one of them? (PROTOCOL.md §4.6)
+"""The comparison of hybrid with its retrievers: whether hybrid is below one of them (PROTOCOL.md §4.6).
 
-It is no part of a run's verdict: a report says it, and the command `gate` can make it a condition.
+It is no part of a run's verdict: a report prints it, and the command `gate` can make it a condition.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from runner.runs.run import Arm, Run
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """A metric in which a retriever is ahead: both values, and the row of hybrid minus retriever, paired by
-    question.
+    """A metric in which a retriever is ahead: both values, and the row of hybrid minus retriever, paired
+    by question.
     """
 
     retriever: str
@@ -40,8 +40,8 @@ class ComponentComparison:
     """The comparison of hybrid, or of the strategy `name`, with its retrievers, in the headline's scope and
     view.
 
-    `metrics` are those compared, `falls` those in which hybrid is below a retriever by any amount. `lacking`
-    says why there is no comparison; empty if there is.
+    `metrics` are the compared metrics, `falls` those in which hybrid is below a retriever by any amount.
+    `lacking` says why there is no comparison; empty if there is one.
     """
 
     metrics: tuple[str, ...] = ()
@@ -63,9 +63,9 @@ class ComponentComparison:
 
 
 def compare_with_components(metrics: Mapping[str, Any], run: Run) -> ComponentComparison:
-    """Return the system under test against each of its retrievers in the headline metrics.
+    """Compare the system under test with each of its retrievers in the headline metrics.
 
-    Only metrics.json and run.json are read, as for the strategies in the same run.
+    Only metrics.json and run.json are read.
     """
     name = "hybrid" if run.choice.ours else run.system
     if lacking := _lacking(run):
@@ -74,7 +74,7 @@ def compare_with_components(metrics: Mapping[str, Any], run: Run) -> ComponentCo
 
 
 def compare_baseline_strategies(metrics: Mapping[str, Any], run: Run) -> dict[str, ComponentComparison]:
-    """Return each strategy beside the system under test against its own retrievers, by its name."""
+    """Compare each baseline strategy with its own retrievers; return the comparisons by name."""
     return {arm.name: _of_strategy(metrics, run, arm) for arm in baseline_strategies(run)}
 
 
@@ -103,7 +103,7 @@ def _against(metrics: Mapping[str, Any], run: Run, arm: Arm, name: str) -> Compo
 
 
 def _lacking(run: Run) -> str:
-    """Return why the arms for the comparison are missing; empty if they are there."""
+    """Return which arms the comparison lacks; empty if it lacks none."""
     if run.choice.mode in RETRIEVERS:
         return f"mode {run.choice.mode} is itself a leg"
     missing = (
@@ -119,7 +119,7 @@ def _lacking(run: Run) -> str:
 
 
 def _fall(figures: Figures, retriever: str, difference: Row) -> Shortfall | None:
-    """Return the fall that a difference is; None where the whole is not below."""
+    """Return the shortfall of a difference; None if hybrid is not below the retriever."""
     scope, metric = difference["scope"], difference["metric"]
     ours, theirs = (figures.row(difference[one], scope, metric) for one in ("arm", "baseline"))
     if ours is None or theirs is None or difference["value"] >= 0:

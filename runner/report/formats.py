@@ -1,4 +1,4 @@
-"""The rows of metrics.json, looked up by what they are about, and how figures are printed.
+"""Look-ups in the rows of metrics.json, and the format of printed figures.
 
 Recalls are in percent with one decimal, other metrics with three decimals.
 """
@@ -25,12 +25,12 @@ def is_recall(metric: str) -> bool:
 
 
 def figure(metric: str, value: float) -> str:
-    """`94.4` for a recall of 0.944, `0.944` for any other metric."""
+    """Return `94.4` for a recall of 0.944, `0.944` for any other metric."""
     return f"{100 * value:.1f}" if is_recall(metric) else f"{value:.3f}"
 
 
 def percents(shares: Iterable[float]) -> list[float]:
-    """Recalls as per cent with one decimal, each rounded as metrics.json and then `figure` round it."""
+    """Return shares as percent with one decimal, rounded as metrics.json and then `figure` round them."""
     return [float(f"{100 * significant(float(share), METRIC_DIGITS):.1f}") for share in shares]
 
 
@@ -53,7 +53,7 @@ def change_interval(row: Mapping[str, Any]) -> str:
 
 
 def p_text(p: float) -> str:
-    """`0.012`, or `< 0.001`."""
+    """Return a p value as `0.012`, or `< 0.001`."""
     return "< 0.001" if p < 0.0005 else f"{p:.3f}"
 
 
@@ -63,12 +63,12 @@ def difference(metric: str, value: float, low: float, high: float) -> str:
 
 
 def count(number: int) -> str:
-    """`1,982`."""
+    """Return a whole number with thousands separators: `1,982`."""
     return f"{number:,}"
 
 
 def seconds(value: float) -> str:
-    """`0.41 s`, `17.2 s`, `4 min 05 s`."""
+    """Return a duration as `0.41 s`, `17.2 s` or `4 min 05 s`."""
     if value < 10:
         return f"{value:.2f} s"
     if round(value) < 120:
@@ -83,12 +83,12 @@ def shorten(text: str) -> str:
 
 
 def questions_of(view: str, singular: str = "questions") -> str:
-    """`questions`, or `pointed questions` where a view is not of all."""
+    """Return `questions`, or `pointed questions` for a view that is not all questions."""
     return singular if view == ALL else f"{view} {singular}"
 
 
 def scope_words(scope: SearchScope, segments: int) -> str:
-    """`within the question's conversation` or `over the pool of 272 segments`."""
+    """Return `within the question's conversation` or `over the pool of 272 segments`."""
     if scope.pooled:
         return f"over the {scope.name} of {count(segments)} segments"
     return f"within the question's {scope.name}"
@@ -99,9 +99,10 @@ DAGGER = "†"
 
 
 class Figures:
-    """Results of one metrics.json; orders are those of the file.
+    """The results of one metrics.json, in the order of the file.
 
-    Unless another view is named, figures are of the headline's `view`, those of one type of all questions.
+    By default a figure over all types is of the headline's `view`, and a figure of one type is of all
+    questions.
     """
 
     def __init__(self, metrics: Mapping[str, Any], view: str = ALL) -> None:
@@ -119,7 +120,7 @@ class Figures:
         return tuple(dict.fromkeys(row[column] for row in self._rows.values()))
 
     def arms_in(self, scope: str) -> tuple[str, ...]:
-        """Return the arms that answered in a scope, and the ceiling; all where none did."""
+        """Return the arms that answered in a scope, and the ceiling; all arms if none answered there."""
         found = {row["arm"] for row in self._rows.values() if row["scope"] == scope}
         return tuple(arm for arm in self.arms if arm in found or not found)
 
@@ -129,12 +130,12 @@ class Figures:
         return self._rows.get((arm, scope, view or usual, kind, metric))
 
     def value(self, arm: str, scope: str, metric: str, view: str = "", kind: str = ALL) -> str:
-        """Return a value as `94.4`, with † when trivial; a dash if it is missing."""
+        """Return a value as `94.4`, with † when trivial; a dash if there is no result."""
         row = self.row(arm, scope, metric, view, kind)
         return MISSING if row is None else figure(metric, row["value"]) + (DAGGER if trivial(row) else "")
 
     def with_interval(self, arm: str, scope: str, metric: str, view: str = "", kind: str = ALL) -> str:
-        """`94.4 [93.3, 95.4]`; the bare value where no interval belongs to it."""
+        """Return a value as `94.4 [93.3, 95.4]`; the ceiling has no interval."""
         row = self.row(arm, scope, metric, view, kind)
         value = self.value(arm, scope, metric, view, kind)
         return value if row is None or row["arm"] == "ceiling" else f"{value} {interval(row)}"
@@ -151,7 +152,8 @@ class Figures:
 
 
 def trivial(row: Row) -> bool:
-    """Return whether a recall counts questions with a whole scope that fits into k ranks: no headline then.
+    """Return whether a recall counts questions with a whole scope that fits into k ranks: such a recall is no
+    headline.
 
     MRR and nDCG are never trivial: a rank within a small scope still has information.
     """

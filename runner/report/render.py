@@ -1,4 +1,4 @@
-"""report.md, from metrics.json and run.json and nothing else: the same two give the same bytes."""
+"""report.md, made only from metrics.json and run.json: the same two files give the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runner.report.component_comparison import compare_baseline_strategies, comp
 from runner.report.formats import Figures
 from runner.runs.run import Run, moment
 
-SHARED = Path(__file__).parent / "html" / "templates"  # what pages of every kind may include
+SHARED = Path(__file__).parent / "html" / "templates"  # templates that every kind of page may include
 
 
 @cache
@@ -36,7 +36,7 @@ def template(path: Path) -> Template:
 
 
 def stated_fields(run: Run) -> tuple[str, ...]:
-    """Return names of the fields, with dots, in the order of the edition."""
+    """Return the names of the edition's unchecked fields that have a value in run.json, in order."""
     document = run.document()
     return tuple(name for name in run.edition.stated if _said(document, name.split(".")))
 
@@ -62,7 +62,7 @@ RENDERERS: Registry[str] = Registry(
 def render(metrics: Mapping[str, Any], run: Run) -> str:
     """Return the text of report.md, by the template of the run's edition.
 
-    Raises OutputError for a blocked run, which has no report, and when the documents are of two runs.
+    Raises OutputError for a blocked run, which has no report, and if the documents are of two runs.
     """
     _check(metrics, run)
     name = run.edition.schemas.report
@@ -73,7 +73,7 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
 
 
 def template_values(metrics: Mapping[str, Any], run: Run, figures: Figures) -> dict[str, object]:
-    """Return what the template of every report takes."""
+    """Return the values that every report template needs."""
     return {
         "metrics": metrics,
         "run": run,

@@ -33,8 +33,9 @@ STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score", "wall")
 
 
 def headline(figures: Figures, run: Run) -> str:
-    """Return the headline metrics of the system in the first scope without the trivial metrics;
-    may be empty.
+    """Return the table of the headline metrics of the system in the first scope, except trivial metrics.
+
+    The result is empty if all of them are trivial.
     """
     rows = [
         (row["metric"], figure(row["metric"], row["value"]) + (" %" if is_recall(row["metric"]) else ""),
@@ -56,14 +57,14 @@ def trivial_headlines(figures: Figures, run: Run) -> list[str]:
 
 
 def arms(figures: Figures, run: Run, scope: str) -> str:
-    """Return every arm and the ceiling against the headline metrics."""
+    """Return the table of every arm and the ceiling by the headline metrics."""
     names = run.headline
     rows = [(arm, *(figures.with_interval(arm, scope, m) for m in names)) for arm in figures.arms_in(scope)]
     return table(("arm", *names), rows)
 
 
 def counted(figures: Figures, names: Sequence[str], scope: str) -> str:
-    """Return the same with the number of questions."""
+    """Return the table of every arm and the ceiling by metrics, with the number of questions."""
     rows = [
         (arm, *(figures.with_interval(arm, scope, name) for name in names), count(figures.n(arm, scope)))
         for arm in figures.arms_in(scope)
@@ -72,12 +73,10 @@ def counted(figures: Figures, names: Sequence[str], scope: str) -> str:
 
 
 def summary(metrics: Facts, run: Run) -> str:
-    """Return what the command line shows at the end of a run: every arm, scope by scope, under the
-    verdict.
-    """
+    """Return the output of a run on the command line: the verdict, then every arm in each scope."""
     figures = Figures(metrics, run.headline_view)
     of = "" if figures.view == ALL else f", {questions_of(figures.view)}"
-    plain = not run.corpus.citable and run.verdict == Verdict.DEVIATION  # which matters to a figure alone
+    plain = not run.corpus.citable and run.verdict == Verdict.DEVIATION  # of no figure to cite
     parts = [f"# {run.corpus.title}{of}, {run.title}{'' if plain else f': {run.verdict}'}"]
     for scope in run.scopes:
         parts += [f"## {scope.name}", counted(figures, run.headline, scope.name)]
@@ -104,7 +103,7 @@ def systems(figures: Figures, metrics: Facts, run: Run) -> list[tuple[str, ...]]
 
 
 def _apart(metrics: Facts, arm: str, scope: str, view: str) -> str:
-    """Return what the system under test is ahead by, paired by question; a dash where none is known."""
+    """Return the lead of the system under test over an arm, paired by question; a dash if none is known."""
     wanted = (arm, scope, view, CITED)
     for row in metrics["differences"]:
         if (row["baseline"], row["scope"], row["view"], row["metric"]) == wanted:
@@ -121,14 +120,14 @@ def _costs(run: Run, arm: Arm) -> tuple[str, ...]:
 
 
 def system_words(arm: Arm) -> str:
-    """Return what a system is, on what its makers chose its defaults, and what the run remarks on it."""
+    """Return the description of a system, the origin of its defaults, and the run's remarks on it."""
     own = ["It embeds by itself and stands under no shared embedder."] if arm.own_embedder else []
     tuned = f"Defaults chosen on this corpus: {arm.tuned_on}."
     return " ".join([f"{arm.words}.", *own, tuned, *map(_sentence, arm.remarks)]) + failure(arm)
 
 
 def failure(arm: Arm) -> str:
-    """Return why an arm has no ranking, as the end of a line of the report; empty where it has one."""
+    """Return why an arm has no ranking, as the end of a line of the report; empty if it has one."""
     return f" **No ranking**: {arm.failed.rstrip('.')}." if arm.failed else ""
 
 
@@ -137,7 +136,7 @@ def _sentence(words: str) -> str:
 
 
 def rewrites(run: Run) -> str:
-    """Return what a rewriter did to the questions, over all of them and by type."""
+    """Return the table of the rewriter's effects on the questions, over all of them and by type."""
     heads = ("type", "changed", "calls", "cached", "failed", "n")
     rows = [
         (row.type, *map(count, (row.changed, row.calls, row.cached, row.failures, row.n)))
@@ -147,8 +146,8 @@ def rewrites(run: Run) -> str:
 
 
 def reranks(figures: Figures, run: Run) -> str:
-    """Return every reranked arm beside its base: headline metrics of both, cost and changes, over all and
-    types.
+    """Return the table of every reranked arm and its base: headline metrics, cost and changes, overall and
+    by type.
     """
     names = run.headline
     heads = ("arm", "scope", "type", *names, "calls", "failed", "changed", "ms more", "n")
@@ -162,12 +161,12 @@ def reranks(figures: Figures, run: Run) -> str:
 
 
 def _both(figures: Figures, row: RerankCount, metric: str) -> str:
-    """`73.2 → 77.7`: the base's figure, then the reranked one's, of all questions or one type."""
+    """Return `73.2 → 77.7`: the base's figure, then the reranked arm's, over all questions or one type."""
     return " → ".join(figures.value(arm, row.scope, metric, ALL, row.type) for arm in (row.base, row.arm))
 
 
 def readings(metrics: Facts, run: Run) -> str:
-    """Return the table of every system as other projects count, from the same rankings, or an empty text."""
+    """Return the table of every system under other projects' counting rules; empty without rules."""
     rows = [
         (row["reading"], row["arm"], row["metric"], f"{100 * row['value']:.2f}", count(row["n"]))
         for row in metrics.get("readings", ())
@@ -176,7 +175,9 @@ def readings(metrics: Facts, run: Run) -> str:
 
 
 def everything(figures: Figures, run: Run, scope: str) -> str:
-    """Return every metric against every arm over all questions, with the interval of the system."""
+    """Return the table of every metric by every arm over all questions, with the interval of the first
+    arm.
+    """
     first, *others = figures.arms_in(scope)
     rows = [
         (
@@ -190,14 +191,14 @@ def everything(figures: Figures, run: Run, scope: str) -> str:
 
 
 def trivial_counts(figures: Figures, run: Run, scope: str) -> list[str]:
-    """Return how many questions are trivial at each k: `trivial at k = 20: 1,234`."""
+    """Return the number of trivial questions at each k: `trivial at k = 20: 1,234`."""
     rows = (figures.row(run.system, scope, name, ALL) for name in figures.names)
     counts = {row["metric"].partition("@")[2]: int(row["trivial"]) for row in rows if row and trivial(row)}
     return [f"trivial at k = {k}: {count(number)}" for k, number in counts.items()]
 
 
 def embedder_reading(embedder: EmbedderIdentity) -> str:
-    """Return how much of a text an embedder reads."""
+    """Return how much of a text an embedder reads, as text."""
     limit = embedder.max_tokens
     return f"the first {count(limit)} tokens of a text" if limit else "the whole text"
 
@@ -213,12 +214,12 @@ def views(figures: Figures, run: Run, scope: str) -> str:
 
 
 def of_types(figures: Figures) -> list[Part]:
-    """Return each question type, of all questions."""
+    """Return each question type as a part, over all views."""
     return [(kind, ALL, kind) for kind in figures.types]
 
 
 def of_views(figures: Figures) -> list[Part]:
-    """Return each view, of all types."""
+    """Return each view as a part, over all types."""
     return [(view, view, ALL) for view in figures.views]
 
 
@@ -235,7 +236,10 @@ def split(
 
 
 def differences(metrics: Facts, run: Run, scope: str) -> str:
-    """Arm minus baseline in the headline metrics, paired by question; nothing when none was computed."""
+    """Return the table of arm minus baseline in the headline metrics, paired by question.
+
+    The result is empty if none exist.
+    """
     rows = [
         (f"{row['arm']} − {row['baseline']}", row["metric"], change(row["metric"], row["value"]),  # noqa: RUF001
          change_interval(row), count(row["n"]))
@@ -246,7 +250,7 @@ def differences(metrics: Facts, run: Run, scope: str) -> str:
 
 
 def latency(run: Run) -> str:
-    """p50 and p95 of a recall, as the client saw it."""
+    """Return the table of the p50 and p95 of a recall, as the client measured it."""
     rows = [
         (row.arm, row.scope, str(row.k), f"{row.p50_ms:.1f} ms", f"{row.p95_ms:.1f} ms", count(row.n))
         for row in run.latency
@@ -255,7 +259,7 @@ def latency(run: Run) -> str:
 
 
 def resources(run: Run) -> str:
-    """Return seconds of each stage, embedded texts and memory."""
+    """Return the table of the seconds of each stage, embedded texts and memory."""
     facts = run.resources
     if facts is None:
         return ""
@@ -272,12 +276,12 @@ def mapping(names: tuple[str, str], facts: Mapping[str, Any]) -> str:
 
 
 def gate_table(results: Iterable[GateResult]) -> str:
-    """Return what each gate expected and found, hashes cut."""
+    """Return the table of what each gate expected and found, with shortened hashes."""
     rows = [(g.gate, g.status.value, shorten(g.expected), shorten(g.found)) for g in results]
     return table(("gate", "status", "expected", "found"), rows, "llll")
 
 
 def remedies(results: Iterable[GateResult]) -> list[str]:
-    """Return a line for each gate that did not pass: how to mend it."""
+    """Return a line with the remedy for each gate that did not pass."""
     settled = (Status.PASSED, Status.NOT_YET)
     return [f"{r.gate}: {r.resolve}" for r in results if r.status not in settled and r.resolve]

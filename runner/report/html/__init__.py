@@ -1,4 +1,4 @@
-"""report.html, the report that people look at; report.md is the one that they read."""
+"""report.html, the report with plots; report.md is the report as text."""
 
 from runner.report.html.page import PAGE, TEMPLATE, CorpusTexts, PageComparison, page_template, render_page
 

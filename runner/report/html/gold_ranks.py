@@ -1,4 +1,4 @@
-"""Where every arm placed the gold of every question, and the recalls at every k that follow from it."""
+"""The ranks of the gold of every question for each arm, and the recalls at every k."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from runner.records import Retrieval
 
-NOWHERE = 0  # the rank of gold that no kept rank holds
+NOWHERE = 0  # the rank of gold that was not retrieved
 FAMILIES = ("recall_any", "recall_frac", "recall_all")
 Ranks = NDArray[np.int64]
 Curve = NDArray[np.float64]
@@ -29,13 +29,16 @@ class ScopeAnswers:
     _ranks: dict[str, list[list[int]]] = field(default_factory=dict)
 
     def ranks(self, arm: str) -> list[list[int]]:
-        """Rank from 1 of each gold segment of each question, in the order of its gold; NOWHERE if absent."""
+        """Return the rank from 1 of each gold segment of each question, in the order of its gold.
+
+        NOWHERE if absent.
+        """
         if arm not in self._ranks:
             self._ranks[arm] = self.ranks_of(self.answers[arm])
         return self._ranks[arm]
 
     def ranks_of(self, answers: Mapping[str, Retrieval]) -> list[list[int]]:
-        """Return the same of answers by question that need not be an arm's."""
+        """Return what `ranks` returns, for any answers by question."""
         return [_places(asked.gold, answers.get(key)) for key, asked in self.questions.items()]
 
     @property
@@ -45,7 +48,7 @@ class ScopeAnswers:
 
     @property
     def sizes(self) -> Ranks:
-        """Number of segments that each question was searched in."""
+        """Number of segments in the search scope of each question."""
         return np.array([asked.size for asked in self.questions.values()], dtype=np.int64)
 
 
@@ -65,7 +68,7 @@ def ranks_by_scope(rows: Iterable[Retrieval]) -> dict[str, ScopeAnswers]:
 
 
 def arm_curves(scope: ScopeAnswers, arm: str, depth: int) -> dict[str, Curve]:
-    """Return each recall at k = 1 … depth of one arm in one scope."""
+    """Return each recall of one arm in one scope at k = 1 … `depth`."""
     ranks, gold = scope.ranks(arm), scope.gold_counts
     found = np.zeros((len(gold), depth + 1), dtype=np.int64)
     for row, places in zip(found, ranks, strict=True):
@@ -76,14 +79,14 @@ def arm_curves(scope: ScopeAnswers, arm: str, depth: int) -> dict[str, Curve]:
 
 
 def ceiling_curves(scope: ScopeAnswers, depth: int) -> dict[str, Curve]:
-    """Return the best that any ranking can reach: all gold first, as far as k and the scope reach."""
+    """Return the best possible recalls: all gold first, as far as k and the scope reach."""
     gold, ks = scope.gold_counts, np.arange(1, depth + 1)
     reachable = np.minimum(gold, scope.sizes)
     return _recalls(np.minimum(ks[np.newaxis, :], reachable[:, np.newaxis]), gold)
 
 
 def _recalls(within: Ranks, gold: Ranks) -> dict[str, Curve]:
-    """`within` (questions, depth): gold segments among the first k."""
+    """Return the recalls at each k; `within` (questions, depth) counts gold segments among the first k."""
     all_gold = gold[:, np.newaxis]
     values = (within > 0, within / all_gold, within == all_gold)
     return {family: np.asarray(value, dtype=np.float64).mean(axis=0)
@@ -91,5 +94,5 @@ def _recalls(within: Ranks, gold: Ranks) -> dict[str, Curve]:
 
 
 def first_ranks(ranks: Sequence[Sequence[int]]) -> list[int]:
-    """Rank of the first gold segment of each question, 0 where none was found."""
+    """Return the rank of the first gold segment of each question, 0 if none was found."""
     return [min((rank for rank in places if rank), default=0) for places in ranks]

@@ -1,4 +1,4 @@
-"""report.html: one file that needs nothing else; the same artefacts give the same bytes."""
+"""report.html: one self-contained file; the same artefacts give the same bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Curves = Mapping[str, Mapping[str, Curve]]  # by arm and family
 
 @dataclass(frozen=True, slots=True)
 class PageComparison:
-    """Another run to compare with: what `compare --json` prints, and the raw rows of the other."""
+    """The comparison with another run: what `compare --json` prints, and the raw rows of that run."""
 
     document: Json
     rows: Iterable[Retrieval]
@@ -43,28 +43,26 @@ class PageComparison:
 
 @dataclass(frozen=True, slots=True)
 class CorpusTexts:
-    """Words of the corpus: by question, and by project and segment. No artefact holds them."""
+    """Texts of the corpus: by question, and by project and segment. No artefact contains them."""
 
     questions: Mapping[str, str]
     segments: Mapping[tuple[str, str], str]
 
 
 def page_template(text: str) -> str:
-    """Return the template that a page says it was made by; empty where it says none."""
+    """Return the name of the template that made a page; empty if the page names none."""
     found = GENERATOR.search(text[:HEAD])
     return found[1] if found else ""
 
 
 @cache
 def inline_assets(names: tuple[Path | str, ...]) -> str:
-    """Styles or scripts one after another; a name is of a file in `assets`, or a path of its own."""
+    """Return styles or scripts one after another; a name is a file in `assets`, or a path."""
     return "\n".join((FOLDER / "assets" / name).read_text(encoding="utf-8").strip() for name in names)
 
 
 def page_frame(styles: tuple[Path | str, ...], scripts: tuple[Path | str, ...]) -> dict[str, object]:
-    """Return what the template of every page takes: its style and script, and the policy that lets this one
-    run.
-    """
+    """Return the values that every page template needs: style, script, and the script policy."""
     script = inline_assets(scripts)
     allowed = b64encode(sha256(script.encode()).digest()).decode()
     return {
@@ -83,8 +81,8 @@ def render_page(
 ) -> str:
     """Return the text of report.html.
 
-    `rows` are those of raw_retrievals.jsonl with their components, `timings` (arm, scope, seconds) those of
-    timings.jsonl. Raises OutputError for a blocked run and for one without a ranking, which have no report.
+    `rows` are the rows of raw_retrievals.jsonl with their components, `timings` (arm, scope, seconds) those
+    of timings.jsonl. Raises OutputError for a blocked run and for a run without a ranking.
     """
     if run.verdict is Verdict.BLOCKED:
         raise OutputError(f"{run.name} is blocked and has no report: read its BLOCKED.md")
@@ -117,8 +115,9 @@ def render_page(
 
 
 def _curves(scope: ScopeAnswers, figures: Figures) -> Curves:
-    """Return the curves of each arm and the ceiling, up to the deepest rank that is kept or named
-    by a metric.
+    """Return the recall curves of each arm and the ceiling.
+
+    They reach to the deepest rank that is kept or named by a metric.
     """
     kept = max(len(row.ranking) for answers in scope.answers.values() for row in answers.values())
     named = max((int(name.partition("@")[2]) for name in figures.names), default=1)
@@ -135,7 +134,7 @@ def _place(
     curves: Curves,
     document: Json | None,
 ) -> dict[str, Any]:
-    """Return all plots of one search scope."""
+    """Return the plots of one search scope, by section."""
     arms = [arm for arm in figures.arms if arm in scope.answers]
     edges = sorted({1, *_cutoffs(figures)})
     bars, judged = panels.component_bars(run, scope, run.system)
@@ -169,7 +168,7 @@ def _data(
     compared_with: PageComparison | None,
     texts: CorpusTexts | None,
 ) -> tuple[Json, str]:
-    """Return what the script reads: a header, and the packed columns."""
+    """Return the data for the page's script: a header, and the packed columns."""
     parts = panels.components(run)
     listed = [_contestant(arm, figures, scopes) for arm in figures.arms if arm != CEILING]
     if compared_with is not None:
@@ -198,7 +197,7 @@ def _contestant(arm: str, figures: Figures, scopes: Mapping[str, ScopeAnswers]) 
 
 
 def _other(compared_with: PageComparison, scopes: Mapping[str, ScopeAnswers]) -> AnsweringSystem:
-    """Return the system of the compared run, after the arms."""
+    """Return the system under test of the compared run, which comes after the arms."""
     side = compared_with.document["baseline"]
     answers: dict[str, dict[str, Retrieval]] = {}
     for row in compared_with.rows:
@@ -210,6 +209,6 @@ def _other(compared_with: PageComparison, scopes: Mapping[str, ScopeAnswers]) ->
 
 
 def _embedded(header: Json) -> Markup:
-    """JSON that no text can end or open an element in."""
+    """Return `header` as JSON that can neither close nor open an HTML element."""
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

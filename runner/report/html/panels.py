@@ -34,8 +34,8 @@ WORDS = {
     "recall_frac": "share of the gold",
     "recall_all": "all of the gold",
 }
-EDGES = (1, 3, 5, 10)  # of the ranks by one component
-WEIGHT = "pgmnemo.{}_weight"  # the setting of a component, in every version of the engine
+EDGES = (1, 3, 5, 10)  # bucket limits of the ranks by one component
+WEIGHT = "pgmnemo.{}_weight"  # the name of a component's setting, in every version of the engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _known(figures: Figures, run: Run, scope: str, family: str) -> dict[int, Res
 
 
 def type_panels(figures: Figures, run: Run, scope: str) -> list[Panel]:
-    """Return the headline metrics by question type, the largest type first, all questions on top."""
+    """Return the headline metrics by question type: all questions first, then the largest type first."""
     kinds = sorted(figures.types, key=lambda kind: -figures.n(run.system, scope, kind=kind))
     panels = []
     for metric in run.headline:
@@ -104,7 +104,7 @@ def _type_row(figures: Figures, run: Run, scope: str, metric: str, kind: str) ->
 
 
 def _share_axis(rows: Sequence[IntervalRow], metric: str) -> Axis:
-    """From a round number below the lowest value to 1."""
+    """Return an axis from a round number below the lowest value to 1."""
     lowest = min(min([row.low, *(mark.value for mark in row.marks)]) for row in rows)
     low = max(0.0, int(lowest * 10) / 10)
     words = (lambda at: figure(metric, at).removesuffix(".0")) if is_recall(metric) else "{:.1f}".format
@@ -112,7 +112,7 @@ def _share_axis(rows: Sequence[IntervalRow], metric: str) -> Axis:
 
 
 def difference_panels(metrics: Facts, figures: Figures, run: Run, scope: str) -> list[Panel]:
-    """Return a panel for each other arm but chance: the system minus it, in the headline metrics."""
+    """Return a panel for each other arm except chance: the system minus that arm, in the headline metrics."""
     listed: dict[str, list[IntervalRow]] = {}
     for one in metrics["differences"]:
         seen = (one["scope"], one["view"]) == (scope, figures.view) and one["metric"] in run.headline
@@ -132,7 +132,7 @@ def difference_panels(metrics: Facts, figures: Figures, run: Run, scope: str) ->
 
 
 def _difference_axis(rows: Sequence[IntervalRow], scale: float, band: float | None = None) -> Axis:
-    """Wide enough for every interval, with zero in it; at its ticks stand differences times `scale`."""
+    """Return an axis that contains every interval and zero; its ticks show differences times `scale`."""
     low, high = min(0.0, *(row.low for row in rows)), max(0.0, *(row.high for row in rows))
     if band is not None:
         low, high = min(low, -1.3 * band), max(high, 1.3 * band)
@@ -144,7 +144,7 @@ def _difference_axis(rows: Sequence[IntervalRow], scale: float, band: float | No
 def rank_bars(
     figures: Figures, scope: ScopeAnswers, arms: Sequence[str], edges: Sequence[int]
 ) -> list[Panel]:
-    """Return where the first gold segment stood, for each arm."""
+    """Return the distribution of the rank of the first gold segment, for each arm."""
     titles, bars = plots.names(edges, f"not in {edges[-1]}"), []
     for arm in arms:
         parts = list(zip(titles, buckets(first_ranks(scope.ranks(arm)), edges), strict=True))
@@ -159,12 +159,12 @@ def _percent(parts: Iterable[tuple[str, float]]) -> str:
 
 def side_words(side: Facts) -> str:
     """Return the description of a run in a comparison."""
-    ours = "pgmnemo " if SystemName.of(side["arm"]).system == OURS else ""  # another system names itself
+    ours = "pgmnemo " if SystemName.of(side["arm"]).system == OURS else ""  # others include the name
     return f"{ours}{side['pgmnemo_version']}, {side['embedder']} ({side['name']}: {side['verdict']})"
 
 
 def forest(document: Facts, headline: Sequence[str], scope: str) -> list[Panel]:
-    """Candidate minus baseline in each headline metric: all questions, each type, each other view.
+    """Return candidate minus baseline in each headline metric: all questions, each type, each other view.
 
     `document` is what `compare --json` prints.
     """
@@ -191,7 +191,7 @@ def _forest_row(row: Facts) -> IntervalRow:
 
 
 def _decided(whole: Facts, member: Facts | None) -> str:
-    """Return both values, the questions won and lost, and what was decided on the metric."""
+    """Return both values, the questions won and lost, and the finding on the metric."""
     metric = whole["metric"]
     told = (
         f"{figure(metric, whole['baseline'])} → {figure(metric, whole['candidate'])}; "
@@ -204,8 +204,9 @@ def _decided(whole: Facts, member: Facts | None) -> str:
 
 
 def latency_panels(run: Run, timings: Iterable[tuple[str, str, float]]) -> list[Panel]:
-    """Return a histogram for each arm and scope of run.json's latency; `timings` are (arm, scope,
-    seconds).
+    """Return a histogram for each arm and scope in run.json's latency.
+
+    `timings` are (arm, scope, seconds).
     """
     groups: dict[tuple[str, str], list[float]] = {}
     for arm, scope, seconds in timings:
@@ -234,7 +235,7 @@ class Component:
 
     @property
     def active(self) -> bool:
-        """Return whether it can tell two candidates apart."""
+        """Return whether the component can distinguish two candidates."""
         return not self.state.startswith("inactive")
 
 
@@ -254,10 +255,10 @@ Pool = tuple[tuple[RankedSegment, bool], ...]  # the candidates of one question,
 
 
 def component_bars(run: Run, scope: ScopeAnswers, arm: str) -> tuple[list[Panel], int]:
-    """Return the gold's place by the score and by each component, and the number of questions in it.
+    """Return the rank of the gold by the score and by each component, and the number of questions counted.
 
-    Only the first ranks of the system have components in the raw file, so each question is its own small
-    pool: those candidates, ordered by one component instead of the whole score. A tie counts half.
+    Only the first ranks of the system have components in the raw file, so each question has a small pool of
+    its own: these candidates, ordered by one component instead of the whole score. A tie counts half a rank.
     """
     pools = [pool for pool in (_pool(scope, arm, key) for key in scope.questions) if pool]
     scores = [[hit.score for hit, _ in pool] for pool in pools]
@@ -271,7 +272,7 @@ def component_bars(run: Run, scope: ScopeAnswers, arm: str) -> tuple[list[Panel]
 
 
 def _pool(scope: ScopeAnswers, arm: str, key: str) -> Pool:
-    """Return the candidates that show their components; none where no gold is among them, or nothing else."""
+    """Return the candidates with components; empty unless some of them are gold and some are not."""
     answer = scope.answers[arm].get(key)
     gold = set(scope.questions[key].gold)
     listed = [(hit, hit.id in gold) for hit in (answer.ranking if answer else ()) if hit.components]
@@ -292,7 +293,7 @@ def _component_bar(
 
 
 def _best(pool: Pool, values: Sequence[float | None]) -> float:
-    """Rank of the best gold candidate by `values`; 0 where one of them is missing."""
+    """Return the rank of the best gold candidate by `values`; 0 if a value is missing."""
     known = [value for value in values if value is not None]
     if len(known) < len(pool):
         return 0

@@ -1,4 +1,4 @@
-"""The plots, from figures to SVG: intervals, recall at every k, shares of a whole, latency."""
+"""The plots as SVG: intervals, recall at every k, shares of a whole, latency."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from runner.report.html import svg
 from runner.report.html.gold_ranks import Curve
 
 CEILING, RANDOM = "ceiling", "random"
-COLOURS = 6  # of arms in assets/plots.css
-LAPS = 2  # times that the colours return, each with dashes of its own
+COLOURS = 6  # arm colours in assets/plots.css
+LAPS = 2  # times that the colours repeat, each time with other dashes
 COMPONENT_COLOURS = 12
 
 ROW, WORDS, TRACK = (
     44,
     14,
     26,
-)  # pixels: of an interval's row, from its top to the words' foot, to its drawing
+)  # pixels: height of a row, and from its top to the text baseline and to the drawing
 DRAWN = 18
 AXIS = 22  # pixels below a plot for its ticks
 LONGEST = 32  # characters of a label
 RECALL_HEIGHT, SHARES_HEIGHT = 220, 26
-NARROW = 0.075  # a share below this has no place for its figure
+NARROW = 0.075  # a narrower share has no room for its figure
 BINS, BINS_HEIGHT, BINS_HEAD = 60, 74, 32
 LINE = 15  # pixels from one percentile's words to the next's
 
 
 def arm_class(arm: str, arms: Sequence[str]) -> str:
-    """Return the CSS classes of an arm; `arms` are all of a run, in their order. Colours that return are
-    dashed.
+    """Return the CSS classes of an arm; `arms` are all arms of a run, in order.
+
+    Repeated colours are dashed.
     """
     if arm in (CEILING, RANDOM):
         return f"arm-{arm}"
@@ -43,13 +44,13 @@ def arm_class(arm: str, arms: Sequence[str]) -> str:
 
 
 def component_class(place: int) -> str:
-    """Return the CSS class of the component at a place in the run's own order."""
+    """Return the CSS class of the component at index `place` in the run's order."""
     return f"part-{place % COMPONENT_COLOURS}"
 
 
 @dataclass(frozen=True, slots=True)
 class PlotMark:
-    """A further value in a row, such as another arm's."""
+    """A further value in a row, such as that of another arm."""
 
     value: float
     class_: str
@@ -58,7 +59,7 @@ class PlotMark:
 
 @dataclass(frozen=True, slots=True)
 class IntervalRow:
-    """A value with its interval, and both in words."""
+    """A value with its interval, and both as text."""
 
     label: str
     words: str
@@ -71,7 +72,7 @@ class IntervalRow:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The span of a plot, its ticks with their words, and what is drawn behind the rows."""
+    """The range of a plot, its ticks with their labels, and what is drawn behind the rows."""
 
     low: float
     high: float
@@ -80,12 +81,15 @@ class Axis:
     band: float | None = None
 
     def place(self, value: float) -> float:
-        """Return a value as a share of the width, kept within the plot."""
+        """Return the position of a value as a share of the width, clipped to the plot."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
 def intervals(rows: Sequence[IntervalRow], axis: Axis, label: str) -> Markup:
-    """Values with their intervals over one axis: a label and the figures in words, under them the drawing."""
+    """Draw values with their intervals over one axis.
+
+    Each row has its label and figures above the drawing.
+    """
     foot = ROW * len(rows)
     ticks = [
         svg.text(axis.place(at), foot + AXIS - 5, words, f"tick {_anchor(axis.place(at))}")
@@ -96,7 +100,7 @@ def intervals(rows: Sequence[IntervalRow], axis: Axis, label: str) -> Markup:
 
 
 def _behind(axis: Axis, rows: int) -> Iterator[Markup]:
-    """Yield the band and the grid behind each row's drawing, not behind the words above it."""
+    """Yield the band and the grid behind each row's drawing, not behind its text."""
     tops = [ROW * row + TRACK - 5 for row in range(rows)]
     if axis.band is not None:
         left, right = axis.place(-axis.band), axis.place(axis.band)
@@ -109,7 +113,7 @@ def _behind(axis: Axis, rows: int) -> Iterator[Markup]:
 
 
 def _row(row: IntervalRow, axis: Axis, top: float) -> Markup:
-    """Draw a row; cut a long label to fit a phone, and show all of it at the dot."""
+    """Draw a row; cut a long label to fit a phone, and show the whole label as the dot's tooltip."""
     middle = top + TRACK + 4
     label = row.label if len(row.label) <= LONGEST else f"{row.label[: LONGEST - 1]}…"
     return svg.element(
@@ -123,7 +127,7 @@ def _row(row: IntervalRow, axis: Axis, top: float) -> Markup:
 
 
 def _anchor(place: float, edge: float = 0.04) -> str:
-    """On which side of its tick a number is written: within the plot at both ends."""
+    """Return the text anchor of a tick's label, which keeps it inside the plot at both ends."""
     return "start" if place < edge else "end" if place > 1 - edge else "middle"
 
 
@@ -134,8 +138,7 @@ def recall(
     exhausted: int,
     label: str,
 ) -> Markup:
-    """Return a recall of every arm at every k, on a logarithmic axis: a reader of memories sees the first
-    ranks.
+    """Draw a recall of every arm at every k, on a logarithmic axis that gives more room to the first ranks.
 
     `known` maps a k to the system's result in metrics.json, with its interval. `exhausted` is the first k at
     which the whole scope of some question fits into k ranks; the area from there on is shaded.
@@ -156,7 +159,9 @@ def recall(
         parts.append(svg.text(0, y(share) + 4, f"{100 * share:.0f}", "tick end", dx=-7))
     for k in (k for k in (1, 2, 5, 10, 20, 50) if k <= depth):
         parts.append(svg.text(x(k), height + 16, str(k), f"tick {_anchor(x(k))}"))
-    for arm in sorted(curves, key=lambda arm: (arm != arms[0], arm != CEILING)):  # thin above the broad line
+    for arm in sorted(
+        curves, key=lambda arm: (arm != arms[0], arm != CEILING)
+    ):  # thin lines are drawn over the broad one
         points = [(x(k), y(float(value))) for k, value in enumerate(curves[arm], 1)]
         parts.append(svg.path(points, height, f"curve {arm_class(arm, arms)}"))
     for k, row in known.items():
@@ -167,7 +172,7 @@ def recall(
 
 
 def shares(parts: Sequence[tuple[str, float]], label: str) -> Markup:
-    """Shares of a whole as one bar, the best part on the left; `parts` are (name, share of 1)."""
+    """Draw shares of a whole as one bar, the best part on the left; `parts` are (name, share of 1)."""
     drawn, left = [], 0.0
     for place, (name, share) in enumerate(parts):
         shade = "none" if place == len(parts) - 1 else str(place)
@@ -182,7 +187,10 @@ def shares(parts: Sequence[tuple[str, float]], label: str) -> Markup:
 
 
 def buckets(ranks: Sequence[float], edges: Sequence[int]) -> list[float]:
-    """Share of the ranks up to each edge and above the one before it; last, those beyond or nowhere (0)."""
+    """Return the share of the ranks in each bucket up to an edge.
+
+    The last bucket is beyond all edges or 0.
+    """
     counts = [0] * (len(edges) + 1)
     for rank in ranks:
         counts[next((at for at, edge in enumerate(edges) if 0 < rank <= edge), len(edges))] += 1
@@ -190,7 +198,7 @@ def buckets(ranks: Sequence[float], edges: Sequence[int]) -> list[float]:
 
 
 def names(edges: Sequence[int], rest: str) -> list[str]:
-    """`1`, `2–5`, `6–10`, …, and `rest`."""  # noqa: RUF002
+    """Return the names of the buckets: `1`, `2–5`, `6–10`, …, and `rest`."""  # noqa: RUF002
     starts = [1, *(edge + 1 for edge in edges)]
     listed = [str(edge) if start == edge else f"{start}–{edge}"  # noqa: RUF001
               for start, edge in zip(starts, edges, strict=False)]  # fmt: skip
@@ -198,7 +206,7 @@ def names(edges: Sequence[int], rest: str) -> list[str]:
 
 
 def span(groups: Sequence[Sequence[float]]) -> float:
-    """Return the right end of an axis of milliseconds: 99 % of every group, and a little more."""
+    """Return the right end of an axis of milliseconds: the largest 99th percentile, plus a margin."""
     most = 1.08 * max(float(np.percentile(group, 99)) for group in groups)
     by = svg.step(most, 8)
     return float(np.ceil(most / by) * by)
@@ -207,7 +215,7 @@ def span(groups: Sequence[Sequence[float]]) -> float:
 def latency(
     milliseconds: Sequence[float], end: float, percentiles: Sequence[tuple[str, float]], label: str
 ) -> Markup:
-    """Return a histogram up to `end`; `percentiles` are (name, milliseconds), the lowest first."""
+    """Draw a histogram up to `end`; `percentiles` are (name, milliseconds), the lowest first."""
     counts, edges = np.histogram([ms for ms in milliseconds if ms <= end], bins=BINS, range=(0, end))
     most, foot = max(1, int(counts.max())), BINS_HEAD + BINS_HEIGHT
     parts = [svg.line(0, foot, 1, foot, "grid")]

@@ -1,4 +1,4 @@
-"""The data behind the list of questions: a header for JSON, and packed columns for all that is many."""
+"""The data behind the list of questions: a header as JSON, and packed columns for the bulk."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from runner.records import Json, RankedSegment, Retrieval
 from runner.report.html.gold_ranks import ScopeAnswers
 
-WIDEST = 25  # bits; what assets/unpack.js can take out of one aligned 32-bit read
+WIDEST = 25  # bits that assets/unpack.js can extract from one aligned 32-bit read
 Integers = NDArray[np.int64]
 
 
 class ColumnPack:
-    """Columns one behind another. `header` says where each begins and how its numbers are read back."""
+    """Bit-packed columns in one buffer. `header` says where each begins and how its numbers are decoded."""
 
     def __init__(self) -> None:
         self.header: dict[str, Json] = {}
@@ -26,15 +26,15 @@ class ColumnPack:
         self._at = 0
 
     def add(self, name: str, values: Sequence[int] | Integers) -> None:
-        """Add a column of whole numbers that span less than 2**25."""
+        """Add a column of whole numbers with a range below 2**25."""
         numbers = np.asarray(values, dtype=np.int64)
         low = int(numbers.min()) if numbers.size else 0
         self._append(name, numbers - low, {"low": low})
 
     def add_decimals(self, name: str, values: Sequence[float | None], places: int) -> None:
-        """Add a column of numbers with at most `places` decimals, fewer if their span is too wide.
+        """Add a column of numbers with at most `places` decimals, fewer if their range is too wide.
 
-        None is kept as the code 0, and every number then moves up by one.
+        None is stored as the code 0, and every number is then stored as its code plus one.
         """
         floats = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
         missing = np.isnan(floats)
@@ -57,18 +57,18 @@ class ColumnPack:
         self._at += width * int(codes.size)
 
     def base64(self) -> str:
-        """Return all columns; the lowest bit first, in each byte and in each number."""
-        bits = np.concatenate([*self._bits, np.zeros(32, dtype=np.uint8)])  # the last read may reach beyond
+        """Return all columns in Base64; in each byte and in each number the lowest bit comes first."""
+        bits = np.concatenate([*self._bits, np.zeros(32, dtype=np.uint8)])  # padding for the last 32-bit read
         return b64encode(np.packbits(bits, bitorder="little").tobytes()).decode()
 
 
-OTHERS = 10  # ranks that are kept of every arm but the system
+OTHERS = 10  # ranks kept for every arm except the system
 SCORE_PLACES, COMPONENT_PLACES = 3, 3  # decimals; the raw file has more
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweringSystem:
-    """An arm, or another run's system: its answers by scope and question."""
+    """An arm, or the system of another run: its answers by scope and question."""
 
     name: str
     label: str
@@ -78,7 +78,7 @@ class AnsweringSystem:
 
 
 class Numbering:
-    """Numbers for names, in the order in which they come."""
+    """Numbers for names, in the order of their first use."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -90,8 +90,9 @@ class Numbering:
 def questions(
     scopes: Mapping[str, ScopeAnswers], contestants: Sequence[AnsweringSystem], parts: Sequence[str]
 ) -> tuple[Json, str]:
-    """Return the header and the packed columns. The first contestant is the system; `parts` name its
-    components.
+    """Return the header and the packed columns.
+
+    The first contestant is the system under test; `parts` name its components.
     """
     pack, segment = ColumnPack(), Numbering()
     kind, project = Numbering(), Numbering()
@@ -127,7 +128,7 @@ def _size(asked: Retrieval | None) -> int:
 def _ranking(
     pack: ColumnPack, name: str, answers: Iterable[Retrieval | None], segment: Numbering, most: int | None
 ) -> None:
-    """How many ids each answer keeps, and the ids."""
+    """Add the number of ids that each answer keeps, and the ids."""
     kept = [[hit.id for hit in answer.ranking[:most]] if answer else [] for answer in answers]
     pack.add(f"length.{name}", [len(ids) for ids in kept])
     pack.add(f"ids.{name}", [segment(one) for ids in kept for one in ids])
@@ -136,7 +137,7 @@ def _ranking(
 def _components(
     pack: ColumnPack, name: str, answers: Iterable[Retrieval | None], parts: Sequence[str]
 ) -> None:
-    """Scores and components of the first ranks of each answer, as far as the raw file has them."""
+    """Add scores and components of the first ranks of each answer, as far as the raw file has them."""
     detailed = [_detailed(answer) for answer in answers]
     hits = [hit for listed in detailed for hit in listed]
     pack.add(f"detailed.{name}", [len(listed) for listed in detailed])

@@ -1,4 +1,4 @@
-"""The first screen: verdict, headline with its interval, the definition in words, what deviates."""
+"""The top of the page: verdict, headline with its interval, its definition in words, and deviations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from runner.runs.run import Run
 
 Facts = Mapping[str, Any]
 UNIT = "\u00a0%"
-BRIEF = 110  # characters of what a gate expected or found
+BRIEF = 110  # characters of a gate's expectation or finding
 VERDICTS = {
     "verified": "Every gate of protocol {protocol} passed; nothing deviates.",
     "deviation": "Intact, and departs from protocol {protocol} in what is listed here.",
@@ -37,14 +37,12 @@ VERDICTS = {
 
 
 def verdict_sentence(run: Run) -> str:
-    """Return what the verdict means."""
+    """Return the meaning of the run's verdict."""
     return VERDICTS[run.verdict].format(protocol=run.protocol.version)
 
 
 def departures(run: Run) -> list[tuple[str, str]]:
-    """Return every labelled departure and every gate that was let through, each once, with what was
-    expected.
-    """
+    """Return every deviation and every gate that let the run through, each once, with its expectation."""
     gates = {gate.gate: gate for gate in run.gates}
     listed = [(label, gates.pop(label.partition(":")[0], None)) for label in run.deviations]
     listed += [
@@ -56,20 +54,18 @@ def departures(run: Run) -> list[tuple[str, str]]:
 
 
 def _brief(words: str) -> str:
-    """Return the beginning of a gate's words; the table of gates has all of them."""
+    """Return the beginning of a gate's text; the table of gates has all of it."""
     text = shorten(words)
     return text if len(text) <= BRIEF else f"{text[: BRIEF - 1]}…"
 
 
 def headline(figures: Figures, run: Run) -> list[Row]:
-    """Return the headline metrics of the system in the first scope; one that the scope makes trivial is left
-    out.
-    """
+    """Return the headline metrics of the system in the first scope, except trivial metrics."""
     return [row for row in figures.headline(run) if not trivial(row)]
 
 
 def scale(figures: Figures, row: Row) -> Markup:
-    """Return the value between 0 and 1 with its interval, and where the other arms stand."""
+    """Draw the value between 0 and 1 with its interval, and the values of the other arms."""
     parts = [svg.line(0, 12, 1, 12, "grid")]
     for arm in figures.arms[1:]:
         other = figures.row(arm, row["scope"], row["metric"])
@@ -87,7 +83,7 @@ def _value(row: Row) -> str:
 
 
 def title(figures: Figures, run: Run) -> str:
-    """Return what was found, in one sentence."""
+    """Return the main result in one sentence."""
     rows = {row["metric"]: row for row in headline(figures, run) if is_recall(row["metric"])}
     if not rows:
         return "The search scope is so small that no recall is a headline"
@@ -98,7 +94,7 @@ def title(figures: Figures, run: Run) -> str:
 
 
 def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
-    """Yield the explanation of the sentence: the scope, the interval, and the best others' figures."""
+    """Yield sentences that explain the title: the scope, the embedder, and the best of the other systems."""
     place, corpus = run.scopes[0], run.corpus
     embedder = run.embedder.name if run.embedder else "no embedder"
     words = f", asked in the words of the rewriter {run.rewriter.name}" if run.rewriter else ""
@@ -114,8 +110,8 @@ def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
 
 
 def _against_best(metrics: Facts, figures: Figures, run: Run, row: Row) -> Iterator[str]:
-    """Yield a sentence on the best retriever or control, and on the best other measured system, each with its
-    difference.
+    """Yield a sentence on the best retriever or control, and one on the best other system, with
+    differences.
     """
     arms = [arm for arm in figures.arms[1:] if arm not in (CEILING, RANDOM)]
     retrievers = [arm for arm in arms if arm in run.edition.arms]
@@ -125,7 +121,7 @@ def _against_best(metrics: Facts, figures: Figures, run: Run, row: Row) -> Itera
 
 
 def _best(words: str, arms: list[str], metrics: Facts, figures: Figures, row: Row) -> Iterator[str]:
-    """Yield what the best of the arms reaches, and whether its difference is more than noise."""
+    """Yield a sentence on the best of the arms, and whether its difference is more than noise."""
     others = [other for arm in arms if (other := figures.row(arm, row["scope"], row["metric"]))]
     if not others:
         return

@@ -1,7 +1,7 @@
-"""Elements of SVG as text, and round numbers along an axis.
+"""SVG elements as text, and round numbers along an axis.
 
-Across the plot positions are in percent, so that a plot fits any width and its words keep their size; down
-the plot they are in pixels.
+Horizontal positions are in percent, so that a plot fits any width and its text keeps its size; vertical
+positions are in pixels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from runner.report.formats import MINUS
 
 
 def element(name: str, *inside: str, **attributes: object) -> Markup:
-    """`<name …>inside</name>`; texts are escaped, `class_` is class and `stroke_width` is stroke-width."""
+    """Return `<name …>inside</name>`.
+
+    Texts are escaped, `class_` is class and `stroke_width` is stroke-width.
+    """
     listed = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(escape_control_chars(_text(value)))}"'
         for key, value in attributes.items()
@@ -30,12 +33,12 @@ def _escaped(part: str) -> Markup:
 
 
 def joined(parts: Iterable[str]) -> Markup:
-    """Elements one after another."""
+    """Return elements one after another."""
     return Markup("").join(parts)
 
 
 def plot(height: float, *inside: str, label: str, class_: str = "") -> Markup:
-    """Return a drawing with the full width of its container. `label` describes it in words."""
+    """Return a drawing with the full width of its container. `label` describes it for screen readers."""
     return element(
         "svg", *inside, class_=f"plot {class_}".strip(), width="100%", height=height, role="img",
         aria_label=label,
@@ -43,7 +46,7 @@ def plot(height: float, *inside: str, label: str, class_: str = "") -> Markup:
 
 
 def percent(share: float) -> str:
-    """Return a position across the plot: 0 is its left edge, 1 its right."""
+    """Return a horizontal position as text: 0 is the left edge, 1 the right."""
     return f"{_short(100 * share)}%"
 
 
@@ -53,17 +56,17 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
 
 
 def text(x: float, y: float, words: str, class_: str, dx: float | None = None) -> Markup:
-    """Return words at a place, moved by `dx` pixels."""
+    """Return text at a position, moved by `dx` pixels."""
     return element("text", words, x=percent(x), y=y, dx=dx, class_=class_)
 
 
 def dot(x: float, y: float, radius: float, class_: str, title: str = "") -> Markup:
-    """Return a point; `title` shows when it is pointed at."""
+    """Return a point; `title` is its tooltip."""
     return element("circle", *_title(title), cx=percent(x), cy=y, r=radius, class_=class_)
 
 
 def stroke(x: float, y: float, half: float, class_: str, title: str = "") -> Markup:
-    """Return a short upright line, `half` pixels up and down from its place."""
+    """Return a short vertical line, `half` pixels up and down from its position."""
     return element(
         "line", *_title(title), x1=percent(x), y1=y - half, x2=percent(x), y2=y + half, class_=class_
     )  # fmt: skip
@@ -95,7 +98,7 @@ def _text(value: object) -> str:
 
 
 def _short(value: float) -> str:
-    """At most two decimals, and none that say nothing; never `-0`."""
+    """Return a number with at most two decimals and no trailing zeros; never `-0`."""
     written = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if written == "-0" else written
 
@@ -112,18 +115,18 @@ def step(span: float, most: int = 5) -> float:
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Multiples of a round step within [low, high]."""
+    """Return the multiples of a round step within [low, high]."""
     by = step(high - low, most)
     first, last = math.ceil(low / by - 1e-9), math.floor(high / by + 1e-9)
     return [by * number for number in range(first, last + 1)]
 
 
 def number(value: float) -> str:
-    """Return a tick in words: no decimal that says nothing, and a true minus."""
+    """Return a tick as text: without trailing zeros, and with a true minus."""
     text = f"{abs(value):.6f}".rstrip("0").rstrip(".") or "0"
     return f"{MINUS}{text}" if value < 0 and text != "0" else text
 
 
 def signed(value: float) -> str:
-    """Return the same with the sign of a difference."""
+    """Return a tick as `number` does, with a plus for a positive difference."""
     return f"+{number(value)}" if value > 1e-12 else number(value)
