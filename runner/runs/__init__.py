@@ -1,1 +1,1 @@
-"""A run on the disk: one record, one folder, one reader, one writer."""
+"""A run on disk: its record, its folder, its reader and its writer."""

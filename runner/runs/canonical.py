@@ -1,4 +1,4 @@
-"""The canonical form of numbers, JSON and paths, so that the same facts are always the same bytes."""
+"""The canonical form of numbers, JSON and paths, so that the same facts always give the same bytes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ COMPONENT_DECIMALS = 4
 
 
 def significant(value: float, digits: int, what: str = "a figure") -> float:
-    """`value` rounded to `digits` significant digits; -0.0 becomes 0.0.
+    """Return `value` rounded to `digits` significant digits; -0.0 becomes 0.0.
 
-    Raises OutputError, naming `what`, when the value is infinite or not a number.
+    Raises OutputError, naming `what`, if the value is infinite or not a number.
     """
     return float(f"{_finite(value, what):.{digits}g}") + 0.0
 
 
 def decimals(value: float, places: int, what: str = "a figure") -> float:
-    """`value` rounded to `places` decimals; -0.0 becomes 0.0. Raises like `significant`."""
+    """Return `value` rounded to `places` decimals; -0.0 becomes 0.0. Raises like `significant`."""
     return round(_finite(value, what), places) + 0.0
 
 
@@ -36,17 +36,17 @@ def _finite(value: float, what: str) -> float:
 
 
 def compact(document: Any) -> str:
-    """JSON on one line without blanks, in ASCII, keys in the order given."""
+    """Return JSON on one line without blanks, in ASCII, with keys in the given order."""
     return json.dumps(document, separators=(",", ":"), allow_nan=False)
 
 
 def pretty(document: Mapping[str, Any]) -> str:
-    """JSON for people: indented by 2, keys in the order given, UTF-8, a newline at the end."""
+    """Return JSON for people: indented by 2, keys in the given order, UTF-8, a newline at the end."""
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def tabular(document: Mapping[str, Any], tables: Iterable[str]) -> str:
-    """Like `pretty`, but each member of the lists named in `tables` is one line, like a table's row."""
+    """Return JSON like `pretty`, but with each member of the lists named in `tables` on one line."""
     named = frozenset(tables)
     entries = (f"  {json.dumps(key)}: {_entry(value, key in named)}" for key, value in document.items())
     return "{\n" + ",\n".join(entries) + "\n}\n"
@@ -64,14 +64,14 @@ ABSOLUTE = re.compile(r"(?<![\w.:/~-])~?/(?:[^\s/'\",;]+/)+([^\s/'\",;:)]+)/?")
 
 
 def without_private_path(text: str) -> str:
-    """`text` with the home folder and every absolute path reduced to `…/<last part>`."""
+    """Return `text` with every absolute path, and paths in the home folder, reduced to `…/<last part>`."""
     home = str(Path.home())
     known = text.replace(home + "/", "~/") if len(home) > 1 else text
     return ABSOLUTE.sub(r"…/\1", known)
 
 
 def without_private_paths(document: Any) -> Any:
-    """Return a JSON document with `without_private_path` applied to every text in it."""
+    """Return a JSON document with `without_private_path` applied to all of its texts."""
     if isinstance(document, str):
         return without_private_path(document)
     if isinstance(document, dict):

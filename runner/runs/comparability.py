@@ -1,8 +1,7 @@
-"""The conditions that runs must share before their figures may be compared, and the retrievers among their
-arms.
+"""The conditions that runs must share before their figures may be compared, and the retrievers of their arms.
 
-There is one list of conditions for all commands. A retriever belongs to the system under test, or to a
-strategy that was also measured.
+All commands use this one list of conditions. A retriever belongs to the system under test, or to a strategy
+that was also measured.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Of = Callable[[Run], Any]
 
 
 def _embedder(run: Run) -> dict[str, Any] | None:
-    """Return the whole identity: model, revision, width, limit, batch size and prefixes."""
+    """Return the whole identity of the embedder: model, revision, width, limit, batch size and prefixes."""
     return asdict(run.embedder) if run.embedder else None
 
 
@@ -32,7 +31,7 @@ CONDITIONS: Mapping[str, Of] = {
     "scopes": lambda run: [[scope.name, scope.pooled] for scope in run.scopes],
     "embedder": _embedder,
     "rewriting": lambda run: asdict(run.rewriter) if run.rewriter else {"name": "none"},
-    "mode": lambda run: run.choice.mode or "hybrid",  # another system is taken whole
+    "mode": lambda run: run.choice.mode or "hybrid",  # another system has no modes
     "settings": lambda run: dict(run.choice.changed if run.choice.ours else run.choice.settings),
     "views": lambda run: [[view.name, *view.without_types, view.without_key] for view in run.views],
     "questions asked": lambda run: [run.choice.limit, list(run.choice.types), run.choice.split],
@@ -47,22 +46,23 @@ def postgres_major(run: Run) -> str:
 
 
 def differences(first: Run, other: Run, names: Collection[str] = CONDITIONS) -> Iterator[tuple[str, str]]:
-    """Yield each condition in which two runs differ, and in words how: the first against the other."""
+    """Yield each condition in which two runs differ, and a description: the first against the other."""
     for name, of in CONDITIONS.items():
         if name in names and of(first) != of(other):
             yield name, _difference(name, first, other)
 
 
 def headline_questions(metrics: Mapping[str, Any], run: Run) -> int:
-    """Return how many questions the headline of a run counts: equal choices over one corpus have one such
-    number.
+    """Return the number of questions in the headline of a run.
+
+    Runs with equal configurations on one corpus have equal numbers.
     """
     rows = (row for row in metrics["results"] if row["view"] == run.headline_view and row["type"] == ALL)
     return next((int(row["n"]) for row in rows), 0)
 
 
 def describe_condition(run: Run, name: str) -> str:
-    """Return a condition of a run as people read it."""
+    """Return a condition of a run as text."""
     value = CONDITIONS[name](run)
     if name == "embedder":
         return run.embedder_name
@@ -103,12 +103,15 @@ def _asked(limit: int | None, types: Collection[str], split: str) -> str:
 
 
 RETRIEVERS = ("keyword", "vector")
-OVER = "over"  # the fact of a strategy that names its base system
+OVER = "over"  # the fact with the base system of a strategy
 COSINE, ITSELF = "cosine", "itself"  # the control as a retriever, or the whole system as a retriever
 
 
 def retrievers_of(run: Run, arm: Arm) -> dict[str, str]:
-    """Return the arm of each of RETRIEVERS; a retriever that the run did not ask is left out."""
+    """Return the arm that answers for each of RETRIEVERS.
+
+    Retrievers that the run did not ask are left out.
+    """
     answered = {one.name: one for one in run.arms if not one.failed}
     if arm.name == run.system:
         return {
@@ -121,12 +124,12 @@ def retrievers_of(run: Run, arm: Arm) -> dict[str, str]:
 
 
 def baseline_strategies(run: Run) -> list[Arm]:
-    """Return the strategies beside the system under test that have a ranking."""
+    """Return the baseline strategies that have a ranking."""
     return [arm for arm in run.systems if arm.name != run.system and OVER in arm.facts and not arm.failed]
 
 
 def strategy_pairs(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield each strategy beside with each of its legs: differences besides those of the first arm."""
+    """Yield each baseline strategy with each of its retrievers, as pairs of arm names."""
     for arm in baseline_strategies(run):
         for retriever in retrievers_of(run, arm).values():
             yield arm.name, retriever

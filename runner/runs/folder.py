@@ -1,9 +1,9 @@
-"""The results folder: a name that is never taken twice, a hidden partial folder until the run is done.
+"""The results folder: a name that is never reused, and a hidden partial folder until the run is done.
 
-A run works in `<base>/.<name>.partial/`, which is renamed to `<base>/<name>/` at the end. Who holds the
-partial folder holds the name: mkdir makes it for one process alone, and it is locked while a run works.
-plan.json says what an interrupted run was about, so that only the same run can go on in its folder; it goes
-once the manifest is written, so a folder with that and no plan is of a run that lacks its name alone.
+A run works in `<base>/.<name>.partial/`, which is renamed to `<base>/<name>/` at the end. The process that
+creates the partial folder owns the name; the folder is locked while a run works. plan.json describes an
+interrupted run, so that only the same run can resume in its folder. It is deleted after the manifest is
+written, so a partial folder with a manifest and no plan only needs its final name.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ PLAN = "plan.json"
 
 
 def pin_plan(folder: Path, plan: Mapping[str, Any], started: str) -> str:
-    """Write `plan` into a fresh partial folder, or compare it with the plan that is there.
+    """Write `plan` into a new partial folder, or compare it with the plan in the folder.
 
-    `plan` is all that decides the raw bytes (version, corpus hash, embedder identity, seed, options, …).
-    Returns when the run was first started. Raises UsageError that names the differences.
+    `plan` is everything that decides the raw bytes (version, corpus hash, embedder identity, seed, options,
+    …). Returns when the run was first started. Raises UsageError with the first difference.
     """
     path = folder / PLAN
-    document = json.loads(json.dumps(dict(plan)))  # tuples become lists, as they will be read back
+    document = json.loads(json.dumps(dict(plan)))  # tuples become lists, as after reading
     if not path.exists():
         if any(folder.iterdir()):
             raise UsageError(f"--resume: {folder} has no {PLAN}, which says what run it was; start anew")
@@ -67,14 +67,15 @@ def _compare(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> None:
 
 
 PARTIAL = ".partial"
-KEPT, LOCAL = "results", "local"  # folders of a suite: runs in the repository's history, and the others
+KEPT, LOCAL = "results", "local"  # folders of a suite: committed runs, and all others
 
 
 def results_base(suite: str, output: Path | None, root: Path, kept: bool = True) -> Path:
-    """Return where the results of a suite go: `output` when given, else below `benchmarks/<suite>` in `root`.
+    """Return the folder for the results of a suite: `output` if given, else below `benchmarks/<suite>` in
+    `root`.
 
-    There a run that is kept goes to `results`, any other to `local`, which git ignores. Raises UsageError
-    when there is neither, as in an installation without the repository.
+    There a kept run goes to `results`, any other run to `local`, which git ignores. Raises UsageError if
+    neither exists, as in an installation without the repository.
     """
     if output is not None:
         return output.expanduser().absolute()
@@ -84,14 +85,14 @@ def results_base(suite: str, output: Path | None, root: Path, kept: bool = True)
 
 
 def is_local(folder: Path) -> bool:
-    """Return whether the run in `folder` is among a suite's runs that are not kept."""
+    """Return whether the run in `folder` is in a suite's local/."""
     return folder.absolute().match(f"benchmarks/*/{LOCAL}/*")
 
 
 def move_to_kept(folder: Path) -> Path:
-    """Move a run that is not kept to the kept runs, and pack its files of lines; return its new folder.
+    """Move a run from local/ to results/, and pack its JSONL files; return its new folder.
 
-    Raises OutputError if it cannot be moved, or another run has its name there.
+    Raises OutputError if it cannot be moved, or if another run there has its name.
     """
     folder = folder.absolute()
     target = folder.parent.with_name(KEPT) / folder.name
@@ -106,22 +107,21 @@ def move_to_kept(folder: Path) -> Path:
 
 
 def interrupted(base: Path) -> list[Path]:
-    """Return the partial folders that no run works in, by name."""
+    """Return the partial folders that no run works in, sorted by name."""
     return sorted(path for path in base.glob(f".*{PARTIAL}") if path.is_dir() and not _is_locked(path))
 
 
 def result_bases(base: Path) -> tuple[Path, ...]:
-    """Return the folder, and `local` beside `results` or `results` beside `local`: a name is taken in
-    both.
-    """
+    """Return the folder, and its counterpart of `local` and `results`: a name is unique in both."""
     other = {KEPT: LOCAL, LOCAL: KEPT}.get(base.name)
     return (base, base.with_name(other)) if other else (base,)
 
 
 def folder_name(run: Run) -> str:
-    """Return the folder name, as `v0.2.1_20260509_minilm_turn_limit20`: version, UTC day, embedder, labels.
+    """Return the name of the results folder: version, UTC day, embedder, labels.
 
-    If another system is under test, its name precedes its version: `sqlite-fts5_3.45_20261122_none`.
+    An example is `v0.2.1_20260509_minilm_turn_limit20`. If another system is under test, its name precedes
+    its version: `sqlite-fts5_3.45_20261122_none`.
     """
     system = [f"v{run.version}"] if run.choice.ours else [run.system, run.version]
     parts = [*system, f"{run.started:%Y%m%d}", run.choice.embedder, *run.choice.labels(run.edition)]
@@ -130,22 +130,22 @@ def folder_name(run: Run) -> str:
 
 
 class RunFolder:
-    """A folder that a run works in; a context manager that gives the lock back.
+    """The partial folder of a running run; a context manager that releases its lock.
 
-    `path` is the partial folder, `name` the name that the finished one will bear. Left by an error or a kill,
-    it stays for `resume`; left empty, it goes.
+    `path` is the partial folder, `name` the final name. After an error or a kill the folder stays for
+    `resume`; an empty folder is removed.
     """
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
-        self._finished = False  # from then on another run may own `path`
+        self._finished = False  # after that another run may own `path`
         self._lock = _lock(path)
 
     @classmethod
     def start(cls, base: Path, name: str) -> RunFolder:
-        """Make a partial folder for `name`, or for `name_2`, `name_3`, … when taken.
+        """Make a partial folder for `name`, or for `name_2`, `name_3`, … if the name is taken.
 
-        Raises OutputError when `base` cannot be written.
+        Raises OutputError if `base` cannot be written.
         """
         with output_errors(base):
             base.mkdir(parents=True, exist_ok=True)
@@ -157,22 +157,22 @@ class RunFolder:
 
     @classmethod
     def resume(cls, place: Path) -> RunFolder:
-        """Resume in the partial folder `place`, or in the only partial folder in it.
+        """Resume in the partial folder `place`, or in the only partial folder inside it.
 
-        Raise UsageError without exactly one partial folder, or if the run is finished or still working.
+        Raises UsageError without exactly one partial folder, or if the run is finished or still working.
         """
         partial = partial_folder(place)
         return cls(partial, partial.name.removeprefix(".").removesuffix(PARTIAL))
 
     @property
     def target(self) -> Path:
-        """Where the finished folder will stand."""
+        """The path of the finished folder."""
         return self.path.parent / self.name
 
     def finish(self, schemas: SchemaPins) -> Path:
-        """Write the manifest, which names the `schemas`, see all onto the disk, rename; the finished folder.
+        """Write the manifest, which names the `schemas`, flush everything to disk, rename.
 
-        Raises OutputError when the disk is full or the name was taken by hand meanwhile.
+        Return the finished folder. Raises OutputError if the disk is full or the name was taken meanwhile.
         """
         with output_errors(self.path):
             write_manifest(self.path, schemas, without=PLAN)
@@ -181,7 +181,7 @@ class RunFolder:
         return self.named()
 
     def named(self) -> Path:
-        """Give the folder, which has all that a run leaves, its name; OutputError as `finish` raises it."""
+        """Give the complete folder its final name; raise OutputError as `finish` does."""
         if self.target.exists():
             raise OutputError(f"{self.target} appeared meanwhile: move it away, then --resume {self.path}")
         with output_errors(self.target):
@@ -193,7 +193,7 @@ class RunFolder:
         return self.target
 
     def close(self) -> None:
-        """Give the lock back; an empty partial folder goes."""
+        """Release the lock; remove the partial folder if it is empty."""
         if self._lock is not None:
             if not self._finished and self.path.is_dir() and not any(self.path.iterdir()):
                 self.path.rmdir()
@@ -208,9 +208,7 @@ class RunFolder:
 
 
 def _reserve(base: Path, name: str) -> Path | None:
-    """Return the partial folder of `name`; None where the name is taken, among the kept runs or the
-    others.
-    """
+    """Return a new partial folder for `name`; None if the name is taken in results/ or local/."""
     partial, places = base / f".{name}{PARTIAL}", [place / name for place in result_bases(base)]
     if any(place.exists() for place in places):
         return None
@@ -218,15 +216,16 @@ def _reserve(base: Path, name: str) -> Path | None:
         partial.mkdir()
     except FileExistsError:
         return None
-    if any(place.exists() for place in places):  # finished by another run between the look and the mkdir
+    if any(place.exists() for place in places):  # another run finished between the check and the mkdir
         partial.rmdir()
         return None
     return partial
 
 
 def partial_folder(place: Path) -> Path:
-    """Return the folder of the interrupted run, `place` or the only such folder in it, or raise
-    UsageError.
+    """Return the partial folder of the interrupted run: `place`, or the only one inside it.
+
+    Else raise UsageError.
     """
     place = place.expanduser().absolute()
     if (done := _finished(place)) is not None:
@@ -248,8 +247,9 @@ def partial_folder(place: Path) -> Path:
 
 
 def _finished(place: Path) -> Path | None:
-    """Return the finished run that `place` is, or was until it got its name, which a kill may have
-    forestalled.
+    """Return the folder of the finished run at `place`; None if it is not finished.
+
+    If a kill prevented the final rename, the run gets its name here.
     """
     if not place.name.endswith(PARTIAL):
         return place if (place / MANIFEST).exists() else None
@@ -283,4 +283,4 @@ def _lock(path: Path) -> int | None:
         if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN):
             os.close(descriptor)
             raise UsageError(f"another run is still working in {path}: wait for it or end it") from None
-    return descriptor  # a file system without locks leaves the folder unlocked
+    return descriptor  # stays unlocked on a file system without locks

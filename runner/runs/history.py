@@ -9,7 +9,7 @@ An entry is a heading and a list of fields, each on one line:
     - manifest sha256: 9f…
     - deviation: embedder: minilm
 
-What stands in a comment, in HTML or in a block of code is no entry: a reader of the page does not see one.
+Text in a comment, in HTML or in a block of code is no entry, because a reader of the page does not see it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ WITHDRAWN = re.compile(r"(?<!not )\b(?:withdrawn|withdraws|withdrew|retracted|re
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """The entry of one run."""
+    """The HISTORY.md entry of one run."""
 
     day: str
     suite: str
@@ -61,7 +61,7 @@ class HistoryEntry:
 
 
 def entries(path: Path) -> list[HistoryEntry]:
-    """Return every entry of a run in a HISTORY.md; OutputError when it cannot be read."""
+    """Return every entry of a HISTORY.md; raise OutputError if it cannot be read."""
     try:
         text = read_regular(path, DOCUMENT, OutputError).decode()
     except (OutputError, UnicodeDecodeError) as error:
@@ -75,17 +75,17 @@ def _entries(text: str) -> tuple[HistoryEntry, ...]:
 
 
 def parse_entries(text: str) -> tuple[HistoryEntry, ...]:
-    """Return every entry in a text, also where no reader of the page would see it."""
+    """Return every entry in a text, including those that a reader of the page does not see."""
     starts = list(HEADING.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
     return tuple(
         HistoryEntry(start[1], start[2], start[3].strip(), tuple(FIELD.findall(text[start.end() : end])))
-        for start, end in zip(starts, ends, strict=False)  # without an entry there is only an end
+        for start, end in zip(starts, ends, strict=False)  # without an entry, `ends` is longer
     )
 
 
 def _visible_text(text: str) -> str:
-    """Return the text without the lines of comments, HTML and code, which stay empty."""
+    """Return the text with the lines of comments, HTML and code emptied."""
     lines = text.split("\n")
     blocks = (token.map for token in MarkdownIt().parse(text) if token.type in UNSEEN and token.map)
     for number in chain.from_iterable(range(*block) for block in blocks):
@@ -94,10 +94,10 @@ def _visible_text(text: str) -> str:
 
 
 def histories(folder: Path) -> list[Path]:
-    """Return every HISTORY.md above a results folder, its own first.
+    """Return every HISTORY.md above a results folder, the folder's own first.
 
-    For a folder in a repository's `benchmarks/<suite>/results` its own is the repository's, even if another
-    is nearer; elsewhere it is the nearest.
+    In a repository's `benchmarks/<suite>/results` or `local` its own is the repository's, even if another is
+    nearer; elsewhere it is the nearest.
     """
     folder = folder.resolve()
     above = [place / HISTORY for place in folder.parents if (place / HISTORY).is_file()]
@@ -107,16 +107,14 @@ def histories(folder: Path) -> list[Path]:
 
 
 def history_of(folder: Path) -> Path | None:
-    """Return the HISTORY.md that a results folder is logged in: the first of `histories`."""
+    """Return the HISTORY.md that logs a results folder, the first of `histories`; None if it is missing."""
     return next(iter(histories(folder)), None)
 
 
 def entries_of_run(
     found: Iterable[HistoryEntry], suite: str, name: str, manifest_sha256: str
 ) -> list[HistoryEntry]:
-    """Return the entries that are of one run: by its suite and name in any spelling, its folder, or its
-    manifest.
-    """
+    """Return the entries of one run, matched by suite and name in any spelling, by folder, or by manifest."""
     folder = f"{suite}/results/{name}".casefold()
 
     def meant(entry: HistoryEntry) -> bool:
@@ -131,15 +129,13 @@ def entries_of_run(
 
 
 def _plain(text: str) -> str:
-    """As people read a name: without case, width or marks that no one sees."""
+    """Return a name as people read it: without case, width or invisible characters."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return "".join(one for one in folded if one.isalnum() or one in "_.@+-")
 
 
 def withdrawal(deviations: Iterable[str]) -> str | None:
-    """Return the first deviation that says *withdrawn* or *retracted*; None where no one takes the run
-    back.
-    """
+    """Return the first deviation that says *withdrawn* or *retracted*; None if no deviation does."""
     return next((text for text in deviations if WITHDRAWN.search(text)), None)
 
 
@@ -175,7 +171,8 @@ def entry_text(
 def append_entry(path: Path, entry: str) -> None:
     """Append `entry` to `path` in one write, after a blank line; a new file begins with a header.
 
-    Two runs that end at once do not mix their entries. Raises OutputError when nothing could be written.
+    Two runs that end at the same time do not mix their entries. Raises OutputError if nothing could be
+    written.
     """
     told = f"the entry of the run cannot be appended to {path} ({{why}}); make the file writable and append"
     with os_errors(f"{told} the entry, or name a writable folder with --output"):
@@ -188,7 +185,7 @@ def append_entry(path: Path, entry: str) -> None:
 
 
 def logged_manifests(path: Path, results: str) -> tuple[str, ...]:
-    """Hashes of the manifests under which `path` names the results folder, oldest first."""
+    """Return the hashes of the manifests in the entries of `path` for the results folder, oldest first."""
     wanted = escape_line(results).rstrip("/")
     found = entries(path) if path.is_file() else []
     named = (one for one in found if wanted in [value.rstrip("/") for value in one.values("results")])
@@ -196,17 +193,15 @@ def logged_manifests(path: Path, results: str) -> tuple[str, ...]:
 
 
 def can_append(path: Path) -> bool:
-    """Return whether `append_entry` would find `path` writable, its folder made first; leaves no trace."""
-    if os.path.lexists(path):  # unlike Path.exists, no error where a folder above may not be entered
+    """Return whether `append_entry` could write `path`; leave no trace."""
+    if os.path.lexists(path):  # unlike Path.exists, no error if a parent folder is not accessible
         return os.path.isfile(path) and os.access(path, os.W_OK)
     folder = next(parent for parent in path.absolute().parents if os.path.isdir(parent))
     return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _joint(descriptor: int) -> str:
-    """Return the text between the file's end and the next entry: the header of a new file, or a
-    blank line.
-    """
+    """Return the text before the next entry: the header of a new file, or the missing line breaks."""
     size = os.fstat(descriptor).st_size
     if size == 0:
         return f"{HEADER}\n"
@@ -215,7 +210,7 @@ def _joint(descriptor: int) -> str:
 
 
 def _write(descriptor: int, text: str) -> None:
-    """All of `text`, or none of it: a disk that fills up midway leaves the file as it was."""
+    """Write all of `text`, or nothing: if the disk fills up midway, restore the file."""
     size, data = os.fstat(descriptor).st_size, text.encode()
     try:
         if os.write(descriptor, data) < len(data):

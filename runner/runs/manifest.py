@@ -1,6 +1,6 @@
 """manifest.json: the schema, size and SHA-256 of every other file of a results folder; written last.
 
-A signature comes after it, and is in no manifest.
+A signature is written later and is in no manifest.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from runner.runs.storage import write_file
 from runner.runs.timings import RERANKS, REWRITES, TIMINGS
 
 MANIFEST = "manifest.json"
-DERIVED = ("report.html",)  # rendered from the other files at any time, also in a newer form; never pinned
-SIGNATURE = "manifest.json.sig"  # over the manifest, so written after it, by a signer of the run
+DERIVED = ("report.html",)  # can be rendered again from the other files, in a newer form too; never pinned
+SIGNATURE = "manifest.json.sig"  # signs the manifest, so it is written after it
 COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
 
 
 def is_pinned(name: str) -> bool:
-    """Return whether a manifest lists a file of this name: not what is derived or comes after it."""
+    """Return whether a manifest lists a file with this name: no derived file, signature or manifest."""
     return name not in (MANIFEST, *DERIVED, SIGNATURE)
 
 
 def write_manifest(folder: Path, schemas: SchemaPins, *, without: str = "") -> None:
-    """List every file of `folder` that is pinned, in order of name, but for one that will go."""
+    """Write the manifest of `folder`: every pinned file in order of name, except the file `without`."""
     present = (path for path in folder.iterdir() if path.is_file() and is_pinned(path.name))
     files = sorted(path for path in present if path.suffix != ".draft" and path.name != without)
     named = {
@@ -50,4 +50,4 @@ def _entry(path: Path, schema: str | None) -> Json:
     return {"name": path.name, "schema": schema, "bytes": path.stat().st_size, "sha256": digest}
 
 
-USUAL = 25  # questions that are recalled again where no number is given
+USUAL = 25  # questions to recall again by default

@@ -1,4 +1,4 @@
-"""The check of a command's output path: never over a file of another kind, never into a run."""
+"""Checks of a command's output path: never overwrite another kind of file, never write into a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAD = 4096  # characters of a file that must contain its mark
 def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) -> None:
     """Raise UsageError unless `path` is a new file, or a file with `mark` near its start, outside any run.
 
-    `option` is the option that named it; `suffixes` are the allowed endings.
+    `option` is the option that gave the path, for messages; `suffixes` are the allowed endings.
     """
     if path.is_dir():
         raise UsageError(f"{option}: {path} is a folder; name a file that ends in {', '.join(suffixes)}")
@@ -32,9 +32,9 @@ def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) ->
 
 
 def check_folder(option: str, folder: Path, marks: Mapping[str, str]) -> None:
-    """Raise UsageError where a file that would be written to `folder` is there without its mark, or in a run.
+    """Raise UsageError if `folder` is a run, or contains one of the files to write, but without its mark.
 
-    `marks` has by name what each of the files holds if it is ours.
+    `marks` maps the name of each file to the text that it contains if this program wrote it.
     """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{option}: {folder} is no folder; name another")
@@ -46,7 +46,7 @@ def check_folder(option: str, folder: Path, marks: Mapping[str, str]) -> None:
 
 
 def check_new(option: str, path: Path, noun: str) -> None:
-    """Raise UsageError unless nothing is at `path`, outside any run; `noun` is `file` or `folder`."""
+    """Raise UsageError if `path` exists or is in a run; `noun` is `file` or `folder`."""
     if path.exists() or path.is_symlink():
         raise UsageError(f"{option}: {path} is there, and nothing is overwritten; name a new {noun}")
     if (run := next((parent for parent in path.resolve().parents if is_run(parent)), None)) is not None:
@@ -54,9 +54,9 @@ def check_new(option: str, path: Path, noun: str) -> None:
 
 
 def write_output(what: str, path: Path, text: str) -> None:
-    """Write `text`, named `what` in errors, whole or not at all; OutputError if it cannot be written.
+    """Write `text` atomically, named `what` in errors; raise OutputError if it cannot be written.
 
-    The target of a link is replaced.
+    If `path` is a link, its target is replaced.
     """
     with os_errors(f"{what} cannot be written to {path} ({{why}}); name another file"):
         replace_file(Path(os.path.realpath(path)), text.encode())
@@ -66,5 +66,5 @@ def _head(path: Path) -> str:
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(HEAD)
-    except OSError:  # writing will say why
+    except OSError:  # the later write reports the error
         return ""

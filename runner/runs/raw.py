@@ -1,10 +1,10 @@
 """raw_retrievals.jsonl: one line for each question, arm and scope, the only source of metrics.
 
-A line holds, in this order, question, type, arm, scope, project, size, gold, ranking. A rank is `[id, score,
-[component, …]]` for the first ten of a system, `[id, score]` after them (without components: `[id, score]`
-for the first ten, the bare id after them). For a retriever or a control the first ten ranks have a score,
-with components for a retriever in a mode of its own, and the ranks after them are bare ids. run.json names
-the components of an arm, in the same order. The file has no timing: two exact runs give the same bytes.
+A line has, in this order, question, type, arm, scope, project, size, gold, ranking. A rank of a system is
+`[id, score, [component, …]]` in the first ten and `[id, score]` after them (without components: `[id, score]`
+in the first ten, the bare id after them). For a retriever or a control the first ten ranks have a score, with
+components for a retriever that is a mode of the system, and the later ranks are bare ids. run.json names the
+components of an arm, in the same order. The file has no timings: two equal runs give the same bytes.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class KeptFields(StrEnum):
 
 
 def key(retrieval: Retrieval) -> Key:
-    """Return what a line is known by: question, arm and scope."""
+    """Return the key of a row: question, arm and scope."""
     return retrieval.question, retrieval.arm, retrieval.scope
 
 
 class RawWriter(LineWriter):
-    """Appends retrievals to a raw file, which may hold some already: `done` names them.
+    """A writer that appends retrievals to a raw file; `done` holds the keys of rows already in it.
 
-    A torn last line, which a killed run leaves, is cut before.
+    An incomplete last line, which a killed run leaves, is cut first.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,12 +56,12 @@ class RawWriter(LineWriter):
     def write(self, retrieval: Retrieval, *, kept: KeptFields = KeptFields.IDS) -> None:
         """Append one line, with the `kept` parts of its ranks.
 
-        Raises OutputError on a full disk, a score that is no number, or an id ranked twice.
+        Raises OutputError on a full disk, for a score that is no number, or an id ranked twice.
         """
         self.append(encode(retrieval, kept=kept))
 
     def forget(self, arm: str) -> None:
-        """Take away the lines of an arm that failed."""
+        """Remove the lines of an arm that failed."""
         super().forget(arm)
         self.done = {one for one in self.done if one[1] != arm}
 
@@ -104,7 +104,7 @@ def _rank(hit: RankedSegment, place: int, where: str, kept: KeptFields) -> Any:
 def read_raw(path: Path) -> Iterator[Retrieval]:
     """Yield the retrievals of a raw file, in its order.
 
-    Raises OutputError that names a malformed or repeated line.
+    Raises OutputError with the number of a malformed or repeated line.
     """
     seen: set[Key] = set()
     widths: dict[str, int] = {}  # components of a rank, by arm
@@ -148,7 +148,7 @@ _DECODER = msgspec.json.Decoder(_Line)
 
 
 def decode(text: bytes, where: str) -> Retrieval:
-    """Return the retrieval of one line; OutputError that begins with `where` for a malformed one."""
+    """Return the retrieval of one line; raise OutputError, beginning with `where`, for a malformed line."""
     try:
         line = _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

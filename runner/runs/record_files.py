@@ -1,4 +1,4 @@
-"""Files of lines, each a JSON object: written as they come, read back as records of one kind."""
+"""JSONL files: written line by line, and read back as records of one kind."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ L = TypeVar("L")
 
 
 class LineWriter:
-    """Appends whole lines to a file, each handed to the system before the next; a context manager.
+    """A writer that appends whole lines to a file, unbuffered; a context manager.
 
-    Unbuffered on purpose: a killed run keeps every line but at most the last, and closing after a full disk
-    has nothing left to fail on.
+    Without a buffer a killed run loses at most the last line, and closing after a full disk cannot fail
+    again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -31,14 +31,17 @@ class LineWriter:
             self._file = path.open("ab", buffering=0)
 
     def append(self, line: str) -> None:
-        """Write one line (without its newline). Raises OutputError on a full disk, leaving a torn line."""
+        """Write one line (without its newline).
+
+        Raises OutputError on a full disk, leaving an incomplete line.
+        """
         rest = memoryview(line.encode() + b"\n")
         with output_errors(self.path):
             while rest:
                 rest = rest[self._file.write(rest) or 0 :]
 
     def forget(self, arm: str) -> None:
-        """Take away the lines of an arm that failed; each line is a JSON object that names its arm."""
+        """Remove the lines of an arm that failed; each line is a JSON object with the key `arm`."""
         with output_errors(self.path):
             lines = self.path.read_bytes().splitlines(True)
             kept = [line for line in lines if json.loads(line)["arm"] != arm]
@@ -47,7 +50,7 @@ class LineWriter:
             self._file = self.path.open("ab", buffering=0)
 
     def close(self) -> None:
-        """See everything onto the disk and close."""
+        """Flush everything to disk and close."""
         if not self._file.closed:
             with output_errors(self.path), self._file:
                 os.fsync(self._file.fileno())
@@ -60,7 +63,7 @@ class LineWriter:
 
 
 def drop_torn_line(path: Path) -> None:
-    """Cut what follows the last newline of `path`: the line that a killed run did not finish."""
+    """Remove an incomplete last line of `path`, which a killed run leaves."""
     if not path.exists():
         return
     with output_errors(path):
@@ -71,7 +74,7 @@ def drop_torn_line(path: Path) -> None:
 
 
 class RecordFile(LineWriter, Generic[L]):
-    """A file of records of `kind`, which may hold some already: `held`. A torn last line is cut."""
+    """A JSONL file of records of `kind`; `held` are the records in it. An incomplete last line is cut."""
 
     def __init__(self, path: Path, kind: type[L], what: str = "") -> None:
         drop_torn_line(path)
@@ -79,26 +82,26 @@ class RecordFile(LineWriter, Generic[L]):
         super().__init__(path)
 
     def write(self, line: L) -> None:
-        """Append one line, written to the system before the next. Raises OutputError on a full disk."""
+        """Append one record. Raises OutputError on a full disk."""
         self.append(compact(asdict(line)))  # type: ignore[call-overload]
         self.held.append(line)
 
 
 def lines_text(records: Iterable[Any]) -> str:
-    """Return records as the lines of a file."""
+    """Return records as the lines of a JSONL file."""
     return "".join(f"{compact(asdict(record))}\n" for record in records)
 
 
 def read_lines(path: Path, kind: type[L], what: str = "") -> Iterator[L]:
-    """Return the records of a file, in its order. Raises OutputError that names a malformed line."""
+    """Return the records of a file, in its order. Raises OutputError with the number of a malformed line."""
     return decode_lines(path.read_bytes(), path.name, kind, what)
 
 
 def decode_lines(content: bytes, name: str, kind: type[L], what: str = "") -> Iterator[L]:
-    """Yield the lines of a file of that name, in its order, each a record of `kind`, called `what` in a
-    sentence.
+    """Yield the records of kind `kind` in `content`, in order.
 
-    Raises OutputError that names a malformed one.
+    `name` is the file's name and `what` the noun for a record, in messages. Raises OutputError with the
+    number of a malformed line.
     """
     what = what or kind.__name__.lower()
     for number, line in enumerate(content.splitlines(), start=1):

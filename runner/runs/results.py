@@ -1,4 +1,4 @@
-"""A results folder for all readers: each file is read once, and checked against its named schema."""
+"""The reader of a results folder: each file is read once, and checked against its schema."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from runner.runs.timings import RERANKS, REWRITES, TIMINGS, Rerank, Rewrite, Tim
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Python's garbage collector held still within, and as it was before afterwards.
+    """Disable Python's garbage collector in the block, and restore its state afterwards.
 
     A run's raw rankings are a million small lists without a cycle: reference counts free them, and a
-    collector that walks through them as they grow takes a third of the time.
+    collector that traverses them as they grow takes a third of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -47,16 +47,16 @@ def collector_paused() -> Iterator[None]:
 
 
 REPORT = "report.md"
-MARKS = (RUN, BLOCKED, MANIFEST, METRICS)  # one is enough, so that a damaged run is seen
-DEPTH = 16  # of lists and objects in one another; the schemas need half of it
+MARKS = (RUN, BLOCKED, MANIFEST, METRICS)  # one file is enough, so that a damaged run is recognised
+DEPTH = 16  # nesting of lists and objects; the schemas need half of it
 
 
 class Unreadable(OutputError):
-    """A file that is missing or not of its schema; the message is half a sentence that says why."""
+    """A file that is missing or does not fit its schema; the message is half a sentence that says why."""
 
 
 class MissingLines(Unreadable):
-    """A file of lines that is not here; the message says how it is brought back."""
+    """A JSONL file that is not here; the message says how to restore it."""
 
 
 class Results:
@@ -67,7 +67,7 @@ class Results:
         self._bytes: dict[str, bytes] = {}
 
     def content(self, name: str) -> bytes:
-        """Return the bytes of one file, by the name that the manifest gives it; a packed file is unpacked."""
+        """Return the bytes of one file by its name in the manifest; a packed file is unpacked."""
         if name not in self._bytes:
             if Path(name).name != name:
                 raise Unreadable(f"{name!r} is no name of a file in the folder")
@@ -93,37 +93,37 @@ class Results:
             raise Unreadable(f"{name} is no UTF-8 text (byte {error.start})") from None
 
     def digest(self, name: str) -> str:
-        """SHA-256 of one file."""
+        """Return the SHA-256 of one file."""
         return sha256(self.content(name)).hexdigest()
 
     @property
     def names(self) -> list[str]:
-        """The files of the folder, by the names that a manifest gives them, in order; a packed one once."""
+        """The names of the folder's files in a manifest, sorted; a packed file counts once."""
         return sorted({manifest_name(path.name) for path in self.folder.iterdir()})
 
     @property
     def blocked(self) -> bool:
-        """Return whether the run was blocked, and so has no figure."""
+        """Return whether the run was blocked and so has no figures."""
         return (self.folder / BLOCKED).exists()
 
     @cached_property
     def manifest(self) -> Json:
-        """manifest.json."""
+        """The content of manifest.json."""
         return self._document(MANIFEST, "manifest")
 
     @cached_property
     def schemas(self) -> dict[str, str | None]:
-        """The schema, or the template, that the manifest names for each file."""
+        """The schema or template of each file, from the manifest."""
         return {entry["name"]: entry["schema"] for entry in self.manifest["files"]}
 
     @cached_property
     def document(self) -> Json:
-        """Return run.json as it is in the file; OlderEdition if only former commits read its edition."""
+        """Return run.json as in the file; raise OlderEdition if only older commits can read its edition."""
         self.demand_known_edition()
         return self._document(RUN, "run")
 
     def demand_known_edition(self) -> None:
-        """OlderEdition, which says how it is verified, for a run of an edition that is not read here."""
+        """Raise OlderEdition, which says how to verify the run, if its edition cannot be read here."""
         try:
             said = msgspec.json.decode(self.content(RUN), type=_Protocolled)
         except (msgspec.MsgspecError, ValueError, RecursionError, Unreadable):
@@ -132,7 +132,7 @@ class Results:
 
     @cached_property
     def run(self) -> Run:
-        """run.json as a record."""
+        """The record in run.json."""
         try:
             return msgspec.convert(self.document, Run)
         except (msgspec.ValidationError, LookupError, TypeError, ValueError) as error:
@@ -140,12 +140,12 @@ class Results:
 
     @property
     def edition(self) -> Edition:
-        """The edition of the protocol that the run names; UsageError when it is not known here."""
+        """The edition that the run names; UsageError if it is not known here."""
         return self.run.edition
 
     @cached_property
     def metrics(self) -> Json:
-        """metrics.json."""
+        """The content of metrics.json."""
         return self._document(METRICS, "metrics")
 
     @cached_property
@@ -155,8 +155,8 @@ class Results:
 
     @cached_property
     def rows(self) -> list[Retrieval]:
-        """The raw lines as records; scores and components, which no metric looks at, stay in `raw`."""
-        hit = cache(RankedSegment)  # a few hundred ids stand in half a million ranks
+        """The raw lines as records without scores and components, which no metric uses; `raw` has them."""
+        hit = cache(RankedSegment)  # half a million ranks share a few hundred ids
 
         def row(line: Json) -> Retrieval:
             ranking = tuple(hit(rank if isinstance(rank, str) else rank[0]) for rank in line["ranking"])
@@ -175,7 +175,7 @@ class Results:
 
     @cached_property
     def counts(self) -> Counter[tuple[str, str]]:
-        """Raw lines of each (arm, scope), in order of appearance."""
+        """The number of raw lines of each (arm, scope), in order of appearance."""
         return Counter((line["arm"], line["scope"]) for line in self.raw)
 
     @cached_property
@@ -185,12 +185,12 @@ class Results:
 
     @cached_property
     def reranks(self) -> list[Rerank]:
-        """The lines of reranks.jsonl; none where the run had no reranker."""
+        """The lines of reranks.jsonl; empty if the run had no reranker."""
         return [Rerank(**line) for line in self._lines(RERANKS, "reranks")] if RERANKS in self.schemas else []
 
     @cached_property
     def rewrites(self) -> list[Rewrite]:
-        """The lines of rewrites.jsonl; none where the run had no rewriter."""
+        """The lines of rewrites.jsonl; empty if the run had no rewriter."""
         return (
             [Rewrite(**line) for line in self._lines(REWRITES, "rewrites")]
             if REWRITES in self.schemas
@@ -220,7 +220,7 @@ class Results:
 
     @staticmethod
     def _demand(schema: str | None, kind: str, name: str) -> None:
-        """Raise Unreadable unless the schema that an artefact names is known."""
+        """Raise Unreadable unless the schema is a published version of `kind`."""
         if schema not in known_versions(kind):
             raise Unreadable(
                 f"{name} names the schema {schema}; known here: {', '.join(known_versions(kind))}"
@@ -236,7 +236,7 @@ class _Protocolled(msgspec.Struct):
 
 
 def is_run(place: Path) -> bool:
-    """Return whether a folder holds what a run leaves, whole or damaged."""
+    """Return whether a folder contains the files of a run, complete or damaged."""
     return any((place / mark).is_file() for mark in MARKS)
 
 
@@ -248,10 +248,10 @@ def read_results(
     kind: type[R] = Results,  # type: ignore[assignment]
     files: Iterable[str] = (RUN, METRICS),
 ) -> R:
-    """Return the finished run in `folder`, its documents read, and those `files` held against the manifest.
+    """Return the finished run in `folder`, with its documents read and `files` checked against the manifest.
 
-    Raises UsageError when it is no results folder, UnusableRunError for a blocked run and for a file that is
-    not the one that the manifest lists, OutputError for a damaged file.
+    Raises UsageError if it is no results folder, UnusableRunError for a blocked run and for a file that
+    differs from the manifest, OutputError for a damaged file.
     """
     results = kind(Path(folder))
     if results.blocked:
@@ -291,7 +291,7 @@ def _parsed(text: str, where: str) -> Any:
 
 
 def _demand_plain(value: Any, name: str, depth: int = 0) -> None:
-    """Unreadable for a control character in a text or a key, and for what is nested too deep."""
+    """Raise Unreadable for a control character in a text or a key, and for too deep nesting."""
     if depth > DEPTH:
         raise Unreadable(f"{name} has lists and objects in one another more than {DEPTH} deep")
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""run.json as one record: all that a number depends on besides the raw rankings, and the run's costs.
+"""run.json as one record: everything besides the raw rankings that a number depends on, and the run's costs.
 
-A run fills it in as it goes, gates look at it, and the readers of a finished run use the same record.
-metrics.json is also written here, and BLOCKED.md: why a run may not be cited, gate by gate.
+A run fills it in as it proceeds, gates check it, and the readers of a finished run use the same record. This
+module also writes metrics.json, and BLOCKED.md, which lists the failed gates of a run that may not be cited.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SCHEMA = "pgmnemo/run/5"
 
 @dataclass(frozen=True, slots=True)
 class ProtocolPins:
-    """Version of the protocol, and SHA-256 of the bytes of its PROTOCOL.md and of its edition.toml."""
+    """The version of the protocol, and the SHA-256 of its PROTOCOL.md and of its edition.toml."""
 
     version: str
     sha256: str
@@ -46,7 +46,7 @@ class ProtocolPins:
 
 @dataclass(frozen=True, slots=True)
 class CorpusPins:
-    """The corpus that was searched. `file` is a bare name; `segments` counts what was indexed."""
+    """The corpus that was searched. `file` is a bare name; `segments` counts the indexed lessons."""
 
     title: str
     file: str
@@ -55,13 +55,13 @@ class CorpusPins:
     questions: int
     clustered: bool
     shape: Mapping[str, int]
-    citable: bool = True  # False for a corpus that proves an installation and no recall
+    citable: bool = True  # False for a corpus that tests an installation, not recall
     files: Mapping[str, str] = field(default_factory=dict)  # of a folder: SHA-256 of each file, by its name
 
 
 @dataclass(frozen=True, slots=True)
 class PassageCounts:
-    """Passages that the lessons were given, and how many distinct texts of them there are to embed."""
+    """The number of passages of the lessons, and the number of distinct texts among them to embed."""
 
     count: int
     distinct: int
@@ -73,12 +73,12 @@ EMPTY = "every answer was empty"
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """A way to search, with its description. The first arm of a run is the system under test.
+    """A ranked system, retriever or control of a run. The first arm of a run is the system under test.
 
-    `role` is `system` (under test, or `beside` it), `leg` of the system under test or `control`. `components`
-    are those of its ranks in the raw file. The other fields are for systems only: title and version, versions
-    and settings that decide its figures, seconds of each step of loading, bytes on disk and in memory, and
-    remarks. `failed` says why it has no ranking.
+    `role` is `system` (under test, or a baseline), `leg` for a retriever of the system under test, or
+    `control`. `components` are those of its ranks in the raw file. The other fields are for systems only:
+    title and version, versions and settings that decide its figures, seconds of each step of loading, bytes
+    on disk and in memory, and remarks. `failed` says why it has no ranking; empty if it has one.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Arm:
 
     @property
     def is_silent(self) -> bool:
-        """Return whether every answer of the arm was empty, as a remark says."""
+        """Return whether every answer of the arm was empty, according to its remarks."""
         return EMPTY in self.remarks
 
 
@@ -107,7 +107,7 @@ STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")  # each
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Seconds of each stage, texts embedded, and the runner's largest resident size in MB (10^6 bytes).
+    """The seconds of each stage, texts embedded, and the runner's largest resident size in MB (10^6 bytes).
 
     `check` is the gates before the run, `time` the second, timed recall of the system under test.
     """
@@ -127,7 +127,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run in the order in which run.json holds it. `name` is the results folder's.
+    """The record of a run, in the order of run.json. `name` is that of the results folder.
 
     None and empty mean "not known yet", or that the system under test has no such thing.
     """
@@ -146,11 +146,11 @@ class Run:
     passages: PassageCounts | None = None  # None: lessons without passages
     arms: tuple[Arm, ...] = ()
     scopes: tuple[SearchScope, ...] = ()
-    views: tuple[View, ...] = ()  # the subsets of questions that figures are given for
+    views: tuple[View, ...] = ()  # subsets of questions with figures of their own
     headline: tuple[str, ...] = ()
     components: Mapping[str, str] = field(default_factory=dict)  # name → "active" or "inactive: why"
-    guc_state: Mapping[str, str] = field(default_factory=dict)  # every setting of pgmnemo as it was in force
-    guc_defaults: Mapping[str, str] = field(default_factory=dict)  # what guc_state says without a change
+    guc_state: Mapping[str, str] = field(default_factory=dict)  # every setting of pgmnemo in force
+    guc_defaults: Mapping[str, str] = field(default_factory=dict)  # the defaults of guc_state
     database: DatabaseFacts | None = None  # of pgmnemo under test
     python: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
@@ -172,40 +172,43 @@ class Run:
 
     @property
     def system(self) -> str:
-        """Name of the arm under test."""
+        """The name of the arm under test."""
         return self.arms[0].name if self.arms else self.choice.system
 
     def scopes_of(self, arm: Arm) -> tuple[SearchScope, ...]:
-        """Return where an arm of the run answers."""
+        """Return the scopes in which an arm of the run answers."""
         return self.scopes_beside if arm.role == "system" and arm.name != self.system else self.scopes
 
     @property
     def scopes_beside(self) -> tuple[SearchScope, ...]:
-        """Return the scopes of the other systems: all, or only the headline's scope."""
+        """Return the scopes of the baselines: all, or only the headline's scope."""
         return self.scopes[:1] if self.choice.beside == HEADLINE_SCOPE else self.scopes
 
     @property
     def systems(self) -> tuple[Arm, ...]:
-        """The arms that are systems: the one under test, then those beside it."""
+        """The arms that are systems: the system under test, then the baselines."""
         return tuple(arm for arm in self.arms if arm.role == "system")
 
     @property
     def version(self) -> str:
-        """Version of the system under test: `0.3.1`; of another than pgmnemo its arm says so."""
+        """The version of the system under test, such as `0.3.1`.
+
+        For another system than pgmnemo, from its arm.
+        """
         if self.choice.ours:
             return self.choice.version
         return self.arms[0].version if self.arms else ""
 
     @property
     def title(self) -> str:
-        """The system under test as people name it: `pgmnemo v0.3.1`."""
+        """The title of the system under test: `pgmnemo v0.3.1`."""
         if self.choice.ours:
             return f"{OURS} v{self.version}"
         return f"{self.arms[0].title if self.arms else self.choice.system} {self.version}".strip()
 
     @property
     def headline_view(self) -> str:
-        """The view that the headline is of; `all` where no question of the edition's own was asked for."""
+        """The view of the headline; `all` if no requested type belongs to the suite's headline view."""
         pins, kinds = self.edition.suites.get(self.choice.suite), self.choice.types
         view = next((one for one in self.views if pins and one.name == pins.headline_view), None)
         if view is None or (kinds and not any(view("", kind) for kind in kinds)):
@@ -214,7 +217,7 @@ class Run:
 
     @property
     def embedder_name(self) -> str:
-        """The embedder, or `none` for a run without vectors."""
+        """The name of the embedder, or `none` for a run without vectors."""
         return self.choice.embedder if self.embedder else NO_EMBEDDER
 
     @property
@@ -224,7 +227,7 @@ class Run:
 
     @property
     def path(self) -> str:
-        """Return the path of the results folder once it is committed."""
+        """Return the path of the results folder in the repository."""
         return f"benchmarks/{self.choice.suite}/results/{self.name}/"
 
     def document(self) -> Json:
@@ -238,12 +241,12 @@ class Run:
 
 
 def moment(time: datetime | None) -> str | None:
-    """`2026-11-21T18:11:06Z`."""
+    """Return a time as `2026-11-21T18:11:06Z`; None for None."""
     return None if time is None else f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def write_run(folder: Path, run: Run) -> Json:
-    """Write run.json into `folder`; the document, as it will be read back."""
+    """Write run.json into `folder`; return the document."""
     document = run.document()
     write_file(folder / RUN, pretty(document))
     return document
@@ -254,7 +257,7 @@ TABLES = ("results", "differences", "readings", "anchored")  # one row a line
 
 
 def metrics_text(document: Json) -> str:
-    """Return the text of metrics.json, one figure a line."""
+    """Return the text of metrics.json, with one row on each line."""
     return tabular(document, TABLES)
 
 
@@ -268,9 +271,9 @@ FIELDS = ("where", "expected", "found", "resolve")
 
 
 def write_blocked(folder: Path, run: Run) -> None:
-    """Write BLOCKED.md and run.json for the failed gates of `run`; no metric and no report may remain.
+    """Write BLOCKED.md and run.json for the failed gates of `run`; remove metrics and report.
 
-    Raw rankings that were already retrieved stay: they explain a failure and cost hours to make again.
+    Raw rankings that were already retrieved stay: they explain a failure, and repeating them takes hours.
     """
     for name in (METRICS, "report.md"):
         (folder / name).unlink(missing_ok=True)
@@ -297,5 +300,5 @@ def _section(gate: GateResult) -> str:
 
 
 def _harmless(text: str) -> str:
-    """Somebody's words, such as a corpus's, on one line of Markdown."""
+    """Return a foreign text, such as a corpus's title, as one line of escaped Markdown."""
     return escape_markdown(escape_line(text))

@@ -1,4 +1,4 @@
-"""Files on the disk: written whole or not at all, read only if regular, and every failure as one sentence."""
+"""Files on disk: written atomically, read only if regular; every failure is one sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 @contextmanager
 def output_errors(place: Path) -> Iterator[None]:
-    """Turn an OSError about `place` into an OutputError of one sentence."""
+    """Turn an OSError in the block into an OutputError of one sentence about `place`."""
     try:
         yield
     except OSError as error:
@@ -33,21 +33,21 @@ def _sentence(error: OSError, place: Path) -> str:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write `text` as UTF-8 to `path`, whole or not at all, and see it onto the disk.
+    """Write `text` as UTF-8 to `path` atomically, and flush it to disk.
 
-    Raises OutputError when the disk is full or the folder cannot be written.
+    Raises OutputError if the disk is full or the folder cannot be written.
     """
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write `content` to `path` as `write_file` does its text."""
+    """Write `content` to `path` atomically, as `write_file` does."""
     with output_errors(path):
         replace_file(path, content)
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file; let the OSError pass."""
+    """Replace a file atomically; raises OSError."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         with draft.open("wb") as file:
@@ -61,7 +61,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """See the entries of a folder onto the disk, where the system can do that."""
+    """Flush the entries of a folder to disk, if the system supports it."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -83,10 +83,10 @@ KINDS = {
 
 
 def read_regular(path: Path, most: int, kind: type[PgmnemoError], inside: Path | None = None) -> bytes:
-    """Return the bytes of `path`; raise `kind` if it is no regular file or has more than `most`.
+    """Return the bytes of `path`; raise `kind` if it is no regular file or has more than `most` bytes.
 
-    The message is half a sentence. With `inside` a link that leads out of that folder is also refused. The
-    call does not wait: the file type of a named pipe or a device is checked before it is opened.
+    The message is half a sentence. With `inside`, a link that leads out of that folder is rejected too. The
+    call does not block: the file type of a named pipe or a device is checked before it is opened.
     """
     name = path.name
     with os_errors(f"{name} cannot be read ({{why}})", kind):

@@ -1,9 +1,9 @@
 """The costs of recalls, reranks and rewrites: the lines of three files, and their sums in run.json.
 
 timings.jsonl has the seconds of each timed recall; reranks.jsonl the cost of each answer's rerank and whether
-it failed, in which case the system's own order stays; rewrites.jsonl the words that replaced each question,
-as SHA-256, for no text of a corpus is in an artefact (PROTOCOL.md §2). All of it differs from run to run, and
-so is kept out of the raw file, which repeats to the byte.
+it failed, in which case the answer keeps the system's own order; rewrites.jsonl the SHA-256 of the text that
+replaced each question, because no artefact contains text of a corpus (PROTOCOL.md §2). These values differ
+from run to run, and so are not in the raw file, which repeats to the byte.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIMINGS = "timings.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds of one recall, as the client saw it."""
+    """The seconds of one recall, as the client measured it."""
 
     question: str
     arm: str
@@ -43,7 +43,7 @@ class Latency:
 
 
 def latencies(timings: Collection[Timing], k: int) -> tuple[Latency, ...]:
-    """p50 and p95 of each arm in each scope, in order of appearance."""
+    """Return p50 and p95 of each arm in each scope, in order of appearance."""
     groups: dict[tuple[str, str], list[float]] = {}
     for timing in timings:
         groups.setdefault((timing.arm, timing.scope), []).append(timing.seconds * 1000)
@@ -64,7 +64,7 @@ Key = tuple[str, str, str]  # question, arm, scope
 
 @dataclass(frozen=True, slots=True)
 class Rerank:
-    """The rerank of one answer: calls of a model, pairs of question and text judged now or read from the
+    """The rerank of one answer: model calls, and pairs of question and text judged now or read from the
     cache.
 
     `failed` says why the answer kept the system's order; empty if it was reranked.
@@ -83,8 +83,9 @@ class Rerank:
 class RerankCount:
     """Sums of one arm in one scope over the questions of one type, or `all` of them.
 
-    `changed` answers have another order than `base` gave, `changed_first` other lessons in the first ten.
-    `added_p50_ms`: median of the milliseconds that it took longer, over the questions that were timed.
+    `changed` counts the answers in another order than in `base`, `changed_first` those with other lessons in
+    the first ten. `added_p50_ms` is the median of the added milliseconds over the timed questions; None if
+    not timed.
     """
 
     arm: str
@@ -104,9 +105,7 @@ class RerankCount:
 def rerank_counts(
     reranks: Iterable[Rerank], rows: Collection[Retrieval], timings: Collection[Timing]
 ) -> tuple[RerankCount, ...]:
-    """Return the sums of every reranked arm, in order of appearance: over all its questions, then type by
-    type.
-    """
+    """Return the sums of every reranked arm, in order of appearance: over all questions, then by type."""
     last = {(one.question, one.arm, one.scope): one for one in reranks}
     answers = {(row.question, row.arm, row.scope): row for row in rows}
     groups: dict[tuple[str, str, str], list[Rerank]] = {}
@@ -156,7 +155,10 @@ def _ids(answers: Mapping[Key, Retrieval], one: Rerank, arm: str) -> list[str]:
 
 
 def _added(arm: str, base: str, scope: str, timings: Collection[Timing]) -> float | None:
-    """Return the median of the added milliseconds over the questions timed on both arms; None without any."""
+    """Return the median of the added milliseconds over the questions timed on both arms.
+
+    Returns None without such questions.
+    """
     taken = {(one.arm, one.question): one.seconds for one in timings if one.scope == scope}
     more = [
         seconds - taken[base, question]
@@ -171,7 +173,7 @@ REWRITES = "rewrites.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """The rewrite of one question. `changed`: the words differ; `calls` of a model, or `cached` from before.
+    """The rewrite of one question. `changed`: the text differs; `calls` of a model, or `cached` results.
 
     `failed` says why the original question was asked; empty if it was rewritten.
     """
@@ -197,12 +199,15 @@ class RewriteCount:
 
 
 def asked_sha256(text: str) -> str:
-    """Return what a line holds of the words that were asked: the SHA-256 of their UTF-8."""
+    """Return the SHA-256 of a question's text in UTF-8, which a line has in place of the text."""
     return sha256(text.encode()).hexdigest()
 
 
 def rewrite_counts(rewrites: Collection[Rewrite], types: Mapping[str, str]) -> tuple[RewriteCount, ...]:
-    """Return the sums over all questions, then type by type in order of appearance; `types` by question."""
+    """Return the sums over all questions, then by type in order of appearance.
+
+    `types` maps questions to types.
+    """
     groups: dict[str, list[Rewrite]] = {ALL: list(rewrites)} if rewrites else {}
     for one in rewrites:
         groups.setdefault(types[one.question], []).append(one)

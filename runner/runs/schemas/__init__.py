@@ -1,9 +1,8 @@
 """The published JSON Schemas, one for each kind of artefact and version: `pgmnemo/run/1` is run-1.json.
 
-What `compare --json` and `leaderboard --json` print has its schema here too.
-
-A published file never changes; a change of an artefact's form is a new version beside it. report.md and
-BLOCKED.md are for people: their versions name a template, not a schema.
+The output of `compare --json` and `leaderboard --json` has its schemas here too. A published file never
+changes; a changed form of an artefact is a new version. report.md and BLOCKED.md are for people: their
+versions name a template, not a schema.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ SCHEMAS: Registry[Path] = Registry(
 
 
 def schema_fault(schema: str | Path, document: Any) -> str | None:
-    """Return what about `document` is not of a schema, by name or file, as half a sentence; None when all is.
+    """Return the first fault of `document` against a schema, by name or file, as half a sentence.
 
-    Raises UsageError for the name of a schema that is not published here.
+    Returns None if valid. Raises UsageError for the name of a schema that is not published here.
     """
     try:
         _compiled(schema if isinstance(schema, Path) else SCHEMAS[schema])(document)
