@@ -1,1 +1,1 @@
-"""Optional stages of a run before and after recall: rewriters of a question, rerankers of its answer."""
+"""Optional stages of a run before and after recall: rewriters of questions, and rerankers of answers."""

@@ -1,7 +1,7 @@
-"""Question answering over a finished run: a reader answers from what was retrieved, a judge compares.
+"""Question answering over a finished run: a reader answers from the retrieved lessons, a judge compares.
 
-A figure of this folder is one of reader, judge and retrieval together. It is no recall, and never stands in
-one table with one (PROTOCOL.md §4.13).
+A figure of this folder measures reader, judge and retrieval together. It is no recall, and never shares a
+table with a recall (PROTOCOL.md §4.13).
 """
 
 from __future__ import annotations

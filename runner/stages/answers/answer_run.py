@@ -1,4 +1,4 @@
-"""`python -m runner answer RUN`: read the run, answer, judge, judge some again, count, write."""
+"""`python -m runner answer RUN`: read a run, answer its questions, judge the answers, and count."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, AnswerLin
 from runner.stages.answers.options import AnswerOptions
 from runner.stages.answers.source_run import SourceRun, read_errors, read_material
 
-FOLDER = "answers"  # of a suite: never among its results
+FOLDER = "answers"  # the folder for answer runs of a suite, apart from its results
 T = TypeVar("T", bound=AnswerLine | Judgement)
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRun:
-    """A finished answer run: its folder, and the document that its figures stand in."""
+    """A finished answer run: its folder, and the document with its figures."""
 
     folder: Path
     document: Json
@@ -68,10 +68,10 @@ def answer_command(
 def answer(
     run: Path, options: AnswerOptions, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET
 ) -> AnswerRun:
-    """Answer the questions of the finished run in the folder `run`, and have the answers judged.
+    """Answer the questions of the finished run in the folder `run`, and judge the answers.
 
-    Raises UnusableRunError where that run was changed, UsageError, CorpusError, OutputError, and ModelError
-    where reader or judge cannot be reached or fail on more questions than allowed.
+    Raises UnusableRunError if that run was changed, UsageError, CorpusError, OutputError, and ModelError if
+    reader or judge cannot be reached or fail on more questions than allowed.
     """
     prompts = judge_prompts(options.judge_prompts)
     reader = chat_of(options.reader_url, options.reader_model, timeout=options.timeout)
@@ -101,7 +101,7 @@ def answer(
 
 
 def spread(source: SourceRun, limit: int | None) -> list[str]:
-    """Return the questions of the run that have a rule, in its order; `limit` of them, spread."""
+    """Return the questions of the run that have a rule, in order; at most `limit` of them, evenly spread."""
     return _evenly([name for name in source.retrieved if source.keys[name].rule], limit)
 
 
@@ -135,7 +135,7 @@ def _judge(
     *,
     again: bool = False,
 ) -> dict[str, Judgement]:
-    """Return the verdict on each answer; those that stand already are not asked for again."""
+    """Return the verdict on each answer; existing verdicts are not requested again."""
 
     def one(name: str) -> Judgement:
         question, key = state.material.questions[name].text, state.material.keys[name]
@@ -147,15 +147,16 @@ def _judge(
 
 
 def _stands(line: Judgement, said: Mapping[str, AnswerLine]) -> bool:
-    """Return whether a verdict belongs to the current answer, and was not given unasked for a
-    missing answer.
+    """Return whether a recorded verdict is valid for the current answer.
+
+    A verdict without a reply is valid only if the answer needs no judge.
     """
     answer = said.get(line.question)
     return answer is not None and (bool(line.reply) or not needs_judge(line.rule, answer))
 
 
 def _judged_twice(state: AnswerRunState, said: Mapping[str, AnswerLine]) -> dict[str, AnswerLine]:
-    """Return some of the judged answers, spread evenly."""
+    """Return the answers to judge a second time, evenly spread."""
     names = [name for name in said if needs_judge(state.material.keys[name].rule, said[name])]
     most = state.options.judge_again
     return {name: said[name] for name in _evenly(names, most)} if most else {}
@@ -170,9 +171,9 @@ def _made(
     who: str,
     label: str,
 ) -> dict[str, T]:
-    """Return a line for each question: its existing line, or a new line that is written as it comes.
+    """Return a line for each question: its existing line, or a new line, written as soon as it is ready.
 
-    A failed question is asked again. ModelError if too many fail.
+    A failed question is asked again. Raises ModelError if too many fail.
     """
     found = {line.question: line for line in held if not line.failed}
     left = [name for name in names if name not in found]

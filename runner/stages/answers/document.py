@@ -1,4 +1,4 @@
-"""answers.json, with everything that a figure of answers depends on, and answers.md made only from it."""
+"""answers.json, with everything that its figures depend on, and answers.md, made only from it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def describe_run(run: Run) -> Json:
 
 
 def markdown(made: Json) -> str:
-    """Return the page of an answer run."""
+    """Return answers.md."""
     run, reader, judge = made["run"], made["reader"], made["judge"]
     words = "own words" if judge["own_words"] else "words of the user's file"
     facts = [

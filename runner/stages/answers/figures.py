@@ -1,4 +1,4 @@
-"""Figures of an answer run: the share that the judge holds right, LoCoMo's F1, refusals, agreement, cost."""
+"""Figures of an answer run: the share judged right, LoCoMo's F1, refusals, agreement, cost."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ JUDGED, F1 = "judge", "F1"
 
 @dataclass(frozen=True, slots=True)
 class FigureInputs:
-    """The input of figures besides the lines: rule, project and key of each question.
+    """The input of the figures besides the lines: rule, project and key of each question.
 
-    `clustered`: the questions of one project are one cluster. Without `keys` there is no F1.
+    `clustered`: the questions of one project are one cluster. `keys` None: no F1.
     """
 
     suite: str
@@ -33,7 +33,7 @@ class FigureInputs:
 
     @classmethod
     def of(cls, source: SourceRun) -> FigureInputs:
-        """Return the basis for a run and its corpus."""
+        """Return the inputs for a run and its corpus."""
         return cls(
             source.results.run.choice.suite,
             source.corpus.clustered,
@@ -49,11 +49,10 @@ def figures(
     verdicts: Mapping[str, Judgement],
     wrong: Collection[str],
 ) -> list[Json]:
-    """Return rows of {metric, type, key, value, ci95_low, ci95_high, n}: every answer counts, even a failed
-    one.
+    """Return rows of {metric, type, key, value, ci95_low, ci95_high, n}.
 
-    `type` is a rule, or `all`; for LoCoMo also `categories 1-4`. `key` is `as published`, or `without known
-    errors` if the questions of `wrong` are left out.
+    Every answer counts, even a failed one. `type` is a rule, or `all`; for LoCoMo also `categories 1-4`.
+    `key` is `as published`, or `without known errors` if the questions of `wrong` are left out.
     """
     scores: dict[str, Callable[[str], float]] = {JUDGED: lambda name: float(verdicts[name].right)}
     if basis.suite == "locomo" and basis.keys is not None:
@@ -76,7 +75,7 @@ def _f1(rule: str, key: str, said: AnswerLine) -> float:
 
 
 def _groups(rules: Mapping[str, str], names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield all questions, those of LoCoMo's categories 1 to 4 where there are others, then each rule's."""
+    """Yield groups of questions: all, LoCoMo's categories 1 to 4 if there are others, then each rule."""
     yield ALL, list(names)
     if ADVERSARIAL in {rules[name] for name in names}:
         yield "categories 1-4", [name for name in names if rules[name] != ADVERSARIAL]
@@ -115,8 +114,8 @@ def answer_counts(
 
 
 def judge_agreement(verdicts: Mapping[str, Judgement], again: Sequence[Judgement]) -> Json:
-    """Return how often the judge said the same when it was asked a second time, and Cohen's kappa of the
-    two.
+    """Return the share of equal verdicts between two judgements of the same answers, and their Cohen's
+    kappa.
     """
     pairs = [
         (verdicts[one.question].right, one.right)
@@ -135,7 +134,7 @@ def judge_agreement(verdicts: Mapping[str, Judgement], again: Sequence[Judgement
 def token_usage(
     lines: Sequence[AnswerLine | Judgement], model: str, prices: Mapping[str, tuple[float, float]]
 ) -> Json:
-    """Return the answered calls, their tokens, and their cost if a price was given."""
+    """Return the model, its tokens read and written, and their cost; None without a price."""
     read, written = sum(one.prompt_tokens for one in lines), sum(one.completion_tokens for one in lines)
     price = prices.get(model)
     cost = None if price is None else round((read * price[0] + written * price[1]) / 1e6, 6)

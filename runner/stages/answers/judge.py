@@ -1,11 +1,11 @@
-"""The words that reader and judge are asked with, and one verdict by a judge's reply or by LoCoMo's own rule.
+"""The prompts of reader and judge, and the verdict from a judge's reply or from LoCoMo's own rule.
 
 Each prompt's SHA-256 is recorded with every answer run. The judge's rules are those of LongMemEval's
-evaluate_qa.py (Wu et al. 2025), in words of our own: what counts as right differs by question type. LoCoMo's
-is a yes or no as its later users judge, for categories 1 to 4. `--judge-prompts FILE` takes the authors' own
-words, for figures to compare with theirs.
+evaluate_qa.py (Wu et al. 2025), in our own wording: the criterion for a right answer differs by question
+type. LoCoMo's is a yes or no as its later users judge, for categories 1 to 4. `--judge-prompts FILE` takes
+the authors' own wording, for figures to compare with theirs.
 
-LoCoMo's F1 (snap-research/locomo, task_eval/evaluation.py) is written anew: words are lower-cased, without
+LoCoMo's F1 (snap-research/locomo, task_eval/evaluation.py) is reimplemented: words are lower-cased, without
 punctuation and without a, an, the, and; each is reduced to its stem by Porter's algorithm. NLTK's variant,
 which LoCoMo uses, differs from Porter's own in a few words.
 """
@@ -34,9 +34,9 @@ from runner.stages.answers.source_run import ABSTENTION, AnswerKey
 
 DROPPED = re.compile(r"\b(?:a|an|the|and)\b")
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-ADVERSARIAL = "adversarial"  # a category: judged by the words of the answer
+ADVERSARIAL = "adversarial"  # a category that is judged by the words of the answer
 NOTHING_SAID = ("no information available", "not mentioned")
-TOKENS = 10  # of a verdict, as LongMemEval's evaluate_qa.py has it
+TOKENS = 10  # limit of a verdict, as in LongMemEval's evaluate_qa.py
 PLAIN = re.compile(r"\W*(yes|no)\W*", re.IGNORECASE)
 _ENDING = """
 
@@ -91,8 +91,9 @@ FIELDS = {"question": "", "key": "", "response": ""}
 
 
 def judge_prompts(path: Path | None) -> Mapping[str, str]:
-    """Return the judge's prompts by rule, some of them from a JSON file; UsageError for one of another
-    form.
+    """Return the judge's prompts by rule; a JSON file replaces some.
+
+    Raises UsageError for an invalid file.
     """
     if path is None:
         return JUDGE
@@ -117,7 +118,7 @@ def judge_prompts(path: Path | None) -> Mapping[str, str]:
 
 
 def prompts_digest(templates: Mapping[str, str]) -> str:
-    """SHA-256 over prompts, by name."""
+    """Return the SHA-256 over prompts, sorted by name."""
     return sha256(json.dumps(dict(sorted(templates.items()))).encode()).hexdigest()
 
 
@@ -129,8 +130,10 @@ def judge_answer(
     said: AnswerLine,
     again: bool = False,
 ) -> Judgement:
-    """Return the verdict on an answer. A refused or missing answer is wrong without asking; so is a failed
-    judge's.
+    """Return the verdict on an answer.
+
+    A refused or missing answer is wrong without a call of the judge; a failed or refusing judge counts as
+    wrong.
     """
     verdict = partial(Judgement, said.question, key.rule, again=again)
     if not needs_judge(key.rule, said):
@@ -150,10 +153,10 @@ def judge_answer(
 
 
 def verdict_of_reply(rule: str, reply: str, said: AnswerLine) -> tuple[bool, bool]:
-    """Return whether an answer is right, and whether the judge said so in one word.
+    """Return whether an answer is right, and whether the judge replied with one word.
 
-    Right is LongMemEval's rule: the reply holds the word yes, in any case. An adversarial question of LoCoMo
-    is judged by the words of the answer.
+    Right is LongMemEval's rule: the reply contains the word yes, in any case. An adversarial question of
+    LoCoMo is judged by the words of the answer.
     """
     if said.refused or said.failed:
         return False, True
@@ -163,15 +166,15 @@ def verdict_of_reply(rule: str, reply: str, said: AnswerLine) -> tuple[bool, boo
 
 
 def needs_judge(rule: str, said: AnswerLine) -> bool:
-    """Return whether a judge is asked at all."""
+    """Return whether the answer needs a call of the judge."""
     return not (said.refused or said.failed or rule == ADVERSARIAL)
 
 
 def locomo_f1(rule: str, answer: str, key: str) -> float:
-    """Return the figure of one answer, from 0 to 1, by the category of its question.
+    """Return the F1 of one answer, from 0 to 1, by the rule of its question.
 
-    Of a multi-hop question each part of the key between commas takes the best part of the answer. An
-    adversarial one is right where the answer says that nothing is said of it.
+    For a multi-hop question each part of the key between commas is matched with the best part of the answer.
+    An adversarial answer is right if it says that the information is missing.
     """
     if rule == ADVERSARIAL:
         return float(any(words in answer.lower() for words in NOTHING_SAID))
@@ -181,7 +184,7 @@ def locomo_f1(rule: str, answer: str, key: str) -> float:
 
 
 def token_f1(answer: str, key: str) -> float:
-    """Harmonic mean of precision and recall over stems; 0 where they share none."""
+    """Return the harmonic mean of precision and recall over stems; 0 if they share none."""
     said, wanted = _stems(answer), _stems(key)
     same = sum((Counter(said) & Counter(wanted)).values())
     if not same:

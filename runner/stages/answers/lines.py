@@ -1,4 +1,4 @@
-"""The lines of the reader's and the judge's replies to each question: answers.jsonl and judgements.jsonl."""
+"""The replies of reader and judge to each question: the lines of answers.jsonl and judgements.jsonl."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ ANSWERS, JUDGEMENTS, DOCUMENT = "answers.jsonl", "judgements.jsonl", "answers.js
 class AnswerLine:
     """An answer. `refused`: why the reader declined; `failed`: why it is missing; both empty otherwise.
 
-    `retrieved` are the ids of the lessons in the reader's prompt, best first. Tokens are as the service
-    counts them.
+    `retrieved` are the ids of the lessons in the reader's prompt, best first. Token counts are the service's.
     """
 
     question: str
@@ -37,8 +36,8 @@ class AnswerLine:
 class Judgement:
     """A verdict. `right` is by the official rule; `plain`: whether the judge said only yes or no.
 
-    `again`: this is a second asking, for the judge's agreement with itself. `failed`: why there is no
-    verdict, which counts as wrong.
+    `again`: this is a second judgement, for the judge's agreement with itself. `failed`: why there is no
+    verdict, which counts as wrong; empty otherwise.
     """
 
     question: str
@@ -56,16 +55,19 @@ T = TypeVar("T", bound=AnswerLine | Judgement)
 
 
 def line_of(kind: type[T]) -> str:
-    """Return what a line is called in a sentence."""
+    """Return the noun for a line of this kind, for messages."""
     return f"{kind.__name__.lower()} line"
 
 
 class AnswerResults(Results):
-    """A folder of `answer`. Every property raises Unreadable if its file is missing or malformed."""
+    """The reader of a folder of `answer`.
+
+    Every property raises Unreadable if its file is missing or malformed.
+    """
 
     @cached_property
     def document(self) -> Json:
-        """answers.json."""
+        """The content of answers.json."""
         return self._document(DOCUMENT, "answers")
 
     @cached_property
@@ -80,11 +82,11 @@ class AnswerResults(Results):
 
     @property
     def said(self) -> dict[str, AnswerLine]:
-        """The answer to each question: the last line about it."""
+        """The answer to each question, from the last line on it."""
         return {line.question: line for line in self.answers}
 
     def verdicts(self, *, again: bool = False) -> dict[str, Judgement]:
-        """Return the verdict on each answer, or the second one; the last line about it."""
+        """Return the first or, with `again`, the second verdict on each answer, from the last line on it."""
         return {line.question: line for line in self.judgements if line.again is again}
 
     def _told(self, name: str, kind: type[T]) -> list[T]:
@@ -96,5 +98,5 @@ class AnswerResults(Results):
 
 
 def is_answer_run(place: Path) -> bool:
-    """Return whether a folder holds the output of `answer`."""
+    """Return whether a folder was written by `answer`."""
     return (place / DOCUMENT).is_file()

@@ -76,7 +76,7 @@ class AnswerOptions:
 
     @property
     def prices(self) -> dict[str, tuple[float, float]]:
-        """Price of a million tokens read and written, by model."""
+        """The prices of a million tokens read and written, by model."""
         return dict(map(_price, self.price))
 
 

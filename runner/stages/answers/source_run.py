@@ -1,6 +1,4 @@
-"""The input of an answer run: a finished run as its manifest lists it, its corpus, and the
-corpus's answers.
-"""
+"""The input of an answer run: a finished run, its corpus, and the corpus's answers."""
 
 from __future__ import annotations
 
@@ -35,14 +33,14 @@ Answer:"""
 
 
 class CorpusMoved(PgmnemoError):
-    """The corpus at hand is not the one that the run searched."""
+    """The corpus at hand is not the corpus that the run searched."""
 
     code = 3
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """An answer of the corpus, the rule that judges it, and the day on which it is asked for."""
+    """An answer of the corpus, the rule that judges it, and the day of the question (empty: not given)."""
 
     answer: str
     rule: str
@@ -53,7 +51,10 @@ ABSTENTION = "abstention"
 
 
 def _locomo(source: CorpusFile) -> dict[str, AnswerKey]:
-    """Keys `conv-26/q0`; the rule is the category. An adversarial question has the answer `not mentioned`."""
+    """Return LoCoMo's answers by question key, `conv-26/q0`; the rule is the category.
+
+    An adversarial question has an empty answer.
+    """
     keys: dict[str, AnswerKey] = {}
     for item in source.items():
         project = take(item, "sample_id", str, f"an item of {source.path}")
@@ -70,7 +71,7 @@ def _of_locomo(entry: Json) -> AnswerKey:
 
 
 def _longmemeval(source: CorpusFile) -> dict[str, AnswerKey]:
-    """Keys are question ids; the rule is the question's type, or abstention."""
+    """Return LongMemEval's answers by question id; the rule is the question's type, or abstention."""
     keys: dict[str, AnswerKey] = {}
     for item in source.items():
         name = take(item, "question_id", str, f"an item of {source.path}")
@@ -85,8 +86,9 @@ KEYS: Registry[Callable[[CorpusFile], dict[str, AnswerKey]]] = Registry(
 
 
 def read_keys(suite: str, path: Path, sha256: str) -> Mapping[str, AnswerKey]:
-    """Return the answers of a suite's corpus; UsageError where the suite has none, CorpusMoved for another
-    file.
+    """Return the answers of a suite's corpus by question key.
+
+    Raises UsageError if the suite has no answers, CorpusMoved for another file than the run's.
     """
     source = CorpusFile(path)
     keys = KEYS[suite](source)
@@ -99,7 +101,10 @@ def read_keys(suite: str, path: Path, sha256: str) -> Mapping[str, AnswerKey]:
 
 
 def read_errors(path: Path | None, keys: Mapping[str, AnswerKey]) -> frozenset[str]:
-    """Return the questions that have a known wrong answer: one key a line. UsageError for another file."""
+    """Return the keys of questions with a wrong published answer, one on each line of a file.
+
+    None gives no keys. Raises UsageError for an invalid file.
+    """
     if path is None:
         return frozenset()
     try:
@@ -118,9 +123,9 @@ def read_errors(path: Path | None, keys: Mapping[str, AnswerKey]) -> frozenset[s
 
 @dataclass(frozen=True)
 class SourceRun:
-    """A run's answers of one arm in one scope, the lessons that they name, and the keys of the corpus.
+    """The retrievals of one arm in one scope of a run, with the corpus and its answers.
 
-    `manifest` is the SHA-256 of the manifest that was read.
+    `manifest` is the SHA-256 of the run's manifest at the start.
     """
 
     results: Results
@@ -142,9 +147,7 @@ class SourceRun:
 
     @cached_property
     def _texts(self) -> Mapping[tuple[str, str], str]:
-        """Return texts by project and id, and by id only for lessons that a question found in
-        another project.
-        """
+        """Return the lesson texts by (project, id), and by ("", id) for ids found in another project."""
         segments = self.corpus.segments
         alone = {("", one.id): one.text for one in segments}
         return alone | {(one.project, one.id): one.text for one in segments}
@@ -153,7 +156,7 @@ class SourceRun:
         return self._texts.get((project, segment)) or self._texts["", segment]
 
     def unchanged(self) -> None:
-        """UnusableRunError where the run's manifest is another than at the start."""
+        """Raise UnusableRunError if the run's manifest has changed since the start."""
         if Results(self.results.folder).digest(MANIFEST) != self.manifest:
             raise UnusableRunError(
                 f"{self.results.folder} was changed while answers were made: its {MANIFEST} is another; "

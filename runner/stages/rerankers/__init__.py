@@ -1,9 +1,8 @@
-"""Rerankers: what a system found, in another order. What one is, how it is set, and one line for each.
+"""Rerankers: a new order for the candidates that a system found. Their contract, options and registry.
 
-A candidate is a lesson with everything that systems are given of it (text, passages, vectors, role,
-position, time) and what the system said of it (rank, score, components). So a reranker may read texts, as a
-cross-encoder does, or be a small model over scores and vectors that are there already. It sees no id, no
-gold, no label.
+A candidate is a lesson with all the input that systems get for it (text, passages, vectors, role, position,
+time) and the system's output for it (rank, score, components). So a reranker may read texts, as a
+cross-encoder does, or be a small model over existing scores and vectors. It sees no id, no gold, no label.
 """
 
 from __future__ import annotations
@@ -62,23 +61,26 @@ class RerankOptions:
         )
 
     def service(self, name: str) -> tuple[str, str]:
-        """Address and model of the service of a reranker; UsageError where one of them is missing."""
+        """Return the URL and the model of a reranker's service.
+
+        Raises UsageError if one of them is missing.
+        """
         if not self.rerank_url or not self.rerank_model:
             raise UsageError(f"the reranker {name} needs both --rerank-url and --rerank-model")
         return self.rerank_url, self.rerank_model
 
     def identity(self, name: str, model: str, revision: str, **more: Any) -> RerankerIdentity:
-        """Return the identity of a reranker that is set so."""
+        """Return the identity of a reranker with these options."""
         known = {"depth": self.rerank_depth, "characters": self.rerank_chars, **more}
         return RerankerIdentity(name=name, model=model, revision=revision, **known)
 
     def cache(self, environ: Mapping[str, str] = os.environ) -> Path:
-        """Return where what rerankers said is kept."""
+        """Return the folder of the rerank cache."""
         return self.rerank_cache or cache_dir("reranks", environ)
 
 
 class LessonIndex:
-    """The lessons of a run by number, with each lesson's neighbours in its conversation."""
+    """The lessons of a run by number, with the neighbours of each in its conversation."""
 
     def __init__(self, lessons: Lessons) -> None:
         self._lessons = lessons
@@ -90,14 +92,13 @@ class LessonIndex:
                 self._positions[lesson.project, lesson.position] = place
 
     def lesson(self, number: int) -> Lesson:
-        """Return the lesson of that number; KeyError if it is missing."""
+        """Return the lesson with this number; raise KeyError if it does not exist."""
         return self._lessons[self._places[number]]
 
     def beside(self, lesson: Lesson, steps: int) -> Lesson | None:
-        """Return the lesson so many steps later (negative: earlier) in the same session; None where none
-        follows.
+        """Return the lesson `steps` later (negative: earlier) in the same session; None if it does not exist.
 
-        Sessions are apart by a gap in the positions, which no step crosses.
+        Sessions are separated by a gap in the positions, which no step crosses.
         """
         if lesson.position is None:
             return None
@@ -111,7 +112,7 @@ class LessonIndex:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A lesson that a system found. `rank` from 1; score and components as the system gave them."""
+    """A lesson that a system found. `rank` counts from 1; score and components are the system's."""
 
     lesson: Lesson
     rank: int
@@ -120,15 +121,13 @@ class Candidate:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the texts to read: its passages, or its text if it has no passages."""
+        """Return the texts to read: the lesson's passages, or its text if it has no passages."""
         return self.lesson.passages or (self.lesson.text,)
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A system's candidates for a question, best first. `components` names those of the
-    candidates' scores.
-    """
+    """A system's candidates for a question, best first. `components` names the components of their scores."""
 
     query: Query
     candidates: tuple[Candidate, ...]
@@ -138,11 +137,11 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """The new order, as places of the pool's candidates, best first; omitted candidates follow in their old
-    order.
+    """The new order, as indexes of the pool's candidates, best first.
 
-    `scores` of those in the order, falling; empty if a reranker gives no scores. `calls` of a model or
-    service were made for it, `pairs` of question and text were judged now, `cached` read from the cache.
+    Omitted candidates follow in their old order. `scores` are those of `order`, descending; empty if a
+    reranker gives no scores. `calls` of a model or service were made, `pairs` of question and text were
+    judged now, and `cached` results were read from the cache.
     """
 
     order: tuple[int, ...]
@@ -153,27 +152,30 @@ class Reordered:
 
 
 class Reranker(ABC):
-    """`identity` is known once it is made. `rerank` may be called by several threads at once."""
+    """The base of rerankers.
+
+    `identity` is set by the constructor. Several threads may call `rerank` at once.
+    """
 
     identity: RerankerIdentity
 
     def to_download(self) -> int:
-        """Bytes that `load` fetches first; ModelError where that cannot be known."""
+        """Return the bytes that `load` would download; raise ModelError if that is unknown."""
         return 0
 
     def load(self, progress: Progress = QUIET) -> None:  # noqa: B027
-        """Bring the model into memory, or ask the service once; ModelError where it cannot be had."""
+        """Load the model into memory, or call the service once; raise ModelError if it is not available."""
 
     @abstractmethod
     def rerank(self, pool: Pool) -> Reordered:
-        """Return the candidates of a pool in a new order. ModelError where that failed, which is counted."""
+        """Return the candidates of a pool in a new order; raise ModelError on failure, which is counted."""
 
     def without_cache(self) -> Reranker:
         """Return the same reranker without its cache: a timed answer must not come from a file."""
         return self
 
     def close(self) -> None:  # noqa: B027
-        """Give everything back."""
+        """Release all resources."""
 
 
 RERANKERS: Parts[Callable[[RerankOptions], Reranker]] = Parts(
@@ -191,7 +193,7 @@ RERANKERS: Parts[Callable[[RerankOptions], Reranker]] = Parts(
 
 
 def check_order(reordered: Reordered, pool: Pool) -> Reordered:
-    """As it is; ModelError where it is no order of the pool's candidates."""
+    """Return `reordered`; raise ModelError unless it is an order of the pool's candidates."""
     places, scores = reordered.order, reordered.scores
     if len(set(places)) < len(places) or not set(places) <= set(range(len(pool.candidates))):
         raise ModelError(
@@ -203,11 +205,11 @@ def check_order(reordered: Reordered, pool: Pool) -> Reordered:
 
 
 def is_falling(scores: Sequence[float]) -> bool:
-    """Return whether each is a number, and none above the one before it."""
+    """Return whether all scores are finite numbers and none is above the one before."""
     return all(map(isfinite, scores)) and all(one >= other for one, other in pairwise(scores))
 
 
 def order_by_score(scores: Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Places by falling score and the scores in that order; equals as they were."""
+    """Return the indexes by falling score, and the scores in that order; ties keep their order."""
     order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
     return tuple(order), tuple(scores[place] for place in order)

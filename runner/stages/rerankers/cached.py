@@ -1,4 +1,4 @@
-"""Rerankers that ask nothing twice; of those that score texts, the best passage counts for its lesson."""
+"""Rerankers with a cache on disk; the best passage decides a lesson's score."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pgmnemo.models.runtime import first_line
 from pgmnemo.models.store import Store, key_of, store_path
 from runner.stages.rerankers import Pool, Reordered, Reranker, RerankOptions, order_by_score
 
-NOT_OF_A_PAIR = ("depth", "characters", "note")  # the text is cut before it becomes a key
+NOT_OF_A_PAIR = ("depth", "characters", "note")  # not part of the key: texts are cut before they are hashed
 SCORE = Struct("<d")
 
 
 class CachedReranker(Reranker):
-    """A reranker that keeps its answers on disk: by question and passage, or by question and candidates."""
+    """A reranker that keeps its results on disk: by question and passage, or by question and candidates."""
 
     def __init__(self, options: RerankOptions) -> None:
         self._options, self._caching = options, True
@@ -38,22 +38,25 @@ class CachedReranker(Reranker):
         self._said.close()
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the cached values of those keys."""
+        """Return the cached values of these keys."""
         return self._said.read(keys) if self._caching else {}
 
     def write(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
-        """Keep one value for each key."""
+        """Store one value for each key."""
         if self._caching:
             self._said.write(keys, values)
 
     def _path(self) -> Path:
-        """Known once the identity is, which a local model has when it is loaded."""
+        """Return the path of the cache, which the identity decides.
+
+        A local model has it once it is loaded.
+        """
         settings = {k: v for k, v in asdict(self.identity).items() if k not in NOT_OF_A_PAIR}
         return store_path(self._options.cache(), self.identity.name, settings)
 
 
 class ScoringReranker(CachedReranker):
-    """A reranker by scores; a subclass only adds `scores`. Existing scores are read from the cache.
+    """A reranker by scores; a subclass adds only `scores`. Known scores are read from the cache.
 
     `alone`: one call at a time, as a model in this process requires.
     """

@@ -1,4 +1,4 @@
-"""Cross-encoders in this process: question and text go through the model together."""
+"""Cross-encoders in this process, which read question and text together."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ MEND = "take another model"
 
 
 class LocalCrossEncoder(ScoringReranker):
-    """A cross-encoder in a local folder, which is checked, with its path and identity.
+    """A cross-encoder in a local folder; its files are checked and hashed.
 
-    `kind` is its name, `package` its requirement.
+    `kind` is the reranker's name, `package` the Python package that it needs, `extra` the extra that installs
+    it.
     """
 
     kind, package, note = "", "", ""
@@ -46,12 +47,12 @@ class LocalCrossEncoder(ScoringReranker):
 
     @property
     def who(self) -> str:
-        """Whoever needs a library, in words."""
+        """The reranker's name in messages about a missing library."""
         return f"the reranker {self.kind}"
 
     def to_download(self) -> int:
         demand(self.package, self.who, self.extra)
-        with silence():  # from the first import on, for the hub's client reads then whether it shows bars
+        with silence():  # before the first import, when the hub's client decides whether to show bars
             return self._snapshot.to_download(self.who) if self._snapshot else 0
 
     def load(self, progress: Progress = QUIET) -> None:
@@ -65,11 +66,11 @@ class LocalCrossEncoder(ScoringReranker):
             self.open(self._folder)
 
     def open(self, folder: Path) -> None:
-        """Bring the model in a folder into memory."""
+        """Load the model in a folder into memory."""
         raise NotImplementedError
 
     def _identify(self, folder: Path) -> None:
-        """Set the digest of the files as revision; ModelError for a model that is no cross-encoder."""
+        """Set the digest of the files as revision; raise ModelError if the model is no cross-encoder."""
         digest, config = folder_revision(folder, weights=self.weights), configuration(folder)
         try:
             kinds = [*(config.get("architectures") or ["no architecture"])]
@@ -93,7 +94,7 @@ class LocalCrossEncoder(ScoringReranker):
 class CrossEncoder(LocalCrossEncoder):
     """A model that sentence-transformers loads, such as cross-encoder/ms-marco-MiniLM-L6-v2.
 
-    Scores are the model's own, through its activation (for one label the logistic function).
+    Scores are the model's own, after its activation (for one label the logistic function).
     """
 
     kind, package = "cross-encoder", "sentence_transformers"
@@ -115,7 +116,10 @@ class CrossEncoder(LocalCrossEncoder):
 
 
 class Flag(LocalCrossEncoder):
-    """FlagEmbedding's own, such as BAAI/bge-reranker-v2-m3. Scores are logits; float32 on every device."""
+    """A reranker of FlagEmbedding, such as BAAI/bge-reranker-v2-m3. Scores are logits.
+
+    Float32 on every device.
+    """
 
     kind, package = "flag", "FlagEmbedding"
     note = "FlagEmbedding, logits, float32"
@@ -138,7 +142,7 @@ class Flag(LocalCrossEncoder):
 
 
 class Onnx(LocalCrossEncoder):
-    """`model.onnx`, or the same in a folder `onnx`, beside a tokenizer.json. Scores are logits."""
+    """A graph `model.onnx`, or `onnx/model.onnx`, with a tokenizer.json. Scores are logits."""
 
     kind, package, extra = "onnx", "onnxruntime", ONNX
     note = "onnxruntime, logits, as the graph computes them"
@@ -168,7 +172,7 @@ class Onnx(LocalCrossEncoder):
 
 
 def _place(model: str, weights: Sequence[str]) -> tuple[Path | None, HubModel | None]:
-    """Return the local folder, or the repository that `ORG/NAME[@REVISION]` means; UsageError for neither."""
+    """Return the local folder, or the repository that `ORG/NAME[@REVISION]` names; UsageError for neither."""
     if (folder := Path(model).expanduser()).is_dir():
         return folder, None
     name, _, revision = model.partition("@")

@@ -1,6 +1,7 @@
-"""A wrapper of any system that puts its candidates in the order of a reranker.
+"""A wrapper of any system that puts its candidates into the order of a reranker.
 
-If a rerank fails, the system's own order stays and the failure is counted; beyond a limit the run fails.
+If a rerank fails, the answer keeps the system's own order and the failure is counted; beyond a limit the run
+fails.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from runner.systems.system import (
 
 @dataclass(frozen=True, slots=True)
 class RerankCost:
-    """The cost of one question's rerank; `failed` says why it kept the system's order."""
+    """The cost of one question's rerank; `failed` says why the answer kept the system's order."""
 
     calls: int = 0
     pairs: int = 0
@@ -36,7 +37,7 @@ class RerankCost:
 
 
 class _Reordering:
-    """A client that reranks the answers of another; `told` has each cost by the question's number."""
+    """A client that reranks the answers of another client; each cost is stored in `told` of the wrapper."""
 
     def __init__(self, wrapped: Reranked, asking: SupportsAsk) -> None:
         self._wrapped, self._asking = wrapped, asking
@@ -57,9 +58,9 @@ class _Reordering:
 
 
 class Reranked(System):
-    """`system` behind `reranker`; `name` is used in its faults, `lessons` were loaded into it.
+    """The system `system` with `reranker`; `name` is used in its errors, `lessons` are loaded in it.
 
-    It is not loaded or closed here: its own order is measured with the same system.
+    It does not load or close the system, which is also measured in its own order.
     """
 
     def __init__(
@@ -72,19 +73,22 @@ class Reranked(System):
         self._components = system.components if isinstance(system, SupportsComponents) else ()
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
-        """Nothing: the system within is loaded."""
+        """Do nothing: the wrapped system is already loaded."""
         return {}
 
     def ask(self, query: Query, k: int) -> Sequence[Match]:
         return _Reordering(self, self._system).ask(query, k)
 
     def within(self, settings: Mapping[str, str] | None = None) -> SystemClient:
-        """Return a client of the system within, reordered."""
+        """Return a client of the wrapped system, reranked."""
         assert isinstance(self._system, SupportsThreads), "made by reranked"
         return _Reordering(self, self._system.client(settings))
 
     def reorder(self, query: Query, head: Sequence[Match]) -> tuple[list[Match], RerankCost]:
-        """Return the candidates in the new order with the reranker's scores; as they were where it failed."""
+        """Return the candidates in the new order with the reranker's scores.
+
+        In the old order if it failed.
+        """
         bare = [replace(match, score=None, components=()) for match in head]
         if len(head) < 2:
             return bare, RerankCost()
@@ -102,7 +106,7 @@ class Reranked(System):
 
 
 class ConcurrentReranked(Reranked):
-    """The same of a system that has clients for several threads."""
+    """A reranked system with clients for several threads."""
 
     def client(self, settings: Mapping[str, str] | None = None) -> SystemClient:
         return self.within(settings)
@@ -111,7 +115,7 @@ class ConcurrentReranked(Reranked):
 def rerank_system(
     name: str, system: System, lessons: Lessons, reranker: Reranker, failures: Failures
 ) -> Reranked:
-    """`system` behind `reranker`; asked by several threads only where it has clients for them."""
+    """Return `system` with `reranker`; it supports several threads only if `system` does."""
     kind = ConcurrentReranked if isinstance(system, SupportsThreads) else Reranked
     return kind(name, system, lessons, reranker, failures)
 

@@ -1,4 +1,6 @@
-"""Rerankers behind an address: a `/rerank` service, and language models that reorder a whole prompt."""
+"""Rerankers behind a URL: a `/rerank` service, and language models that reorder all candidates in one
+prompt.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,9 @@ Answer with its number alone. Answer 0 if no passage helps.
 
 
 class RerankEndpoint(ScoringReranker):
-    """A question and documents in, an index and a relevance score each out.
+    """A `/rerank` service: question and documents in, an index and a relevance score for each out.
 
-    What Cohere, Jina, Voyage, vLLM, llama.cpp, Infinity and text-embeddings-inference's proxies speak.
+    Cohere, Jina, Voyage, vLLM, llama.cpp, Infinity and proxies of text-embeddings-inference use this format.
     """
 
     alone = False
@@ -64,7 +66,7 @@ class RerankEndpoint(ScoringReranker):
         )
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Ask once, so that a wrong address or key is an error before anything else is done."""
+        """Call the service once, so that a wrong URL or key is an error at once."""
         self.scores("which one?", ["one", "other"])
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -75,7 +77,10 @@ class RerankEndpoint(ScoringReranker):
 
 
 class LanguageModelReranker(CachedReranker):
-    """All candidates in one prompt. An answer is kept by the question and all its candidates."""
+    """A language model that gets all candidates in one prompt.
+
+    Replies are cached by question and candidates.
+    """
 
     kind = ""
     template = ""
@@ -94,10 +99,10 @@ class LanguageModelReranker(CachedReranker):
 
     @abstractmethod
     def order(self, answer: str, count: int) -> tuple[int, ...]:
-        """Return the places that an answer names, best first; ModelError where it names none."""
+        """Return the indexes that a reply names, best first; raise ModelError if it names none."""
 
     def load(self, progress: Progress = QUIET) -> None:
-        """Ask once, so that a wrong address or key is an error before anything else is done."""
+        """Call the service once, so that a wrong URL or key is an error at once."""
         self._chat.ask("Answer with the number 1 alone.", TOKENS)
 
     def rerank(self, pool: Pool) -> Reordered:
@@ -113,8 +118,8 @@ class LanguageModelReranker(CachedReranker):
 
 
 class ListWise(LanguageModelReranker):
-    """A reranker that orders the whole list (Sun et al. 2023, arXiv:2304.09542, without their
-    sliding window).
+    """A reranker that orders the whole list (Sun et al. 2023, arXiv:2304.09542, without the sliding
+    window).
     """
 
     kind, template = "llm-list", LIST
@@ -143,7 +148,7 @@ class PromoteOne(LanguageModelReranker):
 
 
 def _scores(answer: Any, count: int, where: str) -> list[float]:
-    """Return the scores in the order of the texts; ModelError unless each index occurs once."""
+    """Return the scores in the order of the texts; raise ModelError unless each index occurs once."""
     try:
         listed = answer["results"]
         found = {int(one["index"]): float(one["relevance_score"]) for one in listed}

@@ -1,6 +1,6 @@
-"""Rewriters, which replace the words of a question: their base, their options, one line for each.
+"""Rewriters, which replace the words of a question: their base, options and registry.
 
-A rewriter gets only a question's words: no id, no gold, no lesson and no time of asking.
+A rewriter gets only a question's words: no id, no gold, no lesson and no time of the question.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class RewriteOptions:
         check_numbers(self, natural=("rewrite_failures",), seconds=("rewrite_timeout",))
 
     def cache(self, environ: Mapping[str, str] = os.environ) -> Path:
-        """Return where what rewriters wrote is kept."""
+        """Return the folder of the rewrite cache."""
         return self.rewrite_cache or cache_dir("rewrites", environ)
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """The words that are asked. `calls` of a model were made for them, or they were `cached`."""
+    """The rewritten words of a question. `calls` of a model were made, or `cached` results were used."""
 
     text: str
     calls: int = 0
@@ -55,19 +55,22 @@ class Rewritten:
 
 
 class Rewriter(ABC):
-    """`identity` is known once it is made. `rewrite` may be called by several threads at once."""
+    """The base of rewriters.
+
+    `identity` is set by the constructor. Several threads may call `rewrite` at once.
+    """
 
     identity: RewriterIdentity
 
     def load(self, questions: Sequence[str], progress: Progress = QUIET) -> None:  # noqa: B027
-        """Make ready for those questions; ModelError where a service that they need is not there."""
+        """Prepare for these questions; raise ModelError if a required service is not available."""
 
     @abstractmethod
     def rewrite(self, question: str) -> Rewritten:
-        """Return the words for one question. ModelError where that failed, which is counted."""
+        """Return the words for one question; raise ModelError on failure, which is counted."""
 
     def close(self) -> None:  # noqa: B027
-        """Give everything back."""
+        """Release all resources."""
 
 
 REWRITERS: Parts[Callable[[RewriteOptions], Rewriter]] = Parts(
@@ -80,7 +83,5 @@ REWRITERS: Parts[Callable[[RewriteOptions], Rewriter]] = Parts(
 
 
 def rule_rewriter(identity: RewriterIdentity) -> Rewriter | None:
-    """Return the rewriter of a run, where it gives the same words at any time: a rule, and no language
-    model.
-    """
+    """Return the rewriter of a run if it is a deterministic rule; None for a language model."""
     return None if identity.prompt_sha256 else REWRITERS[identity.name](RewriteOptions())

@@ -1,4 +1,4 @@
-"""A language model that rewrites a question into words to search with (Ma et al. 2023, arXiv:2305.14283)."""
+"""A language model that rewrites a question into words for a search (Ma et al. 2023, arXiv:2305.14283)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONGEST = 1000  # characters of an answer
 
 
 class LanguageModelRewriter(Rewriter):
-    """Asked once a question, at temperature 0. An answer is kept by the question."""
+    """A language model, called once for each question at temperature 0. Replies are cached by question."""
 
     def __init__(self, options: RewriteOptions) -> None:
         if not options.rewrite_url or not options.rewrite_model:
@@ -43,7 +43,10 @@ class LanguageModelRewriter(Rewriter):
         self._kept = Store(store_path(options.cache(), "llm", asdict(self.identity)), "rewrite cache")
 
     def load(self, questions: Sequence[str], progress: Progress = QUIET) -> None:
-        """Ask once, so that a wrong address or key is an error at once; not if the cache has all answers."""
+        """Call the service once, so that a wrong URL or key is an error at once.
+
+        Not if all replies are cached.
+        """
         if len(self._kept.read([key_of(one) for one in questions])) < len(set(questions)):
             self._chat.ask("Answer with the word yes alone.", TOKENS)
 
@@ -59,7 +62,7 @@ class LanguageModelRewriter(Rewriter):
 
 
 def _line(text: str) -> str:
-    """Return the words of an answer; ModelError for what is not one line of words."""
+    """Return the words of a reply; raise ModelError unless it is one line of words."""
     words = text.strip('"“”').strip()
     if not words or "\n" in words or len(words) > LONGEST or find_control_char(words):
         raise ModelError(

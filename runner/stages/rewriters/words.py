@@ -1,7 +1,7 @@
-"""A question without its question words and other stop words: what search engines have long done to it.
+"""A question without question words and other stop words, as search engines have long done.
 
-The list is Snowball's for English as PostgreSQL has it (tsearch_data/english.stop), so a retriever of words
-that PostgreSQL searches loses nothing by it; what changes is what an embedder reads.
+The list is Snowball's for English as PostgreSQL has it (tsearch_data/english.stop), so a keyword retriever in
+PostgreSQL loses nothing; the rewrite changes only what an embedder reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PART = re.compile(r"\w+")
 
 
 class StopWordRewriter(Rewriter):
-    """Needs no network and no model. A word such as `what's` goes, `Caroline's` stays."""
+    """The rule that removes stop words. A word such as `what's` is removed, `Caroline's` stays."""
 
     def __init__(self, options: RewriteOptions | None = None) -> None:
         digest = sha256(" ".join(sorted(STOPPED)).encode()).hexdigest()

@@ -1,6 +1,7 @@
-"""Our own reranker: a weighted sum of the system's scores, the words, the speaker and the neighbours.
+"""The project's own reranker: a weighted sum of the system's scores, the words, the speaker and the
+neighbours.
 
-It loads no model and makes no calls. The weights are those of a file that the command `train` writes.
+It loads no model and makes no calls. The weights are from a file that the command `train` writes.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ SHIPPED = Path(__file__).with_name("weights.json")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A weight for each of FEATURES, in their order; SHA-256 of the file that they were read from."""
+    """A weight for each of FEATURES, in order, and the SHA-256 of the file with the weights."""
 
     weights: tuple[float, ...]
     sha256: str
 
 
 def read_model(path: Path = SHIPPED) -> Model:
-    """Return the weights in a file; ModelError where it holds none, or those of other features."""
+    """Return the weights in a file; raise ModelError if it has none, or those of other features."""
     mend = "name a file that `train` wrote, or leave --rerank-model out"
     try:
         content = read_regular(path, DOCUMENT, ModelError)
@@ -51,9 +52,9 @@ def read_model(path: Path = SHIPPED) -> Model:
 
 
 class Linear(Reranker):
-    """Our own, trained by the command `train` (CARD.md says on what). `--rerank-model` names other weights.
+    """The linear reranker, trained by the command `train` (see CARD.md).
 
-    Whole texts are read, so `--rerank-chars` says nothing here.
+    `--rerank-model` names other weights. Whole texts are read, so `--rerank-chars` has no effect.
     """
 
     def __init__(self, options: RerankOptions) -> None:

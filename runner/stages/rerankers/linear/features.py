@@ -1,8 +1,8 @@
 """The features of the linear reranker: a row of numbers for each candidate of a pool.
 
-Every feature is a share or a mark between 0 and 1 that is taken relative to the other candidates of the same
-question, so that it means the same for a message of one line and for a session of two pages. No word list, no
-stemmer and no model: rarity is counted among the candidates themselves.
+Every feature is between 0 and 1 and relative to the other candidates of the same question, so that it means
+the same for a message of one line and for a session of two pages. There is no word list, no stemmer and no
+model: rarity is counted among the candidates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WORD = re.compile(r"\w+")
 
 
 class LessonCache:
-    """A cache of the lessons that were read: the words of each, and its neighbours."""
+    """A cache of the words and the neighbours of lessons."""
 
     def __init__(self, shelf: LessonIndex) -> None:
         self._shelf = shelf
@@ -46,9 +46,7 @@ class LessonCache:
         self.beside: dict[int, Mapping[int, int]] = {}
 
     def window(self, lesson: Lesson) -> Mapping[int, int]:
-        """Return numbers of the lesson, at 0, and of those of its neighbours that there are, by their
-        step.
-        """
+        """Return the number of the lesson, under 0, and of each existing neighbour, under its step."""
         if lesson.number not in self.beside:
             steps = {step: self._shelf.beside(lesson, step) for step in STEPS}
             there = {0: lesson, **{step: other for step, other in steps.items() if other is not None}}
@@ -60,7 +58,7 @@ class LessonCache:
 
 
 class FeatureReader:
-    """Features of pools. What was read of a lesson is kept as long as its shelf is."""
+    """A reader of the features of pools, with a cache that lives as long as the lesson index."""
 
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[LessonIndex, LessonCache] = WeakKeyDictionary()
@@ -95,7 +93,9 @@ class FeatureReader:
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a text, each once, by their first letters: so most forms of a word are one."""
+    """Return the distinct words of a text, cut to their first letters, so that most forms of a word are
+    equal.
+    """
     return frozenset(_root(word) for word in WORD.findall(text.casefold()))
 
 
@@ -104,9 +104,9 @@ def _root(word: str) -> str:
 
 
 def word_weights(held: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Return the weight of each word of a question: higher if fewer candidates have it; all sum up to 1.
+    """Return the weight of each word of a question: higher if fewer candidates contain it; they sum up to 1.
 
-    BM25's inverse document frequency, over only the candidates; a word without a candidate has no weight.
+    BM25's inverse document frequency, over only the candidates; a word in no candidate has no weight.
     """
     counts: dict[str, int] = {}
     for one in held:
@@ -122,7 +122,10 @@ def _weight(weights: Mapping[str, float], found: frozenset[str]) -> float:
 
 
 def _shares(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Return the score of each candidate as a share of the best, by its lesson's number; 0 below nothing."""
+    """Return each candidate's score as a share of the best, by lesson number.
+
+    All 0 if the best is not above 0.
+    """
     best = max((one.score or 0.0 for one in candidates), default=0.0)
     if best <= 0:
         return {one.lesson.number: 0.0 for one in candidates}
