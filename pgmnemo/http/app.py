@@ -1,4 +1,4 @@
-"""The application: the verbs of a memory over HTTP, its health and its description."""
+"""The web application: the verbs of a memory over HTTP, a health check, and the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def build_app(memory: AsyncMemory, *routes: Route) -> Starlette:
-    """Return an application over a memory, which the caller closes; `routes` are added to it.
+    """Return the application over a memory, which the caller closes; `routes` are added to it.
 
-    AuthMiddleware before it must set `request.state.principal`, which decides what rows a request can access.
+    AuthMiddleware in front of it must set `request.state.principal`, which decides what rows a request can
+    access.
     """
     return json_app(
         [
@@ -46,7 +47,7 @@ def build_app(memory: AsyncMemory, *routes: Route) -> Starlette:
 
 
 def json_app(routes: list[Route]) -> Starlette:
-    """Return an application that answers every error with a sentence of JSON."""
+    """Return an application with these routes that answers every error with a JSON sentence."""
     handlers: Any = {
         HTTPException: _on_http_exception, RequestError: _on_request_error, PgmnemoError: _on_pgmnemo_error,
         msgspec.ValidationError: _on_invalid_body, msgspec.DecodeError: _on_malformed_body,
@@ -88,7 +89,7 @@ def json_response(answer: Any) -> Response:
 
 
 async def _json_array(found: AsyncIterator[Any], verb: HttpVerb) -> AsyncIterator[bytes]:
-    """Yield an array of JSON, a part at a time, so that none is ever whole in memory."""
+    """Yield a JSON array in parts, so that the whole array is never in memory."""
     part = bytearray(b"[")
     async for one in found:
         part += (b"," if part[-1:] != b"[" else b"") + msgspec.json.encode(verb.serialize(one, {}))
@@ -99,7 +100,7 @@ async def _json_array(found: AsyncIterator[Any], verb: HttpVerb) -> AsyncIterato
 
 
 class _ExportResponse(StreamingResponse):
-    """The lines of an export, from a file of its own, so that a slow reader holds no transaction open."""
+    """The lines of an export, sent from a temporary file, so that a slow reader keeps no transaction open."""
 
     def __init__(self, file: IO[bytes], done: Callable[[], object]) -> None:
         super().__init__(_parts(file), media_type=JSON_LINES)
@@ -116,7 +117,7 @@ class _ExportResponse(StreamingResponse):
 async def _export_response(
     scope: Any, given: dict[str, Any], exporting: set[str], whose: str
 ) -> _ExportResponse:
-    """Return an export; Refused while another one of the same token is made or read."""
+    """Return an export; raise RequestError while another export of the same token is in progress."""
     if whose in exporting:
         raise RequestError(
             ErrorResponse(429, "busy", "another export of this token is under way; read that one first")
@@ -140,7 +141,7 @@ async def _parts(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _with_first_part(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Return the same parts, with the first part read now, so that an error before it still has a status."""
+    """Return the same parts, with the first part read now: an error before it can still set the status."""
     first = await anext(parts)
 
     async def rest() -> AsyncIterator[bytes]:
@@ -177,7 +178,7 @@ class HealthCheck:
 
 
 async def openapi(request: Request) -> Response:
-    """Return the description of all this."""
+    """Return the OpenAPI description of this interface."""
     return json_response(openapi_document())
 
 

@@ -2,8 +2,8 @@
 
     app = AuthMiddleware(app, TokenFile("tokens.json"), Limits())
 
-Pure ASGI. `scope["state"]["principal"]` is whom the request's token belongs to. An error is answered with
-one sentence of JSON; once an answer has begun, the connection is cut instead.
+The middleware is pure ASGI and sets `scope["state"]["principal"]`, the principal of the request's token. An
+error is answered with a JSON sentence; once an answer has begun, the connection is closed instead.
 """
 
 from __future__ import annotations
@@ -54,13 +54,16 @@ TOKEN_BUSY = ErrorResponse(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a server. `body`: bytes of a request. `seconds`: until an answer begins, and between two
-    parts of it.
+    """The limits of a server.
 
-    `rate`: requests a second of one token, with bursts of twice as many; expensive requests (`charge`) count
-    more. `answer`: bytes of the lessons in an answer that is sent whole. `concurrent`: simultaneous requests
-    of all tokens; one token may have half of them. `at_work`: requests of one token that run at the same
-    time, on half the connections of a memory; the others wait.
+    body: bytes of a request.
+    seconds: until an answer begins, and between two parts of it.
+    rate: requests per second of one token, with bursts of twice as many; expensive requests (`charge`) count
+        more.
+    concurrent: simultaneous requests of all tokens; one token may have half of them.
+    at_work: requests of one token that run at the same time, on half the connections of a memory; the others
+        wait.
+    answer: bytes of the lessons in an answer that is sent whole.
     """
 
     body: int = 1 << 20
@@ -72,11 +75,12 @@ class Limits:
 
 
 class AuthMiddleware:
-    """A middleware that passes permitted requests to `app`. Every client may read (GET) `public` paths.
+    """A middleware that passes permitted requests to `app`.
 
-    Without `tokens` every request belongs to `principal`, and must come from this machine: its Host names the
-    loopback interface, and its Origin, if it has one, is this server's own, so that no other web page gets in
-    by a browser. A body is declared as JSON, which no page can send without a preflight.
+    Every client may read (GET) the `public` paths. Without `tokens` every request belongs to `principal` and
+    must come from this machine: its Host names the loopback interface, and its Origin, if it has one, is this
+    server's own, so that no other web page can send requests by a browser. A body must be declared as JSON,
+    which no page can send without a preflight.
     """
 
     def __init__(
@@ -123,7 +127,7 @@ class AuthMiddleware:
                 self._at_work.pop(whose, None)
 
     def _authenticate(self, scope: Any) -> tuple[str | None, Principal | ErrorResponse | None]:
-        """Return the token and its principal, None for a public path; or the refusal."""
+        """Return the token and its principal (None for a public path), or the error response."""
         if self.tokens is None and not is_local_origin(scope):
             return None, FOREIGN_ORIGIN
         if scope["path"] in self._public and scope["method"] in ("GET", "HEAD"):
@@ -161,14 +165,17 @@ class AuthMiddleware:
         return self._at_work.setdefault(principal.id, asyncio.Semaphore(self.limits.at_work))
 
     def _charge(self, principal: Principal | None, cost: float = 1.0) -> None:
-        """Charge the cost of a request to its token's rate; raise Refused if too little is left."""
+        """Charge the cost of a request to its token's rate; raise RequestError if too little is left."""
         if principal is not None and (wait := self._wait(principal.id, cost)) > 0:
             told = f"{self.limits.rate:g} requests a second are served of one token, and fewer that ask for "
             told += "much or bring much; try again, or ask for less at a time"
             raise RequestError(ErrorResponse(429, "busy", told, {"retry-after": str(int(wait) + 1)}))
 
     def _wait(self, id: str, cost: float) -> float:
-        """Return seconds until a token's bucket covers the cost; 0 if it does now, and the cost is taken."""
+        """Return the seconds until a token's budget covers the cost.
+
+        If it covers the cost now, charge it and return 0.
+        """
         now, rate = time.monotonic(), self.limits.rate
         most = max(1.0, rate * BURST)
         left, since = self._buckets.get(id, (most, now))
@@ -178,7 +185,7 @@ class AuthMiddleware:
 
     @property
     def body_too_long(self) -> ErrorResponse:
-        """Return the refusal of a body over the limit."""
+        """Return the error response for a body over the limit."""
         told = f"the body is longer than {self.limits.body:,} bytes; send less at a time"
         return ErrorResponse(413, "too long", told, CLOSE)
 
@@ -191,7 +198,10 @@ class AuthMiddleware:
 
 
 class _GuardedRequest:
-    """A request in progress. Its deadline cuts it; a `why` moves the deadline to now."""
+    """A request in progress, which ends at its deadline.
+
+    An error response in `_why` moves the deadline to now.
+    """
 
     def __init__(self, middleware: AuthMiddleware, token: str | None, receive: Any, send: Send) -> None:
         self._middleware, self._token, self._receive, self._send = middleware, token, receive, send
@@ -204,7 +214,7 @@ class _GuardedRequest:
         self._why: ErrorResponse | None = None
 
     async def run(self, scope: Any) -> None:
-        """Let the application answer; where the request is cut before that, say why."""
+        """Let the application answer; if the request is ended before its answer begins, send the reason."""
         try:
             async with self._deadline, self._middleware.concurrency_slot(scope["state"]["principal"]):
                 await self._middleware.app(scope, self.receive, self.send)
@@ -238,14 +248,14 @@ class _GuardedRequest:
         return message
 
     async def _watch(self) -> None:
-        """End the request when its client leaves, to save its computation."""
+        """End the request when its client disconnects, to save its computation."""
         while (await self._receive())["type"] != "http.disconnect":
             await asyncio.sleep(REVOCATION_INTERVAL)
         self._end(CLIENT_GONE)
 
     async def send(self, message: Any) -> None:
-        """Send a part of the answer, if the token is still valid; then restart the deadline for the next
-        part.
+        """Send a part of the answer if the token is still valid, and restart the deadline for the
+        next part.
         """
         if self._why is not None or self._middleware.is_revoked(self._token):
             await self._cut(BAD_TOKEN)

@@ -1,7 +1,7 @@
-"""The routes that benchmarks' wrappers call, over a tenant of their own: `mnemo serve --benchmark`.
+"""The routes that wrappers of benchmarks call, over a tenant of their own (`mnemo serve --benchmark`).
 
 `user_id` is a project of that tenant, `beliefId` a lesson's key, `scope` a value of its metadata, and aliases
-are further words of its text. What is added can be found at once, so `wait` waits for nothing.
+are appended to its text. An added lesson can be found at once, so `wait` returns immediately.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOBODY = "default"
 
 
 class Belief(msgspec.Struct, kw_only=True):
-    """A belief to add."""
+    """The body of a request to add a belief."""
 
     text: str
     user_id: str = NOBODY
@@ -33,7 +33,7 @@ class Belief(msgspec.Struct, kw_only=True):
 
     @property
     def key(self) -> str:
-        """Return the id of a belief; a new id if it has none."""
+        """Return the id of a belief; a new id if it has none; raise UsageError if it is not a text."""
         found = self.metadata.get("beliefId")
         if found is not None and not isinstance(found, str | int):
             raise UsageError("beliefId is a text")
@@ -41,13 +41,13 @@ class Belief(msgspec.Struct, kw_only=True):
 
 
 class Update(Belief, kw_only=True):
-    """A new text for a belief."""
+    """The body of a request to change the text of a belief."""
 
     beliefId: str
 
 
 class Search(msgspec.Struct, kw_only=True):
-    """A question."""
+    """The body of a search request."""
 
     query: str
     user_id: str = NOBODY
@@ -56,7 +56,7 @@ class Search(msgspec.Struct, kw_only=True):
 
 
 def build_app(memory: AsyncMemory) -> Starlette:
-    """Return the routes, over the tenant of the request's principal."""
+    """Return an application with the routes, over the tenant of the request's principal."""
 
     def of(request: Request, user: str | None = None) -> Any:
         tenant = request.state.principal.scope(memory)

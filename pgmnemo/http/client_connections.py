@@ -1,4 +1,4 @@
-"""Connections of clients: limits in all and per address, and checks of request heads."""
+"""Limit the connections of clients, in all and per address, and check the heads of their requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ MIN_CONNECTIONS = 16
 
 
 class ClientConnection(Protocol):
-    """A connection of a client; `is_idle` if it has no request in progress, and `drop` ends it."""
+    """A connection of a client.
+
+    `is_idle` is True if it has no request in progress; `drop` ends it.
+    """
 
     @property
     def is_idle(self) -> bool: ...
@@ -23,8 +26,10 @@ class ClientConnection(Protocol):
 
 
 class ConnectionLimiter:
-    """The open connections. Over the limit, a new connection replaces the oldest idle one: clients that never
-    complete a request head block no other client.
+    """The open connections, at most `most`, and at most half of them from one address.
+
+    Over a limit, a new connection replaces the oldest idle connection, so that clients that never complete a
+    request head block no other client.
     """
 
     def __init__(self, most: int) -> None:
@@ -33,7 +38,7 @@ class ConnectionLimiter:
         self._of: Counter[str] = Counter()
 
     def admit(self, client: ClientConnection, address: str) -> bool:
-        """Return whether a new connection has room, which is made where it can be."""
+        """Return whether a new connection is admitted; an idle connection may be dropped for it."""
         if self._of[address] >= max(1, self.most // 2):
             rivals = [one for one, whose in self._open.items() if whose == address]
         else:
@@ -57,7 +62,7 @@ class ConnectionLimiter:
 
 
 def raise_file_limit() -> int:
-    """Raise the limit of open files as far as the system allows, and return how many clients that lets in."""
+    """Raise the limit of open files as far as possible, and return the number of clients that it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + OWN_DESCRIPTORS
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -71,8 +76,9 @@ def raise_file_limit() -> int:
 
 
 class StrictConnection(h11.Connection):
-    """A connection that refuses heads and trailers that a proxy before it may read otherwise (RFC 9112):
-    lines that end in only LF or CR, and two lengths of one body.
+    """An HTTP connection that refuses heads and trailers that a proxy may read differently (RFC 9112).
+
+    These have lines that end in only LF or CR, or two lengths of one body.
     """
 
     def next_event(self) -> Any:

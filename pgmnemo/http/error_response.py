@@ -1,4 +1,4 @@
-"""Responses to errors: a sentence as JSON, with the status of its class."""
+"""Error responses: a JSON sentence, with the status of the error's class."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ErrorResponse:
         return "\r\n".join([*lines, "", ""]).encode() + self.body
 
     async def send(self, send: Send) -> None:
-        """Answer with it, where nothing was answered yet."""
+        """Send the response over ASGI; nothing may have been sent before."""
         headers = {**self.all_headers, "content-length": str(len(self.body))}
         pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": self.status, "headers": pairs})
@@ -53,7 +53,7 @@ class ErrorResponse:
 
 
 class RequestError(Exception):
-    """An exception that ends a request with a refusal."""
+    """An exception that ends a request with an error response."""
 
     def __init__(self, refusal: ErrorResponse) -> None:
         super().__init__(refusal.message)

@@ -1,6 +1,4 @@
-"""Records of the library as JSON: the requests and responses of verbs, derived from the code so that they
-cannot drift.
-"""
+"""Types for the JSON requests and responses of verbs, derived from their signatures and records."""
 
 from __future__ import annotations
 
@@ -22,9 +20,9 @@ TIME = Annotated[datetime, Meta(tz=True)]
 
 
 def request_type(name: str, verb: Callable[..., Any], most: Mapping[str, int]) -> type[msgspec.Struct]:
-    """Return the type of a verb's body: its parameters, except those without a JSON form, and the project.
+    """Return the type of a verb's body: its parameters that have a JSON form, and the project.
 
-    most: bounds of whole numbers, from 1 up, by parameter name.
+    `most` maps names of whole-number parameters to their upper bounds; the lower bound is 1.
     """
     hints = get_type_hints(verb)
     hints |= {each: Annotated[int, Meta(ge=1, le=bound)] for each, bound in most.items()}
@@ -38,8 +36,8 @@ def request_type(name: str, verb: Callable[..., Any], most: Mapping[str, int]) -
 
 @cache
 def response_type(kind: type, **more: Any) -> type[msgspec.Struct]:
-    """Return the response type of a record, for the schema: the output of `mnemo --json`, with `more` or
-    other fields.
+    """Return the response type of a record, as in the output of `mnemo --json`; `more` adds or replaces
+    fields.
     """
     hints = get_type_hints(kind)
     names = [one.name for one in fields(kind) if one.compare and one.name not in more]
@@ -48,7 +46,7 @@ def response_type(kind: type, **more: Any) -> type[msgspec.Struct]:
 
 @cache
 def _request_record(kind: type) -> type[msgspec.Struct]:
-    """Return a record that is taken: unknown fields are refused."""
+    """Return the request type of a record; unknown fields are refused."""
     hints = get_type_hints(kind)
     absent = inspect.Parameter.empty
     signature = inspect.signature(kind).parameters.values()
@@ -71,7 +69,7 @@ def _field(name: str, hint: Any, default: Any, absent: Any) -> tuple[Any, ...]:
 
 
 def _json_type(hint: Any) -> Any:
-    """Return a type of the library as one of JSON."""
+    """Return the JSON type for a type of the library."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is datetime:
         return TIME
@@ -91,7 +89,7 @@ def _json_type(hint: Any) -> Any:
 
 
 def to_native(value: Any) -> Any:
-    """Return a decoded value in the type that the library takes."""
+    """Return a decoded value as the type that the library expects."""
     if isinstance(value, msgspec.Struct):
         return RECORDS[type(value)](**{name: to_native(one) for name, one in struct_items(value)})
     return [to_native(one) for one in value] if isinstance(value, list) else value

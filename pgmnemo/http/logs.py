@@ -1,7 +1,7 @@
-"""A line of JSON for each request on standard error: the path, the token's id, and the result.
+"""Log a JSON line for each request on standard error: the path, the token's id, and the result.
 
-It has no text, question, key, token or unknown path of a client; a fault is logged by its class and its
-place.
+The log contains no text, question, key, token or unknown path of a client; a fault is logged by its class and
+location.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ MAX_MESSAGES = 1000  # different words that are kept in mind
 
 
 def log_event(event: str, level: str = "info", **more: Any) -> None:
-    """Print a line of the log."""
+    """Print a JSON line of the log."""
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
     line = msgspec.json.encode({"at": at, "level": level, "event": event, **more}).decode()
     print(line, file=sys.stderr, flush=True)
 
 
 class JsonLogHandler(logging.Handler):
-    """A handler for a library's log records that writes the format string without its arguments. Equal
-    records are one line per second, with the number of repetitions.
+    """A handler that logs the format string of a library's log record, without its arguments.
+
+    Equal records are one line per second, with the number of repetitions.
     """
 
     def __init__(self) -> None:
@@ -41,7 +42,7 @@ class JsonLogHandler(logging.Handler):
         self._since: Counter[str] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line, unless the same words were written less than a second ago."""
+        """Write a line, unless the same message was written less than a second ago."""
         words, now = str(record.msg).strip().partition("\n")[0], time.monotonic()
         self._since[words] += 1
         if now - self._told.get(words, -SECOND) < SECOND:
@@ -56,16 +57,16 @@ class JsonLogHandler(logging.Handler):
 
 
 def log_loop_error(loop: Any, context: dict[str, Any]) -> None:
-    """Log an error that asyncio reports of an event loop, without the arguments."""
+    """Log an error reported by asyncio's event loop, without its arguments."""
     fault = context.get("exception")
     told = (type(fault), fault, fault.__traceback__) if isinstance(fault, BaseException) else None
     logging.getLogger("asyncio").error(str(context["message"]), exc_info=told)
 
 
 class RequestLogMiddleware:
-    """An application with a log line per request; `paths` are logged by name, others as `other`.
+    """A middleware that logs a line per request; `paths` are logged by name, others as `other`.
 
-    An exception of the application is a fault, which a client sees as one sentence.
+    An exception of the application is logged as a fault, and the client gets a short error response.
     """
 
     def __init__(self, app: Any, paths: Collection[str]) -> None:
@@ -95,7 +96,7 @@ class RequestLogMiddleware:
 
 
 class _ResponseRecorder:
-    """The part of an answer that an application has sent."""
+    """A wrapper of `send` that records the status, the bytes and the completeness of an answer."""
 
     def __init__(self, send: Send) -> None:
         self._send, self.status, self.bytes, self.whole = send, None, 0, False
@@ -110,7 +111,7 @@ class _ResponseRecorder:
 
 
 def error_location(error: BaseException) -> str:
-    """Return the class of an error and the place where it was raised."""
+    """Return the class of an error and the line where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}"

@@ -1,4 +1,4 @@
-"""The description of the HTTP interface as OpenAPI 3.1, made of the table of verbs."""
+"""Generate the OpenAPI 3.1 description of the HTTP interface from the table of verbs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Error(msgspec.Struct):
 
 @cache
 def openapi_document() -> dict[str, Any]:
-    """Return all of it, as JSON has it."""
+    """Return the OpenAPI document as JSON objects."""
     types = [Error, *(verb.body for verb in VERBS), *(verb.answer for verb in VERBS)]
     shapes, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     bodies, answers = shapes[1 : len(VERBS) + 1], shapes[len(VERBS) + 1 :]

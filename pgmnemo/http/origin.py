@@ -21,8 +21,10 @@ def header_values(scope: Any, name: bytes) -> list[str]:
 
 
 def is_local_origin(scope: Any) -> bool:
-    """Return whether a request names the loopback interface, and comes from no page or from a page of this
-    very server: its Origin is the server's scheme, host and port."""
+    """Return whether a request addresses the loopback interface and comes from no foreign web page.
+
+    Its Host is a loopback address, and its Origin is missing or has the scheme, host and port of this server.
+    """
     hosts, origins = header_values(scope, b"host"), header_values(scope, b"origin")
     if len(hosts) != 1 or not is_loopback(_address(hosts[0], 0)[0]):
         return False
@@ -41,7 +43,7 @@ def is_json(scope: Any) -> bool:
 
 
 def is_loopback(name: str) -> bool:
-    """Return whether a host is this machine's own interface, by its name or number."""
+    """Return whether a host name or address is the loopback interface."""
     try:
         return name == "localhost" or ip_address(name).is_loopback
     except ValueError:
@@ -49,7 +51,7 @@ def is_loopback(name: str) -> bool:
 
 
 def _own_origin(scope: Any, host: str) -> str | None:
-    """Return the Origin of the server's own page; None where the Host names another port."""
+    """Return the Origin of the server's own page; None if the Host names another port."""
     scheme = scope.get("scheme", "http")
     usual = PORTS.get(scheme, 0)
     listening: Sequence[Any] = scope.get("server") or (None, None)

@@ -1,6 +1,4 @@
-"""A check that other users cannot change a file: by owner and mode, also of the folders above it, as ssh
-does.
-"""
+"""Check that other users cannot change a file, by owner and mode of the file and the folders above it."""
 
 from __future__ import annotations
 
@@ -14,10 +12,11 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def check_ownership(path: Path) -> None:
-    """Raise UsageError if a user other than this one and root could change a file, or replace it.
+    """Raise UsageError if a user other than this one and root could change or replace a file.
 
-    A missing file is judged by its folders. A link is judged by its own folders and those of its target. A
-    folder with the sticky bit, such as /tmp, keeps its files to their owners.
+    For a missing file only its folders are checked; for a link, its own folders and the folders of its
+    target. A folder with the sticky bit, such as /tmp, is accepted, because only owners can replace its
+    files.
     """
     named, real = Path(os.path.abspath(path)), Path(os.path.realpath(path))
     if real.exists():

@@ -1,4 +1,4 @@
-"""A server of an application: a signal stops it after the current requests, and it reports its state."""
+"""Run an application as an HTTP server, which completes the current requests when a signal stops it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DISCARDED = 8 << 20  # bytes of a refused body that are read so that its client 
 
 
 async def serve(app: Any, host: str, port: int, seconds: float) -> None:
-    """Serve until SIGTERM or SIGINT; then requests in progress have `seconds` to end.
+    """Serve until SIGTERM or SIGINT; then requests in progress may take `seconds` longer.
 
     `port` 0 selects a free port. Raise UsageError if the address is not available.
     """
@@ -85,7 +85,7 @@ def check_has_tokens(host: str, tokens: object) -> None:
 
 class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen with the backlog WAITING: asyncio would accept as many connections in one go as its
+        """Listen with the backlog BACKLOG: asyncio would accept as many connections at once as its
         backlog.
         """
         await super().startup(sockets)
@@ -106,7 +106,7 @@ class _Server(uvicorn.Server):
 
 
 class _TimedProtocol(H11Protocol):
-    """A protocol that ends a connection if its client is idle or does not read an answer for a while."""
+    """A protocol that closes a connection if its client is idle or does not read an answer for a while."""
 
     clients = ConnectionLimiter(MAX_CONNECTIONS)  # of the server that runs
     _seen: Any = None
@@ -120,7 +120,7 @@ class _TimedProtocol(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Return whether no request is under way."""
+        """Return whether no request is in progress."""
         return self.cycle is None or self.cycle.response_complete
 
     def drop(self) -> None:
@@ -172,7 +172,7 @@ class _TimedProtocol(H11Protocol):
 
 
 class _LingeringTransport:
-    """A transport that ends its own side first while a request's body is still coming (RFC 9112, 9.6).
+    """A transport that closes its sending side first while a request's body still arrives (RFC 9112, 9.6).
 
     Closing a socket with unread bytes resets the connection, and the client can lose the answer.
     """

@@ -1,6 +1,6 @@
-"""Tokens for tenants: made, listed and revoked in one file, which contains only their hashes.
+"""Create, list and revoke the tokens of tenants, in one file that contains only their hashes.
 
-A token is `mnemo_`, its id and 256 random bits. The file keeps the SHA-256 of the whole. A fast hash is
+A token is `mnemo_`, its id and 256 random bits. The file contains the SHA-256 of the token. A fast hash is
 enough: 256 random bits cannot be guessed; slow hashes are for passwords, which people choose. A token is
 found by its id, which is not secret, and its hash is compared in constant time.
 """
@@ -33,7 +33,10 @@ NO_HASH = "0" * 64  # not the hash of a token
 
 
 class Principal(msgspec.Struct, frozen=True, kw_only=True):
-    """Whom a token belongs to: a tenant, or one `project` of a tenant. Ids are set if no names were given."""
+    """The owner of a token: a tenant, or one `project` of a tenant.
+
+    `tenant_id` and `project_id` are set if they were given as uuids, not as names.
+    """
 
     id: str
     tenant: str
@@ -56,9 +59,10 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
         )  # fmt: skip
 
     def scope(self, memory: Any, project: str | None = None) -> Any:
-        """Return the part of a Memory or AsyncMemory that the principal can access: all of a tenant, or a
-        project of it, by its name or uuid. Raise GrantError for another project than the token's, UsageError
-        for an invalid name.
+        """Return the scope of a Memory or AsyncMemory that the principal can access.
+
+        It is all of a tenant, or a project of it, given by its name or uuid. Raise GrantError for another
+        project than the token's, UsageError for an invalid name.
         """
         whole = memory.tenant(self.tenant_id or self.tenant)
         own = None if self.project is None else whole.project(self.project_id or self.project)
@@ -90,10 +94,10 @@ class TokenFile:
         self._kept: dict[str, _StoredToken] = {}
 
     def create(self, tenant: str | UUID, project: str | UUID | None = None, name: str = "") -> str:
-        """Return a new token for a tenant, or for one project of it; it cannot be shown again.
+        """Return a new token for a tenant, or for one of its projects; it cannot be shown again.
 
-        A tenant may have several, so that a new token is distributed before the old one is revoked. Raise
-        UsageError for an invalid tenant or project.
+        A tenant may have several tokens, so that a new token can be distributed before the old token is
+        revoked. Raise UsageError for an invalid tenant or project.
         """
         number = secrets.token_hex(8)
         token = f"{PREFIX}{number}_{secrets.token_urlsafe(SECRET)}"
@@ -103,12 +107,12 @@ class TokenFile:
         return token
 
     def revoke(self, id: str) -> bool:
-        """Take a token away, from now on; whether there was one of that id."""
+        """Revoke the token with an id, effective at once; return whether it existed."""
         with self._write_locked() as kept:
             return kept.pop(id, None) is not None
 
     def principals(self) -> list[Principal]:
-        """Return the principals of tokens, oldest first."""
+        """Return the principals of all tokens, oldest first."""
         return sorted((one.principal for one in self._read().values()), key=lambda one: one.made_at)
 
     def principal(self, token: str) -> Principal | None:
@@ -136,7 +140,7 @@ class TokenFile:
 
     @contextmanager
     def _write_locked(self) -> Iterator[dict[str, _StoredToken]]:
-        """Yield the tokens for a change, by one process at a time; readers see all of a change or nothing."""
+        """Yield the tokens to change, one process at a time; readers see a complete change or none."""
         with os_errors(f"{self.path} cannot be written ({{why}}); name another file", UsageError):
             home = Path(os.path.realpath(self.path))  # the target of a link: readers follow it
             folder = os.open(home.parent, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The verbs of the HTTP interface, one line each: `POST /v1/<name>` is the verb of a scope."""
+"""The table of the verbs of the HTTP interface: `POST /v1/<name>` calls the verb of a scope."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ Serializer = Callable[[Any, Mapping[str, Any]], Any]
 
 @dataclass(frozen=True)
 class HttpVerb:
-    """A verb of the HTTP interface. `answer` is the type of the response; the function `told` makes it from
-    the verb's result and arguments.
+    """A verb of the HTTP interface.
 
-    `example` is a body; `lines` marks a response of JSON lines, which is sent in parts. `limits` bounds whole
-    numbers, from 1 up.
+    `answer` is the type of the response; `serialize` makes it from the verb's result and arguments. `example`
+    is an example of a body. `lines` marks a response of JSON lines, which is sent in parts. `limits` gives
+    upper bounds of whole numbers, whose lower bound is 1.
     """
 
     name: str
@@ -50,7 +50,7 @@ class HttpVerb:
     limits: Mapping[str, int] = field(default_factory=dict)
 
     def cost(self, given: Mapping[str, Any]) -> float:
-        """Return the cost of a request in its token's rate, beyond the base of 1: by its texts and by `k`."""
+        """Return the cost of a request to its token's rate, above the base of 1: by its items and by `k`."""
         return float(len(given.get("items", ())) / TEXTS + given.get("k", 0) / HITS)
 
     @property
@@ -59,7 +59,7 @@ class HttpVerb:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """Return the verb of a scope."""
+        """Return the method of AsyncScope that implements the verb."""
         found: Callable[..., Any] = getattr(AsyncScope, self.name)
         return found
 
@@ -71,11 +71,13 @@ class HttpVerb:
 
     @property
     def docstring(self) -> str:
-        """Return the docstring of the verb."""
+        """Return the docstring of the method, which becomes the verb's description."""
         return inspect.getdoc(self.function) or ""
 
     def read(self, body: bytes) -> tuple[dict[str, Any], str | None]:
-        """Return the verb's keywords, and the project; raise msgspec's errors for an invalid body."""
+        """Return the verb's keywords and the project from a body; raise msgspec's errors for an
+        invalid body.
+        """
         given = msgspec.json.decode(body or b"{}", type=self.body)
         keywords = {name: to_native(value) for name, value in struct_items(given)}
         return keywords, keywords.pop("project")

@@ -1,1 +1,1 @@
-"""Integrations of agent frameworks, each in an extra: the memory under a framework's own interface."""
+"""Integrations: a memory under the interface of an agent framework; each needs an extra."""

@@ -39,7 +39,7 @@ MOST_PLACES = 100  # that are named of a text that is there more than once
 UNITS = "BKMG"
 
 Steps = Work[str | None]
-"""A command on its way, over the files; None: others were faster."""
+"""A command in progress, as calls of the files; its result is None if another session was first."""
 
 
 class MemoryTool(BetaAbstractMemoryTool):
@@ -61,7 +61,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         return self._do(_command(input))
 
     def clear_all_memory(self) -> str:
-        """Delete every file for good."""
+        """Delete every file permanently."""
         with _memory_errors():
             self._files.remove(ROOT)
         return "All memory cleared"
@@ -90,7 +90,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         return await self._do(_command(input))
 
     async def clear_all_memory(self) -> str:
-        """Delete every file for good."""
+        """Delete every file permanently."""
         with _memory_errors():
             await self._files.remove(ROOT)
         return "All memory cleared"
@@ -271,8 +271,9 @@ def _check_above(path: str, files: Mapping[str, int]) -> None:
 
 
 def _directory_listing(folder: str, files: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return folders and files of two levels, with their bytes, in order of their names, a folder before its
-    contents.
+    """Return the folders and files of two levels with their sizes in bytes, ordered by name.
+
+    A folder comes before its contents.
     """
     found: dict[tuple[str, ...], int] = {(): 0}
     folders: set[tuple[str, ...]] = set()

@@ -1,8 +1,8 @@
-"""The common part of the integrations of LangChain and LlamaIndex: documents as lessons of one project, their
-ids as keys.
+"""Documents as lessons of one project, for the integrations of LangChain and LlamaIndex; ids are keys.
 
-Each of their verbs is written once, as a coroutine. Over an `AsyncScope` it is awaited; over a `Scope` it
-never waits, so one step runs it to its end (`Documents.now`), in a thread if it must not block a loop.
+Each verb is written once, as a coroutine. Over an `AsyncScope` it is awaited. Over a `Scope` it never
+suspends, so one step runs it to its end (`DocumentStore.run`), in a thread if it must not block the event
+loop.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NEVER: Condition = {"and": [{".never": {"exists": True}}, {".never": {"exists": 
 
 
 def missing_package(package: str, extra: str) -> PgmnemoError:
-    """Return the sentence about a framework that is not there."""
+    """Return the error for a framework that is not installed."""
     return PgmnemoError(
         f"this integration needs {package}, which is not installed: "
         f"pip install '.[{extra}]' in a checkout of pgmnemo"
@@ -47,7 +47,7 @@ def missing_package(package: str, extra: str) -> PgmnemoError:
 
 
 class DocumentStore:
-    """The lessons of a project as documents with ids; hits with scores as a vector store tells them."""
+    """The lessons of a project as documents with ids, and hits with the scores of a vector store."""
 
     def __init__(self, scope: Scope | AsyncScope) -> None:
         if not isinstance(scope, Scope | AsyncScope):
@@ -69,7 +69,7 @@ class DocumentStore:
         return _run_sync(work)
 
     async def run_async(self, work: Coroutine[Any, Any, Answer]) -> Answer:
-        """Return the result of a verb, without blocking the loop."""
+        """Return the result of a verb without blocking the event loop."""
         return await (work if self.native else asyncio.to_thread(_run_sync, work))
 
     async def add(self, items: Sequence[Item]) -> None:
@@ -89,7 +89,9 @@ class DocumentStore:
         return [one async for one in answer] if self.native else list(answer)
 
     async def delete(self, ids: Sequence[str]) -> None:
-        """Delete existing lessons permanently: a hundred at once, and lessons of other programs singly."""
+        """Delete existing lessons permanently: own documents in batches, lessons of other programs
+        one by one.
+        """
         keys = keys_of(ids)
         for some in batches(keys):
             await self.delete_matching(any_of(ID, some))
@@ -153,18 +155,19 @@ def sync_and_async(
 
 
 async def await_answer(answer: Any) -> Any:
-    """Return the answer of a verb of either shell."""
+    """Return the answer of a verb of a Scope or an AsyncScope."""
     return await answer if inspect.isawaitable(answer) else answer
 
 
 def memory_filter(conditions: Condition | None) -> dict[str, Any] | None:
-    """Return conditions on metadata as a filter of the memory."""
+    """Return conditions on metadata as a filter of the memory; None without conditions."""
     return {"metadata": conditions} if conditions else None
 
 
 def conjunction(conditions: Iterable[Condition | None]) -> Condition | None:
-    """Return the conjunction of the conditions, merged into one mapping if possible: indexes do not serve
-    conditions inside `and`.
+    """Return the conjunction of the conditions, merged into one mapping if possible.
+
+    Indexes do not serve conditions inside `and`.
     """
     merged: Condition = {}
     rest: list[Condition] = []
@@ -177,7 +180,7 @@ def conjunction(conditions: Iterable[Condition | None]) -> Condition | None:
 
 
 def any_of(key: str, values: Sequence[Any]) -> Condition:
-    """Return the condition that the value at a key is one of some values."""
+    """Return the condition that the value at a key is one of these values."""
     parts = [{key: {"in": list(values[n : n + MOST_IN])}} for n in range(0, len(values), MOST_IN)]
     return {"or": parts} if len(parts) > 1 else next(iter(parts), NEVER)
 
@@ -196,13 +199,13 @@ def batches(ids: Sequence[str]) -> list[list[str]]:
 
 
 def keys_of(ids: Sequence[str]) -> list[str]:
-    """Return the distinct ids that are valid keys; no lesson has another id."""
+    """Return the distinct ids that are valid keys; no lesson can have another id."""
     check("ids", ids, Sequence[str])
     return list(dict.fromkeys(nfc(key) for key in ids if 1 <= len(key.encode()) <= LONGEST_KEY))
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a text is too blank for a lesson, or is the sign for a blank text."""
+    """Return whether a text is too blank for a lesson, or is the placeholder of a blank text."""
     return blank.is_blank(text) or text in BLANKS
 
 

@@ -1,7 +1,7 @@
-"""A memory for Hermes: its plugin for `memory.provider` (docs/integrations/hermes.md describes the setup).
+"""The plugin of Hermes for `memory.provider` (docs/integrations/hermes.md describes the setup).
 
-A thread stores the turns, and retries while the database is away; lessons that fit a message are recalled as
-a quoted block within a budget. An error is a line in the log and never stops a turn.
+A thread stores the turns, and retries while the database is unavailable; lessons that fit a message are
+recalled as a quoted block of limited size. An error is logged and never stops a turn.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return "pgmnemo"
 
     def is_available(self) -> bool:
-        """Return whether the packages for the settings are installed; nothing is opened."""
+        """Return whether the packages for the settings are installed, without opening the memory."""
         from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
 
         try:
@@ -119,13 +119,13 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         ]  # fmt: skip
 
     def save_config(self, values: dict[str, Any], hermes_home: str) -> None:
-        """Write pgmnemo.json."""
+        """Write the settings to pgmnemo.json."""
         Path(hermes_home, FILE).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
     def initialize(self, session_id: str, **given: Any) -> None:
-        """Begin a session; the memory is opened in a thread meanwhile.
+        """Begin a session; a thread opens the memory meanwhile.
 
-        Raise UsageError for invalid settings: Hermes' memory manager reports it, and the agent goes on
+        Raise UsageError for invalid settings: Hermes' memory manager reports it, and the agent continues
         without a memory.
         """
         self.shutdown()
@@ -141,8 +141,9 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return PROMPT if self._place else ""
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
-        """Return the lessons that fit a message, as a quoted block of at most `max_tokens`; empty without a
-        hit.
+        """Return the lessons that fit a message, as a quoted block of at most `max_tokens`.
+
+        The block is empty without a hit.
         """
         if not query.strip() or time.monotonic() < self._rest:
             return ""
@@ -161,8 +162,9 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         session_id: str = "",
         messages: list[dict[str, Any]] | None = None,
     ) -> None:
-        """Queue a turn for storage: both sides as one lesson, without recalled blocks. A repeated turn is the
-        same lesson.
+        """Queue a turn for storage: both sides as one lesson, without recalled blocks.
+
+        A repeated turn is the same lesson.
         """
         said = (("user", user_content), ("assistant", assistant_content))
         turns = [Turn(told, role) for role, text in said if (told := _clean(text))]
@@ -183,29 +185,30 @@ class PgmnemoProvider(MemoryProvider):  # type: ignore[misc]
         return list(TOOLS.values())
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **_: Any) -> str:
-        """Return a tool's answer as JSON; `error` has the sentence of an error."""
+        """Return a tool's answer as JSON; after an error, `error` has its message."""
         try:
             return escape_control_chars(json.dumps(self._call_tool(tool_name, args), ensure_ascii=False))
         except PgmnemoError as error:
             return json.dumps({"error": str(error)}, ensure_ascii=False)
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
-        """Wait a little until every turn is stored."""
+        """Wait at most FLUSH seconds until every turn is stored."""
         if self._place and not self._place.flush(FLUSH):
             log.warning("some turns are still to be stored")
 
     def on_session_switch(self, new_session_id: str, **_: Any) -> None:
-        """Assign the turns that follow to another session."""
+        """Assign the following turns to another session."""
         self._session = new_session_id
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
-        """Return a line for the summary: every turn was given to `sync_turn`, so nothing has to be saved
-        now.
+        """Return a line for the summary.
+
+        Nothing has to be saved now, because every turn was given to `sync_turn`.
         """
         return COMPRESSED if self._place and self._writes else ""
 
     def shutdown(self) -> None:
-        """Store the waiting turns within a few seconds; the last session of the process closes the memory."""
+        """Store the waiting turns within FLUSH seconds; the last session of the process closes the memory."""
         if self._place is not None:
             place, self._place = self._place, None
             place.leave()
@@ -273,19 +276,19 @@ class _SharedMemory:
         self._thread.join(FLUSH)
 
     def memory(self, wait: float) -> Memory | None:
-        """Return the memory once it is open; None where it is not after so many seconds."""
+        """Return the memory once it is open; None if it is not open after `wait` seconds."""
         self._ready.wait(wait)
         return self._memory
 
     def submit(self, job: Callable[[Memory], object]) -> None:
-        """Let the thread do something, after all that was given before."""
+        """Queue a job for the thread, after the jobs before it; a full queue drops the job with a warning."""
         if self._jobs.qsize() < MOST and self._thread.is_alive():
             self._jobs.put(job)
         else:
             log.warning("a turn was not stored: the memory is not open, or %s wait already", f"{MOST:,}")
 
     def flush(self, wait: float) -> bool:
-        """Return whether all that was given before is done within so many seconds."""
+        """Wait at most `wait` seconds for the queued jobs; return whether they are done."""
         done = Event()
         self._jobs.put(lambda _: done.set())
         return self._thread.is_alive() and done.wait(wait)
@@ -308,7 +311,10 @@ class _SharedMemory:
         self._memory = Memory.open(place, embedder=embedder, retry_timeout=PATIENCE)
 
     def _run_with_retries(self, what: str, job: Callable[..., object], *given: Any) -> bool:
-        """Run a job with retries while the database is away; return False if it is still away at the end."""
+        """Run a job with retries while the database is unavailable.
+
+        Return False if it is still unavailable at the end; log other errors and return True.
+        """
         pause, longest = PAUSES
         while True:
             try:
@@ -349,7 +355,7 @@ def _settings(home: str) -> dict[str, Any]:
 
 
 def _project(given: Mapping[str, Any]) -> str:
-    """Return the project of a speaker, as JSON, so that no user's name can equal another user's project."""
+    """Return the project of a user, as JSON, so that no user's name can equal another user's project."""
     profile, platform = given.get("agent_identity") or "default", str(given.get("platform") or "")
     if user := given.get("user_id"):
         return json.dumps([profile, platform, str(user)])

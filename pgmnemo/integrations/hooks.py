@@ -120,7 +120,7 @@ def _event() -> Mapping[str, Any]:
 
 
 def _folder(event: Mapping[str, Any]) -> str:
-    """Return the folder in which the agent was started: that in which it works changes with each `cd`."""
+    """Return the folder in which the agent was started, because its working folder changes with each `cd`."""
     return os.environ.get("CLAUDE_PROJECT_DIR") or str(event.get("cwd") or Path.cwd())
 
 
@@ -133,7 +133,7 @@ def _transcript(event: Mapping[str, Any]) -> Path:
 
 
 def _is_empty(memory: str | None) -> bool:
-    """Return whether nothing was saved yet: the folder of the memory is made by the first `save`."""
+    """Return whether nothing was saved yet: the first `save` creates the folder of the memory."""
     from pgmnemo.client.location import resolve_location
 
     place = resolve_location(memory)
@@ -155,7 +155,9 @@ def _scope(
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise KeyboardInterrupt in the block after this many seconds, and exit the process if it goes on."""
+    """Raise KeyboardInterrupt in the block after `seconds`; exit the process if the block still runs GRACE
+    later.
+    """
     last = Timer(seconds + GRACE, os._exit, [0])
     last.daemon = True
     before = signal.signal(signal.SIGALRM, _cut)

@@ -1,8 +1,8 @@
 """LangChain: a vector store and a retriever over one project of a memory.
 
-A document is a lesson: its id the key, its metadata the lesson's. With an `Embeddings` the store gives the
-memory its vectors; without one the memory's own embedder makes them. Filters are documents of metadata:
-`{"lang": "de", "year": {"$gte": 2020}, "$or": [{"tag": "a"}, {"tag": {"$exists": False}}]}`.
+A document is a lesson: its id is the key, and its metadata are the lesson's. Vectors come from an
+`Embeddings`, or without it from the memory's own embedder. Filters are documents of metadata: `{"lang": "de",
+"year": {"$gte": 2020}, "$or": [{"tag": "a"}, {"tag": {"$exists": False}}]}`.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ TEXT = "pgmnemo:text"  # the metadata that keeps a text without a word
 class PgmnemoVectorStore(VectorStore):
     """Documents in one project of a memory.
 
-    scope: of a `Memory`, for both kinds of verbs, or of an `AsyncMemory`, for asynchronous verbs.
+    scope: a scope of a `Memory`, for both kinds of methods, or of an `AsyncMemory`, for asynchronous methods.
     embedding: makes the vectors; None: the memory's embedder, if it has one.
-    mode: the default ranking of searches: `vector` (cosine, as LangChain has it), `hybrid` (words, meaning,
-        time: the memory's own score) or `keyword`.
+    mode: the default ranking of searches: `vector` (cosine, the default of LangChain), `hybrid` (words,
+        meaning and time: the memory's own score) or `keyword`.
 
-    The verbs raise PgmnemoErrors: UsageError for another embedder than the tenant's, an id over 1,000 bytes,
-    or an invalid filter.
+    The methods raise PgmnemoErrors: UsageError for another embedder than the tenant's, an id over 1,000
+    bytes, or an invalid filter.
     """
 
     def __init__(
@@ -78,8 +78,9 @@ class PgmnemoVectorStore(VectorStore):
         ids: Sequence[str | None] | None = None,
         **kwargs: Any,
     ) -> list[str]:
-        """Store texts, each in place of the lesson with its id, and return the ids; an id is made for each
-        None. `batch_size` and the like are ignored.
+        """Store texts, each in place of the lesson with its id, and return the ids.
+
+        A new id is made for each None. Other keywords, such as `batch_size`, are ignored.
         """
         told = list(texts)
         check("texts", told, list[str])
@@ -99,8 +100,11 @@ class PgmnemoVectorStore(VectorStore):
     async def _delete(
         self, ids: list[str] | None = None, *, filter: Mapping[str, Any] | None = None, **kwargs: Any
     ) -> bool | None:
-        """Delete documents for good by their ids, or all that match a filter; all of the project with
-        neither. Ids that are not there are passed over."""
+        """Delete documents permanently by their ids, or all that match a filter; without both, all of the
+        project.
+
+        Unknown ids are ignored.
+        """
         if kwargs:
             raise TypeError(f"delete takes ids or filter, not {', '.join(kwargs)}")
         if ids is not None and filter is not None:
@@ -132,9 +136,10 @@ class PgmnemoVectorStore(VectorStore):
         mode: str | None = None,
         **asked: Any,
     ) -> list[tuple[Document, float]]:
-        """Return the k best with their scores, the higher the better: in mode `vector` the cosine, -1 to 1,
-        else the hit's `fit`, 0 to 1. `asked`: role, since, until, as_of, valid_at, known_at, min_fit,
-        time_ranges of recall.
+        """Return the k best documents with their scores; a higher score is better.
+
+        In mode `vector` the score is the cosine, -1 to 1, else the hit's `fit`, 0 to 1. `asked` are arguments
+        of recall: role, since, until, as_of, valid_at, known_at, min_fit, time_ranges.
         """
         mode = mode or self._mode
         vector = await self._question(query, mode)
@@ -146,7 +151,7 @@ class PgmnemoVectorStore(VectorStore):
     )
 
     async def _similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
-        """Return the k best for a question; see `similarity_search_with_score`."""
+        """Return the k best documents for a question; see `similarity_search_with_score`."""
         return [document for document, _ in await self._similarity_search_with_score(query, k, **kwargs)]
 
     similarity_search, asimilarity_search = sync_and_async(_similarity_search)
@@ -154,7 +159,7 @@ class PgmnemoVectorStore(VectorStore):
     async def _similarity_search_by_vector(
         self, embedding: list[float], k: int = 4, *, filter: Mapping[str, Any] | None = None, **asked: Any
     ) -> list[Document]:
-        """Return the k nearest to a vector."""
+        """Return the k documents nearest to a vector."""
         found = await self._documents.recall(None, embedding, k, "vector", conditions(filter), **asked)
         return [_document(hit) for hit, _ in found]
 
@@ -163,8 +168,10 @@ class PgmnemoVectorStore(VectorStore):
     async def _mmr(
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
     ) -> list[Document]:
-        """Return k of the fetch_k nearest documents, near the question and unlike each other; `lambda_mult` 1
-        weighs only nearness, 0 only difference. The texts of the fetch_k documents are embedded again.
+        """Return k of the fetch_k nearest documents that are near the question and unlike each other.
+
+        `lambda_mult` 1 weighs only nearness, 0 only difference. The texts of the fetch_k documents are
+        embedded again.
         """
         if (vector := await self._question(query, "vector")) is not None:
             return await self._mmr_by_vector(vector, k, fetch_k, lambda_mult, **kwargs)
@@ -183,7 +190,7 @@ class PgmnemoVectorStore(VectorStore):
         lambda_mult: float = 0.5,
         **kwargs: Any,
     ) -> list[Document]:
-        """Return the same for a vector."""
+        """Return the documents of `max_marginal_relevance_search` for a vector."""
         found = await self._similarity_search_by_vector(embedding, fetch_k, **kwargs)
         return await self._marginal(embedding, found, k, lambda_mult)
 
@@ -192,7 +199,7 @@ class PgmnemoVectorStore(VectorStore):
     )
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
-        """Return a function that clips a score to 0 to 1: a negative cosine is no relevance."""
+        """Return a function that clips a score to 0 to 1, because a negative cosine is no relevance."""
         return lambda score: min(max(score, 0.0), 1.0)
 
     # Making
@@ -209,7 +216,7 @@ class PgmnemoVectorStore(VectorStore):
         mode: str = "vector",
         **kwargs: Any,
     ) -> Self:
-        """Return a store over `scope` (as of the constructor), with the texts added to its documents."""
+        """Return a store over `scope` with the texts added; `mode` is as in the constructor."""
         made = cls(_checked_scope(scope), embedding, mode=mode, **kwargs)
         made.add_texts(texts, metadatas, ids=ids)
         return made
@@ -226,7 +233,7 @@ class PgmnemoVectorStore(VectorStore):
         mode: str = "vector",
         **kwargs: Any,
     ) -> Self:
-        """Return the same, awaited."""
+        """Run `from_texts` asynchronously."""
         made = cls(_checked_scope(scope), embedding, mode=mode, **kwargs)
         await made.aadd_texts(texts, metadatas, ids=ids)
         return made
@@ -247,7 +254,7 @@ class PgmnemoVectorStore(VectorStore):
         return await _question(self._documents, self._embedding, query, mode)
 
     async def _memory_vectors(self, texts: list[str], *, question: bool = False) -> list[Any]:
-        """Return vectors by the memory's embedder."""
+        """Return the vectors that the memory's embedder makes; raise UsageError without an embedder."""
         rows = await await_answer(self._documents.scope._memory._embed(texts, question=question))
         if not rows:
             raise UsageError(
@@ -270,11 +277,11 @@ class PgmnemoVectorStore(VectorStore):
 
 
 class PgmnemoRetriever(BaseRetriever):
-    """A retriever that recalls from a memory; `invoke` also takes `k` and the other fields.
+    """A retriever that recalls from a memory; `invoke` also takes `k`, `mode`, `filter` and `asked`'s fields.
 
-    scope: of a tenant or of one project. embedding: as of the store. mode: hybrid, vector or keyword. filter:
-    of metadata, as of the store. asked: role, since, until, as_of, valid_at, known_at, min_fit,
-    time_ranges of recall.
+    scope: a scope of a tenant or of one project.
+    embedding, mode, filter: as in PgmnemoVectorStore; the default mode is hybrid.
+    asked: arguments of recall: role, since, until, as_of, valid_at, known_at, min_fit, time_ranges.
     """
 
     scope: Any = Field(exclude=True)
@@ -303,7 +310,7 @@ class PgmnemoRetriever(BaseRetriever):
 async def _question(
     documents: DocumentStore, embedding: Embeddings | None, query: str, mode: str
 ) -> list[float] | None:
-    """Return the vector of a question, where an Embeddings is to make it."""
+    """Return the vector of a question by `embedding`; None without it, or for a keyword search."""
     if embedding is None or mode == "keyword":
         return None
     return await embedding.aembed_query(query) if documents.native else embedding.embed_query(query)

@@ -1,4 +1,4 @@
-"""Filters of LangChain's kind, documents of metadata with operators, as conditions of the memory's."""
+"""Convert LangChain's metadata filters with operators to conditions of the memory."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ COMPARED = {f"${name}": name for name in ("eq", "ne", "gt", "gte", "lt", "lte", 
 def conditions(given: Mapping[str, Any] | None) -> Condition | None:
     """Return a LangChain filter as conditions of the extension; raise UsageError for an invalid filter.
 
-    Each key names a field of metadata, a dot in it leads into nested metadata; its value is the wanted value,
-    or operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $between, $prefix, $exists. $and, $or, $not join.
+    Each key names a field of metadata; a dot in it leads into nested metadata. Its value is the wanted value,
+    or operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $between, $prefix, $exists. $and, $or and $not
+    combine filters.
     """
     if given is None:
         return None

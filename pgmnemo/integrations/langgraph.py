@@ -67,16 +67,17 @@ TOPICS = ("count(*)", "max(id)", "array_agg(DISTINCT topic)")
 
 
 class PgmnemoStore(BaseStore):
-    """A store of LangGraph over an open scope, which the caller closes: sync, async, TTL, search.
+    """A store of LangGraph over an open scope, which the caller closes.
 
-    scope: a project of its own, of `Memory` or of `AsyncMemory` (then create the store in the memory's event
-    loop).
-    index: {"fields": [...]}, paths of the texts that a question finds; None: the whole value. The memory
-    embeds.
+    scope: a project of its own, of `Memory` or of `AsyncMemory`; for the latter, create the store in the
+        memory's event loop.
+    index: {"fields": [...]}, the paths of the texts that a question finds; None: the whole value. The memory
+        embeds the texts.
     ttl: `default_ttl` (minutes), `refresh_on_read`. Expired items are never read; `sweep_ttl` deletes them.
 
-    A value is an object of JSON of at most 1,000,000 bytes and 10,000 values, without NUL in its texts. The
-    verbs raise StoreError, a ValueError, for an invalid operation; other PgmnemoErrors as the scope's verbs.
+    A value is a JSON object of at most 1,000,000 bytes and 10,000 values, without NUL in its texts. The
+    methods raise StoreError, a ValueError, for an invalid operation, and other PgmnemoErrors as the scope's
+    verbs do.
     """
 
     supports_ttl = True
@@ -105,8 +106,10 @@ class PgmnemoStore(BaseStore):
                 raise StoreError("a store over AsyncMemory is made where that was opened: in its event loop")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Return the answers to operations: reads see the state before the writes, the last of two writes to
-        an item counts, and the puts (up to 10,000) are atomic.
+        """Return the answers to operations.
+
+        Reads see the state before the writes, the last of two writes to an item counts, and the puts (up to
+        10,000) are atomic.
         """
         return self._answer(self._batch(list(ops)))
 
@@ -115,8 +118,9 @@ class PgmnemoStore(BaseStore):
         return await self._aanswer(self._batch(list(ops)))
 
     def sweep_ttl(self) -> int:
-        """Delete the tenant's expired lessons, and return their number. Call it regularly: nothing else
-        deletes them.
+        """Delete the tenant's expired lessons, and return their number.
+
+        Call it regularly: nothing else deletes them.
         """
         return self._answer(_sweep())
 
@@ -193,7 +197,7 @@ class PgmnemoStore(BaseStore):
         return [SearchItem(**fields_of(lesson), score=scores.get(lesson.key)) for lesson in page]
 
     def _newest(self, asked: Mapping[str, Any], wanted: Mapping[str, Any], most: int) -> Work[list[Lesson]]:
-        """Return lessons by their first storage, the newest first."""
+        """Return at most `most` matching lessons, the last stored first."""
         filter, size = scope_calls.filter_document(asked), min(most, scope_calls.PAGE_SIZE)
         found: list[Lesson] = []
         after: int | None = None
@@ -229,7 +233,7 @@ class PgmnemoStore(BaseStore):
         return {lesson.key: lesson for lesson in lessons if is_item(lesson) and lesson.is_current()}
 
     def _rows(self, keys: Iterable[str], *more: Any) -> Work[Rows]:
-        """Return rows as `scope_calls.get_many`, without a query if there are no keys."""
+        """Return rows of `scope_calls.get_many`, without a query if there are no keys."""
         asked = list(set(keys))
         return (yield from _call(scope_calls.get_many(*self._place, asked, *more))) if asked else []
 
@@ -275,8 +279,9 @@ class PgmnemoStore(BaseStore):
 def _recall_keys(
     query: str, asked: Mapping[str, Any], wanted: Mapping[str, Any], most: int
 ) -> Work[dict[str, float | None]]:
-    """Return the keys that answer a question best with their fit; more are asked for while others pass as
-    well.
+    """Return the keys of the items that best answer a question, with their fit.
+
+    If lessons of other kinds or values take places in the recall, a larger `k` is recalled.
     """
     k = min(most, MOST)
     while True:

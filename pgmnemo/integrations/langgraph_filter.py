@@ -1,6 +1,4 @@
-"""The filters of LangGraph's stores: the match of a value, and the conditions that the extension checks
-first.
-"""
+"""The filters of LangGraph's stores: matching of values, and conditions that the extension checks first."""
 
 from __future__ import annotations
 
@@ -32,8 +30,7 @@ def check_filter(wanted: Any) -> None:
 
 
 def matches(value: Any, wanted: Any) -> bool:
-    """Return whether a JSON value matches a filter: an object by the fields in the filter, other values by
-    equality.
+    """Return whether a JSON value matches a filter: an object by the filter's fields, others by equality.
 
     A missing field matches nothing, not even `$ne`. Numbers are compared with numbers, texts with texts in
     the order of their characters.
@@ -48,9 +45,9 @@ def matches(value: Any, wanted: Any) -> bool:
 
 
 def sql_conditions(path: str, wanted: Any) -> dict[str, Any]:
-    """Return conditions of the extension that every value for `matches` also meets; others may meet them.
+    """Return conditions of the extension that each value accepted by `matches` meets; others may meet them.
 
-    The extension reads a list as each of its elements, and a name with a dot in it as two names.
+    The extension reads a list as each of its elements, and a name with a dot as two names.
     """
     if not isinstance(wanted, Mapping):
         wanted = {"$eq": wanted}

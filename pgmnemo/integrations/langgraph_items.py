@@ -1,4 +1,4 @@
-"""Items of LangGraph as lessons: namespace and topic, key, value, time to live. It needs no framework."""
+"""Items of LangGraph as lessons: namespace, key, value, time to live. This module imports no framework."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def key_of(namespace: Sequence[str], key: object) -> str:
 
 
 def topic_of(namespace: Iterable[str]) -> str:
-    """Return the labels, each followed by a dot, so that a prefix of labels is a prefix of the text; labels
-    contain no dots.
+    """Return the topic of a namespace: its labels, each followed by a dot.
+
+    So a prefix of labels is a prefix of the topic; labels contain no dots.
     """
     return ROOT + "".join(f"{_topic_label(label)}." for label in namespace)
 
@@ -51,7 +52,9 @@ def namespace_of(topic: str) -> tuple[str, ...]:
 
 
 def _topic_label(label: str) -> str:
-    """Return a label as a topic has it: behind a dot and in ASCII where it is not in the composed form."""
+    """Return a label as it is in a topic: preceded by a dot and in ASCII if it is not in the composed
+    form.
+    """
     return label if is_normalized("NFC", label) else f".{json.dumps(label)[1:-1]}"
 
 
@@ -70,14 +73,14 @@ def is_item(found: Lesson | Hit) -> bool:
 
 
 def value_of(found: Lesson | Hit) -> dict[str, Any]:
-    """Return the value in its original form."""
+    """Return the value of an item in its original form."""
     metadata = found.metadata
     value: dict[str, Any] = json.loads(metadata["json"]) if "json" in metadata else metadata["value"]
     return value
 
 
 def fields_of(lesson: Lesson) -> dict[str, Any]:
-    """Return the arguments of LangGraph's Item."""
+    """Return the arguments of LangGraph's Item for a lesson."""
     created = lesson.stored_at
     return {
         "namespace": namespace_of(lesson.topic or ""), "key": lesson.metadata["key"],
@@ -88,7 +91,7 @@ def fields_of(lesson: Lesson) -> dict[str, Any]:
 def item_as_lesson(
     namespace: Sequence[str], key: object, value: Mapping[str, Any], texts: Sequence[str], ttl: float | None
 ) -> Item:
-    """Return an item as a lesson, found by the texts; without any it is not found by a question."""
+    """Return an item as a lesson, which questions find by `texts`; without texts they do not find it."""
     metadata = {"key": json_value({"key": str(key)}, "a key")["key"], "value": value, "indexed": bool(texts)}
     if ttl is not None:
         metadata["ttl"] = ttl
@@ -102,8 +105,9 @@ def item_as_lesson(
 
 
 def expiry(ttl: float | None) -> datetime | None:
-    """Return the time at which an item touched now expires, by a time to live in minutes; raise StoreError
-    for an invalid one.
+    """Return the time at which an item touched now expires; None without a time to live.
+
+    `ttl` is in minutes; raise StoreError if it is invalid.
     """
     if ttl is None:
         return None
@@ -114,8 +118,9 @@ def expiry(ttl: float | None) -> datetime | None:
 
 
 def json_value(given: Any, what: str) -> dict[str, Any]:
-    """Return an object as JSON gives it back; raise StoreError for values that JSON, or a database, cannot
-    store.
+    """Return an object as it is after a round trip through JSON.
+
+    Raise StoreError for values that JSON, or a database, cannot store.
     """
     try:
         told = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)

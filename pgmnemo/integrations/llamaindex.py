@@ -1,7 +1,7 @@
 """LlamaIndex: a vector store over one project of a memory, and a block of its chat memory.
 
-A node is a lesson: its id the key, its text the lesson's; the lesson's metadata are the node's, and its JSON
-as LlamaIndex's own stores keep it. A lesson that another program wrote is a TextNode.
+A node is a lesson: its id is the key, and its text is the lesson's. The lesson's metadata contain the node's
+metadata and its JSON, as in LlamaIndex's own stores. A lesson of another program is a TextNode.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ ASSISTANTS = (MessageRole.ASSISTANT, MessageRole.CHATBOT, MessageRole.MODEL)
 class PgmnemoVectorStore(BasePydanticVectorStore):
     """Nodes in one project of a memory.
 
-    scope: of a `Memory`, for both kinds of verbs, or of an `AsyncMemory`, for asynchronous verbs. Nodes and
-    questions bring their vectors; the memory's own embedder makes missing vectors.
+    scope: a scope of a `Memory`, for both kinds of methods, or of an `AsyncMemory`, for asynchronous methods.
 
-    The verbs raise PgmnemoErrors: UsageError for an unsupported mode, operator or id.
+    Nodes and questions bring their vectors; the memory's own embedder makes missing vectors. The methods
+    raise PgmnemoErrors: UsageError for an unsupported mode, operator or id.
     """
 
     stores_text: bool = True
@@ -100,7 +100,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
     add, async_add = sync_and_async(_add)
 
     async def _delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
-        """Delete the nodes of a document, for good."""
+        """Delete the nodes of a document permanently."""
         await self._documents.delete_matching({path_of(REF_DOC_ID): {"eq": ref_doc_id}})
 
     delete, adelete = sync_and_async(_delete)
@@ -111,8 +111,9 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
         filters: MetadataFilters | None = None,
         **delete_kwargs: Any,
     ) -> None:
-        """Delete the nodes with these ids that match the filters, permanently; nothing if neither is
-        given.
+        """Delete the nodes with these ids that match the filters, permanently.
+
+        Without ids and filters nothing is deleted.
         """
         asked, checks = conditions(filters)
         if asked is None and not checks:
@@ -140,8 +141,10 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
     clear, aclear = sync_and_async(_clear)
 
     async def _query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
-        """Return the nodes that answer best: by cosine in the mode DEFAULT, by the memory's score in HYBRID
-        and SEMANTIC_HYBRID, by words in TEXT_SEARCH and SPARSE. Similarities are cosines, else a hit's `fit`.
+        """Return the nodes that best answer a query.
+
+        They are ranked by cosine in the mode DEFAULT, by the memory's score in HYBRID and SEMANTIC_HYBRID,
+        and by words in TEXT_SEARCH and SPARSE. Similarities are cosines in DEFAULT, else the hit's `fit`.
         """
         if (mode := MODES.get(VectorStoreQueryMode(query.mode))) is None:
             raise UsageError(
@@ -195,12 +198,13 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
 
 
 class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
-    """A block of LlamaIndex's `Memory`: it stores the messages, and recalls lessons of every session that fit
-    the talk, as quoted data.
+    """A block of LlamaIndex's `Memory`, which stores the messages and recalls lessons as quoted data.
 
-    scope: of one project; of an AsyncMemory, or of a Memory, which is called in a thread.
+    The recalled lessons fit the conversation and are of every session.
+
+    scope: a scope of one project; of an AsyncMemory, or of a Memory, which is called in a thread.
     max_tokens: the most tokens of the recalled block, by `count`.
-    asked: role, filter, since, k and the like of `context`.
+    asked: arguments of `context`, such as role, filter, since and k.
     """
 
     name: str = "recalled"
@@ -217,8 +221,9 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         self.scope._require_project()
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        """Return the lessons that fit the last words of the user, else of any speaker; without messages, new
-        and important lessons.
+        """Return the lessons that fit the user's last message, else the last message of any speaker.
+
+        Without messages, return new and important lessons.
         """
         said = [message for message in messages or [] if _message_text(message)]
         asking = [message for message in said if message.role == MessageRole.USER] or said
@@ -232,7 +237,7 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         )
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        """Store the messages, equal words of a speaker once per session."""
+        """Store the messages; equal texts of a speaker are stored once per session."""
         items = [
             _is_spoken(message)
             for message in messages
@@ -241,8 +246,9 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         await self._documents.run_async(self._documents.add(items))
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """Return the block without as many of its last notes as have so many words; None where all have to
-        go.
+        """Return the block without its last notes, which have at least `tokens_to_truncate` words.
+
+        Return None if no note is left.
         """
         if not content:
             return None

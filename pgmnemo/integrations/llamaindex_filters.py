@@ -1,6 +1,4 @@
-"""MetadataFilters of LlamaIndex as conditions of the memory, and as checks for operators that the memory
-lacks.
-"""
+"""Convert MetadataFilters of LlamaIndex to conditions, and to checks for operators that the memory lacks."""
 
 from __future__ import annotations
 
@@ -38,11 +36,10 @@ NOT_WITHIN = "text_match is served among conditions of which all must hold, not 
 
 
 def conditions(filters: MetadataFilters | None) -> tuple[Condition | None, list[Check]]:
-    """Return MetadataFilters as conditions of the extension, and checks for text containment, which the
-    extension lacks.
+    """Return MetadataFilters as conditions of the extension, and as checks for text containment.
 
-    Raise UsageError for such a check under OR, NOT or in nested filters, and for a value that an operator
-    does not take.
+    The extension has no text containment. Raise UsageError for such a check under OR, NOT or in nested
+    filters, and for a value that an operator does not take.
     """
     if filters is None or not filters.filters:
         return None, []
@@ -98,16 +95,18 @@ def _text_check(one: MetadataFilter) -> Check:
 
 
 def is_one_of(node_ids: Sequence[str]) -> Check:
-    """Return a check for more ids than one filter holds."""
+    """Return a check whether a node has one of more ids than a filter can contain."""
     wanted = set(node_ids)
     return lambda metadata: metadata.get(KEPT) in wanted
 
 
 def path_of(key: str) -> str:
-    """Return the key in a filter, where the dot tells a key named `and` from the word."""
+    """Return a metadata key for a filter; the leading dot distinguishes a key named `and` from the
+    operator.
+    """
     return f".{stored_key(key)}"
 
 
 def stored_key(key: str) -> str:
-    """Return a key of metadata as it is kept: a dot would lead into nested metadata."""
+    """Return a metadata key as it is stored, without dots, which would lead into nested metadata."""
     return key.replace("%", "%25").replace(".", "%2E") or "%"

@@ -1,6 +1,4 @@
-"""Work over a scope or its files, written once for sync and async: a generator that yields the calls to make,
-and never waits.
-"""
+"""Work over a scope or its files, written once for sync and async, as a generator that yields calls."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from pgmnemo.errors import PgmnemoError
 
 Answer = TypeVar("Answer")
 Work = Generator[Callable[[Any], Any], Any, Answer]
-"""Yields functions of a scope, such as methodcaller("get", "key"), and is sent what each answers."""
+"""A generator that yields functions of a scope, as methodcaller("get", "key"), and is sent their results."""
 
 
 def run(scope: Any, work: Work[Answer]) -> Answer:

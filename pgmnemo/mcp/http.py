@@ -1,4 +1,4 @@
-"""The server over streamable HTTP, behind AuthMiddleware: every request stands alone."""
+"""The MCP server over streamable HTTP, behind AuthMiddleware; it keeps no sessions."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ async def build_app(
     """Yield an ASGI application that answers POST /mcp, while its memory is open.
 
     tokens: the accepted tokens; None: only `principal`, and only calls from this machine.
-    hosts: the server's names, besides those of the loopback interface; a request for another name, or from a
-    web page of another name or another local port, is refused.
+    hosts: names of the server, in addition to those of the loopback interface; a request to another name, or
+        from a web page of another name or another local port, is refused.
     """
     names = [*LOOPBACK, *hosts]
     pages = [one for one in names if tokens is None or not is_loopback(one.strip("[]"))]
@@ -59,9 +59,7 @@ async def build_app(
 
 
 class MessageValidator:
-    """An application that receives only well-formed messages; a malformed message is answered as over
-    stdio.
-    """
+    """A middleware that answers malformed messages with the same errors as over stdio."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -88,6 +86,6 @@ class MessageValidator:
 
 
 def _single_error(error: BaseException) -> BaseException:
-    """Return the one error in groups of one."""
+    """Return the only error in nested exception groups of one; any other error unchanged."""
     single = isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1
     return _single_error(error.exceptions[0]) if single else error  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""A memory that is opened while the server already answers: PostgreSQL and the model start slowly."""
+"""Open the memory while the server already answers, because PostgreSQL and the model start slowly."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LOG = logging.getLogger("pgmnemo.mcp")
 
 
 class LazyMemory:
-    """A memory that `make` opens, at once in the background; again with the next call where it failed."""
+    """A memory that `make` opens in the background; after a failure the next call opens it again."""
 
     def __init__(self, make: Callable[[], Awaitable[AsyncMemory]]) -> None:
         self._make = make
         self._task: asyncio.Task[AsyncMemory] | None = None
 
     async def __call__(self) -> AsyncMemory:
-        """Return the memory; its PgmnemoError where it cannot be opened."""
+        """Return the memory once it is open; raise the PgmnemoError of a failed opening."""
         if self._task is None or (self._task.done() and self._task.exception() is not None):
             self._task = asyncio.create_task(self._open())
         return await asyncio.shield(self._task)
@@ -37,7 +37,7 @@ class LazyMemory:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Open it, load its model, and close it at the end."""
+        """Open the memory and load its model in the background; close it at the end of the block."""
         warming = asyncio.create_task(self._warm())
         try:
             yield

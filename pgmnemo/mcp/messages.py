@@ -1,7 +1,7 @@
 """Malformed messages of JSON-RPC, and the error that answers each, with its id if that can be read.
 
 The SDK takes a request with a bad id for a notification, and sends no answer on standard output to an
-unreadable message: a client would wait for ever.
+unreadable message; a client would wait forever.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_PARAMS = "params is an object, whose texts are Unicode and which is not neste
 
 
 def error_of(message: bytes) -> JSONRPCError | None:
-    """Return the error that answers a malformed message, None for a message that is well-formed."""
+    """Return the error that answers a malformed message; None for a well-formed message."""
     try:
         found = json.loads(message.decode())
     except (ValueError, RecursionError) as error:
@@ -42,13 +42,13 @@ def error_of(message: bytes) -> JSONRPCError | None:
 
 
 def error_for(id: str | int | None, code: int, why: str) -> JSONRPCError:
-    """Return an error; a sentence that no UTF-8 can hold is written out."""
+    """Return an error response; characters that UTF-8 cannot encode are escaped."""
     told = why.encode("utf-8", "backslashreplace").decode()
     return JSONRPCError(jsonrpc="2.0", id=id, error=ErrorData(code=code, message=told))
 
 
 def _id(message: dict[str, Any]) -> str | int | None:
-    """Return the id of a message; None where it has none that an answer could bear."""
+    """Return the id of a message; None if it has no id that an answer can contain."""
     found = message.get("id")
     if isinstance(found, bool) or not isinstance(found, str | int):
         return None

@@ -1,7 +1,7 @@
 """Requests and results of the tools: records with fields described for a language model.
 
-A record is a JSON schema (`schema`) and a check (`taken`) at once. Times carry their zone; a date without a
-time is its midnight in UTC.
+A record gives the JSON schema (`json_schema`) and the check of the arguments (`parse_arguments`). Times have
+a zone; a date without a time is midnight in UTC.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def described(description: str, **limits: Any) -> Meta:
 
 
 class JsonTime(datetime):
-    """A time of ISO 8601 as a model writes it."""
+    """A time in ISO 8601, as a language model writes it."""
 
 
 Key = Annotated[str, described("key of a memory, as recall gives it", min_length=1, max_length=1000)]
@@ -267,7 +267,10 @@ class FactsAnswer(Struct):
 
 
 def json_schema(kind: type[Struct], without: Container[str] = ()) -> dict[str, Any]:
-    """Return the JSON schema of a record: one object; a field has a value or is left out, never null."""
+    """Return the JSON schema of a record as one object, without the fields in `without`.
+
+    A field has a value or is left out; it is never null.
+    """
     _, parts = msgspec.json.schema_components((kind,), schema_hook=_shape, ref_template="{name}")
     made: dict[str, Any] = _inline_schema(parts[kind.__name__], parts)
     fields = sorted(made["properties"].items(), key=lambda field: field[0] == "project")  # project last
@@ -275,8 +278,9 @@ def json_schema(kind: type[Struct], without: Container[str] = ()) -> dict[str, A
 
 
 def parse_arguments(given: Mapping[str, Any], kind: type[Given], tool: str) -> Given:
-    """Return the arguments of a tool as a record; raise UsageError that names the field if they do not fit
-    the schema.
+    """Return the arguments of a tool as a record.
+
+    Raise UsageError that names the field if they do not match the schema.
     """
     told = {name: value for name, value in given.items() if value is not None}
     try:
@@ -289,8 +293,9 @@ def parse_arguments(given: Mapping[str, Any], kind: type[Given], tool: str) -> G
 def tool_record(
     record: Any, kind: type[Given], *, text: str | None = None, most: int = MAX_SHOWN, **more: Any
 ) -> Given:
-    """Return a client's record as a tool's record, with `text`, or the record's own text, cut to `most`
-    characters.
+    """Return a client's record as a tool's record of the type `kind`.
+
+    Its text is `text`, or the record's own text, cut to `most` characters; `more` sets further fields.
     """
     told = {name: getattr(record, name) for name in kind.__struct_fields__ if hasattr(record, name)}
     start = (text or record.text)[:most]
@@ -316,7 +321,7 @@ def _shape(kind: type) -> dict[str, Any]:
 
 
 def _inline_schema(part: Any, parts: Mapping[str, Any]) -> Any:
-    """Return a schema without references, the choice of null, and titles and defaults that say nothing."""
+    """Return a schema with references resolved, and without null, titles and empty defaults."""
     if isinstance(part, list):
         return [_inline_schema(one, parts) for one in part]
     if not isinstance(part, dict):

@@ -1,8 +1,8 @@
 """A memory as a server of the Model Context Protocol: nine tools, and a wake-up as a resource.
 
 The server keeps no state of a client between two calls: a caller is identified by the token, or is the
-server's own principal. Both eras of the protocol are served, with a handshake (to 2025-11-25) and without one
-(2026-07-28).
+server's own principal. It supports the versions of the protocol with a handshake (up to 2025-11-25) and
+without a handshake (2026-07-28).
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ MemoryOpener = Callable[[], Awaitable[AsyncMemory]]
 
 @dataclass(frozen=True)
 class Handlers:
-    """The state of a server's handlers: access to the memory, and the principal for requests without HTTP."""
+    """The handlers of a server, with access to the memory and the principal for requests without HTTP."""
 
     opened: MemoryOpener
     own_principal: Principal | None
     wake_up_tokens: int
 
     def principal(self, context: Context) -> Principal:
-        """Return the principal of a call. Over HTTP AuthMiddleware has found it by the token."""
+        """Return the principal of a call; over HTTP, AuthMiddleware has found it by the token."""
         if context.request is not None:
             found: Principal = context.request.scope["state"]["principal"]
             return found
@@ -122,7 +122,7 @@ class Handlers:
     async def list_templates(
         self, context: Context, _: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """Return a wake-up of each project, where a principal is in several."""
+        """Return the template of a project's wake-up; no template if the principal has only one project."""
         told = ResourceTemplate(
             uri_template=f"{WAKE_UP}/{{project}}",
             name="wake-up of a project",
@@ -137,7 +137,7 @@ class Handlers:
         return ListPromptsResult(prompts=[])
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """Return the wake-up that a URI names; raise MCPError for another URI, or an error of the memory."""
+        """Return the wake-up at a URI; raise MCPError for another URI, or an error of the memory."""
         uri = str(params.uri)
         start, _, rest = uri.partition(f"{WAKE_UP}/")
         project = unquote(rest) if rest and not start and quote(unquote(rest), safe="") == rest else None
@@ -155,7 +155,7 @@ class Handlers:
 def memory_server(
     memory: AsyncMemory | MemoryOpener, principal: Principal | None = None, *, wake_up_tokens: int = 800
 ) -> Server[Any]:
-    """Return a server of a memory that the caller opens and closes, or that a coroutine function opens.
+    """Return a server over a memory that the caller opens and closes, or that a coroutine function opens.
 
     principal: the principal over stdio or in memory; over HTTP `AuthMiddleware` sets one for each request.
     wake_up_tokens: the most tokens of the wake-up.

@@ -1,4 +1,4 @@
-"""The server over standard input and output, which carry only the protocol."""
+"""The MCP server over standard input and output, which are used only for the protocol."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ LOOK = 0.05
 
 
 async def serve(server: Server[Any], memory: LazyMemory) -> None:
-    """Serve until standard input ends, or SIGTERM or SIGINT comes; then close the memory, regardless of
-    further signals.
+    """Serve until standard input ends, or SIGTERM or SIGINT arrives; then close the memory.
+
+    Further signals do not interrupt the closing.
     """
     stdin = StdinReader(_private_stdin())
     server.middleware.append(stdin.count_calls)
@@ -74,13 +75,13 @@ class StdinReader:
         await self._wait_for_calls()
 
     def end(self) -> None:
-        """End the input here."""
+        """Discard the waiting lines and end the input."""
         while not self._lines.empty():
             self._lines.get_nowait()
         self._lines.put_nowait(None)
 
     async def count_calls(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Return a call on its way, as a middleware sees it."""
+        """Call the handler and count the call as in progress, as a middleware of the server."""
         self._busy += 1
         try:
             return await call_next(ctx)
@@ -88,7 +89,7 @@ class StdinReader:
             self._busy -= 1
 
     async def _wait_for_calls(self) -> None:
-        """Wait for the calls that are under way: the end of the input would cut them off."""
+        """Wait for the calls in progress, because the end of the input would cancel them."""
         end, idle = self._loop.time() + LEFT, 0
         while idle < 3 and self._loop.time() < end:
             await asyncio.sleep(LOOK)
@@ -108,12 +109,12 @@ class StdinReader:
 
     @staticmethod
     def _append(held: bytearray, part: bytes) -> None:
-        """Keep a part of a line, but nothing more of a line that is too long already."""
+        """Append a part of a line, unless the line is too long already."""
         if len(held) <= LONGEST:
             held += part
 
     def _queue_line(self, held: bytearray) -> None:
-        """Put a whole line into the queue, or the error that answers it; a blank line is no message."""
+        """Queue a complete line, or the error that answers it; ignore a blank line."""
         line = bytes(held)
         held.clear()
         if len(line) > LONGEST:
@@ -126,7 +127,7 @@ class StdinReader:
 
 
 def _private_stdin() -> int:
-    """Return standard input under another descriptor, so that no child process reads from it."""
+    """Move standard input to another descriptor and return it, so that no child process reads from it."""
     source, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)

@@ -1,7 +1,7 @@
-"""The nine tools: each tool's work on a scope, and its answer to a language model.
+"""The nine tools: each tool's function on a scope, and its answer to a language model.
 
-The docstring of a tool is its description, its annotations are its schemas. A tool answers with a record and
-with a short text that says the same.
+The docstring of a tool is its description, and its annotations are its schemas. A tool returns a record and a
+short text with the same content.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ MOST_TOKENS = 20_000  # of recall's answer
 
 
 Answer = tuple[Struct, str]
-"""A record, and the text that says the same; where that is empty, the record as JSON."""
+"""A record, and a text with the same content; an empty text stands for the record as JSON."""
 Run = Callable[[AsyncScope, Any], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool; `run` takes a scope and a record of the kind `takes`, and answers one of the kind `gives`."""
+    """A tool; `run` takes a scope and a request record, and returns an answer record and its text."""
 
     run: Run
     answer_type: type[Struct]
@@ -51,7 +51,7 @@ class Tool:
         return kind
 
     def description(self, fixed: bool) -> Described:
-        """Return the tool's description for a client; `fixed`: the server has one fixed project."""
+        """Return the tool's description for a client; with `fixed`, without the argument `project`."""
         title = self.name.capitalize()
         return Described(
             name=self.name,
@@ -69,7 +69,7 @@ class Tool:
         )
 
     async def call(self, scope: AsyncScope, asked: of.ToolRequest) -> CallToolResult:
-        """Return the tool's answer."""
+        """Run the tool, and return its answer as text and as structured content."""
         answer, text = await self.run(scope, asked)
         record = msgspec.to_builtins(answer)
         told = TextContent(
