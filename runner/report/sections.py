@@ -76,7 +76,7 @@ def summary(metrics: Facts, run: Run) -> str:
     """Return the output of a run on the command line: the verdict, then every arm in each scope."""
     figures = Figures(metrics, run.headline_view)
     of = "" if figures.view == ALL else f", {questions_of(figures.view)}"
-    plain = not run.corpus.citable and run.verdict == Verdict.DEVIATION  # of no figure to cite
+    plain = not run.corpus.citable and run.verdict == Verdict.DEVIATION  # it is never cited
     parts = [f"# {run.corpus.title}{of}, {run.title}{'' if plain else f': {run.verdict}'}"]
     for scope in run.scopes:
         parts += [f"## {scope.name}", counted(figures, run.headline, scope.name)]
