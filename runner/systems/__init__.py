@@ -1,7 +1,7 @@
-"""Systems that rank, our own extension among them: one file each, and one line here.
+"""The registry of systems that rank, including pgmnemo: each is one file, and one line here.
 
-Other packages add theirs by the entry point group `pgmnemo.systems` (runner/systems/README.md). A name may
-carry a version, settings and wrappers, as `pgmnemo@0.3.0:bm25_b=0.5+keyword` (runner/naming.py).
+Other packages add systems by the entry point group `pgmnemo.systems` (runner/systems/README.md). A name may
+have a version, settings and wrappers, as in `pgmnemo@0.3.0:bm25_b=0.5+keyword` (runner/naming.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from runner.systems.wrappers import WRAPPERS
 
 GROUP = "pgmnemo.systems"
 MODES = ("hybrid", "vector", "keyword")  # of pgmnemo
-FILES = "files"  # a system's own folder, inside the one that a killed run does not leave
+FILES = "files"  # a system's own folder, inside a folder that is removed even after a killed run
 SYSTEMS: Parts[SystemSpec] = Parts(
     "system",
     {
@@ -60,9 +60,9 @@ SYSTEMS: Parts[SystemSpec] = Parts(
 
 
 def spec_of(name: str) -> SystemSpec:
-    """Return the kind of a system by name.
+    """Return the specification of a system by name.
 
-    Raise UsageError for an unknown kind, and for a version, setting or wrapper that the kind does not take.
+    Raises UsageError for an unknown system, and for an unsupported version, setting or wrapper.
     """
     parts = SystemName.of(name)
     kind = SYSTEMS[parts.system]
@@ -81,7 +81,7 @@ def spec_of(name: str) -> SystemSpec:
 
 
 def base_of(name: str) -> SystemName:
-    """Return the system that does the searching: itself, or the base of a strategy."""
+    """Return the name of the system that searches: the system itself, or the base of a strategy."""
     kind, parts = spec_of(name), SystemName.of(name)
     return parts.bare if kind.base is None else base_of(kind.base(dict(parts.settings)))
 
@@ -96,7 +96,10 @@ def _check_settings(name: SystemName, known: Mapping[str, Setting]) -> None:
 
 
 def missing_parts(spec: SystemSpec, environ: Mapping[str, str] = os.environ) -> str:
-    """Return the missing parts of the system and their remedy, in one sentence; empty if it is complete."""
+    """Return the missing requirements of a system and the remedy, in one sentence.
+
+    The result is empty if it is complete.
+    """
     lacking = [package for package in spec.packages if not _installed(package)]
     if not lacking:
         return spec.missing(environ) if spec.missing else ""
@@ -106,10 +109,11 @@ def missing_parts(spec: SystemSpec, environ: Mapping[str, str] = os.environ) -> 
 
 @contextmanager
 def open_system(name: str, context: SystemContext) -> Iterator[System]:
-    """Open the system `name` at `place`, in a folder of its own, for the block.
+    """Open the system `name` in `context` for the block, in a folder of its own.
 
-    A version and settings in the name go before the place's. Raises SystemAbsent where a package of it is
-    missing or broken, and what its `open` raises. The folder outlives no run, not even a killed one.
+    Version and settings of the name take precedence over the context's. Raises SystemAbsent if a required
+    package is missing or broken, and what the system's `open` raises. The folder is removed, even after a
+    killed run.
     """
     kind, parts = spec_of(name), SystemName.of(name)
     settings = {**context.settings, **dict(parts.settings)}
@@ -124,7 +128,7 @@ def open_system(name: str, context: SystemContext) -> Iterator[System]:
             )
         try:
             yield wrap_system(parts, system)
-        except BaseException:  # it tells more than what goes wrong afterwards
+        except BaseException:  # keep this error, and ignore errors of closing
             call_within(PATIENCE, system.close)
             raise
         with wrap_errors(name):
@@ -132,7 +136,7 @@ def open_system(name: str, context: SystemContext) -> Iterator[System]:
 
 
 def wrap_system(name: SystemName, system: System) -> System:
-    """Return the system under the wrappers of its name, the first one innermost."""
+    """Return the system with the wrappers of its name applied, the first one innermost."""
     done = name.bare
     for wrapper in name.wrappers:
         done = replace(done, wrappers=(*done.wrappers, wrapper))
@@ -142,7 +146,7 @@ def wrap_system(name: SystemName, system: System) -> System:
 
 @contextmanager
 def _whole(name: str, spec: SystemSpec) -> Iterator[None]:
-    """Inside the block, an import that fails and a module that lacks something say how to mend it."""
+    """Turn a failed import, or an attribute missing from a module, into a SystemAbsent with a remedy."""
     try:
         yield
     except Exception as error:

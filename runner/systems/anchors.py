@@ -1,6 +1,6 @@
-"""Anchors of time: the interval that a question names, relative to its own "now".
+"""Anchors of time: the intervals that a question names, relative to its own "now".
 
-One small interface, three sources: no anchors, the engine (`pgmnemo._times`), or a language model behind an
+Three sources share one interface: no anchors, the engine (`pgmnemo._times`), or a language model behind an
 OpenAI-compatible endpoint.
 """
 
@@ -29,7 +29,7 @@ URL, MODEL, KEY = "PGMNEMO_ANCHOR_URL", "PGMNEMO_ANCHOR_MODEL", "PGMNEMO_ANCHOR_
 TIMES = "SELECT since, until FROM pgmnemo._times(%s, %s)"
 DAY = 86_400.0
 TOKENS = 1024  # of an answer
-AFTER, BEFORE = 7.0, 2.0  # days after the end and ahead of the start at which the engine's fit is one half
+AFTER, BEFORE = 7.0, 2.0  # days after the end and before the start of an interval that halve the engine's fit
 ASKED = """Today is {today}. Which days does the question below speak of? Answer with JSON alone: \
 {{"from": "YYYY-MM-DD", "to": "YYYY-MM-DD"}} with the first and the last of these days, or \
 {{"from": null, "to": null}} where the question names no time.
@@ -39,7 +39,7 @@ ANSWER = re.compile(r"\{[^{}]*\}")
 
 
 class Anchors:
-    """Reads the times of a question, each question once; this one reads none."""
+    """A reader of the times in a question, with a cache; this base class finds no times."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, datetime], Sequence[Span]] = {}
@@ -58,7 +58,7 @@ class Anchors:
 
 
 class EngineAnchors(Anchors):
-    """The engine's own reading, which knows phrases of English."""
+    """The engine's own reader, which knows English phrases."""
 
     def __init__(self, engine: Pgmnemo, stack: ExitStack) -> None:
         super().__init__()
@@ -74,10 +74,7 @@ class EngineAnchors(Anchors):
 
 
 class ModelAnchors(Anchors):
-    """A language model's reading. An answer that is of another form counts as no time, and is counted.
-
-    `unread` is how many such answers there were.
-    """
+    """A language model as reader. A malformed reply counts as no time; `unread` counts such replies."""
 
     def __init__(self, chat: ChatModel) -> None:
         super().__init__()
@@ -94,7 +91,10 @@ class ModelAnchors(Anchors):
 
 
 def _read(told: str) -> Sequence[Span]:
-    """Return the days of an answer, whole; ValueError or its like where it is of another form."""
+    """Return the interval of whole days in a reply.
+
+    Empty for no time. Raises ValueError or similar if malformed.
+    """
     found = ANSWER.search(told)
     if found is None:
         raise ValueError(told)
@@ -108,7 +108,7 @@ def _read(told: str) -> Sequence[Span]:
 
 
 def anchors_of(kind: str, system: System, environ: Mapping[str, str], stack: ExitStack) -> Anchors:
-    """Return the anchors of that name; UsageError if they lack a requirement."""
+    """Return the anchors with this name; raise UsageError if a requirement is missing."""
     if kind == NONE:
         return Anchors()
     if kind == BUILT_IN:
@@ -122,10 +122,10 @@ def anchors_of(kind: str, system: System, environ: Mapping[str, str], stack: Exi
 
 
 def fits(moments: NDArray[np.float64], spans: Sequence[Span]) -> NDArray[np.float64]:
-    """Return how well each moment (seconds since 1970; NaN: not known) fits the nearest interval, from 0 to
-    1.
+    """Return how well each moment (seconds since 1970; NaN: unknown) fits the nearest interval, from 0 to 1.
 
-    As the engine counts: 1 within, halved every 7 days after the end and every 2 days ahead of the start.
+    The formula is the engine's: 1 within, halved every 7 days after the end and every 2 days before the
+    start.
     """
     if not spans:
         return np.zeros(moments.shape)

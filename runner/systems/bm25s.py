@@ -1,10 +1,10 @@
-"""bm25s: BM25 as a library in this process, the strongest plain one there is in Python.
+"""bm25s: BM25 as a library in this process, the strongest plain BM25 in Python.
 
-By its README (https://github.com/xhluca/bm25s): its own method (lucene, exact), k1 1.5, b 0.75, English
-stopwords, PyStemmer's English stemmer, on the numpy backend. One index of all lessons, so that statistics are
-those of all; a project is its `weight_mask`, which makes the scores of all other lessons zero. What scores
-zero has none of the words, or lies outside: it is no answer. The index is saved as its README shows, and
-takes no lesson more: whoever adds one makes it anew.
+Configured by its README (https://github.com/xhluca/bm25s): its own method (lucene, exact), k1 1.5, b 0.75,
+English stopwords, PyStemmer's English stemmer, on the numpy backend. One index has all lessons, so that
+statistics are over all of them; a project is its `weight_mask`, which makes the scores of all other lessons
+zero. A lesson with score zero has none of the words, or is outside the project, and is no answer. The index
+is saved as its README shows, and lessons cannot be added to it: it has to be built again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LANGUAGE = "english"
 
 
 class Bm25sClient:
-    """The index, which all threads read, and a stemmer, which is one thread's own."""
+    """The index, which all threads share, with a stemmer of its own for one thread."""
 
     def __init__(self, system: Bm25s) -> None:
         self._system, self._stemmer = system, import_module("Stemmer").Stemmer(LANGUAGE)
@@ -44,17 +44,17 @@ class Bm25sClient:
         return sorted(found, key=lambda match: (-(match.score or 0.0), match.number))
 
     def close(self) -> None:
-        """Nothing is a thread's own but the stemmer."""
+        """Do nothing: only the stemmer belongs to the thread."""
 
 
 class Bm25s(InProcessSystem[Bm25sClient]):
-    """An index in memory, saved in the place's folder."""
+    """An index in memory, saved in the context's folder."""
 
     def __init__(self, context: SystemContext) -> None:
         super().__init__(context)
         self.index: Any = None
         self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._members: dict[str, list[int]] = {}  # places in the index, by project
+        self._members: dict[str, list[int]] = {}  # project → indexes of its lessons
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         began = time.perf_counter()
@@ -84,7 +84,7 @@ class Bm25s(InProcessSystem[Bm25sClient]):
         return mask
 
     def client(self, settings: Mapping[str, str] | None = None) -> Bm25sClient:
-        """Return a client for one thread; it has no settings."""
+        """Return a client for one thread; there are no settings."""
         return Bm25sClient(self)
 
     def facts(self) -> Mapping[str, str]:
@@ -98,7 +98,9 @@ class Bm25s(InProcessSystem[Bm25sClient]):
 
 
 def words(texts: list[str], stemmer: Any, *, return_ids: bool = True) -> Any:
-    """Return the library's own tokens of texts: words of two characters and more, no stopwords, stemmed."""
+    """Return the library's own tokens of texts: words of two or more characters, stemmed, without
+    stopwords.
+    """
     tokenize = import_module("bm25s").tokenize
     return tokenize(texts, stopwords=LANGUAGE, stemmer=stemmer, return_ids=return_ids, show_progress=False)
 

@@ -1,8 +1,8 @@
-"""Boosts: wrappers that raise lessons that share words with the question, for any system.
+"""Boosts: wrappers for any system that raise lessons which share features with the question.
 
 Each asks the system for a deeper pool and reduces the distance of every lesson that has a feature of the
-question: its words, its proper names, the phrases that it quotes, or a wish of the speaker's. The choice of
-boosts follows MemPalace's published benchmarks; code, word lists and weights are our own, and
+question: its words, its proper names, its quoted phrases, or a wish of the speaker. The choice of boosts
+follows MemPalace's published benchmarks; code, word lists and weights are our own, and
 docs/results/strategies.md has a figure of each, including the losses.
 """
 
@@ -17,7 +17,7 @@ from pgmnemo.progress import QUIET, Progress
 from runner.systems.system import Lessons, Match, Query, SupportsAsk, System
 from runner.systems.wrappers import Wrapped, Wrapper
 
-FACTOR, FLOOR = 3, 50  # candidates: three times the ranks asked for, and fifty at least
+FACTOR, FLOOR = 3, 50  # candidates: three times the requested ranks, but at least fifty
 WORD = re.compile(r"[a-z][a-z'-]{2,}")
 NAME = re.compile(r"\b[A-Z][a-z]{2,}\b")
 QUOTED = re.compile(r"[\"“]([^\"”]{3,60})[\"”]|(?<!\w)['‘]([^'’]{3,60})['’](?!\w)")  # noqa: RUF001
@@ -48,10 +48,10 @@ ADVICE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """`weight` is the share of a distance that a full match takes off; `asks` extracts the question's
-    features.
+    """A boost. `weight` is the share of a distance that a full match removes.
 
-    `bears` returns the share of these features that a text has, 0 to 1.
+    `asks` extracts the question's features; `bears` returns the share of these features in a text, from 0 to
+    1.
     """
 
     weight: float
@@ -60,7 +60,7 @@ class Boost:
 
 
 class Boosted(Wrapped):
-    """A system with ranks that are changed by a boost."""
+    """A system with ranks that a boost changes."""
 
     def __init__(self, name: str, system: System, boost: Boost) -> None:
         super().__init__(name, system)
@@ -72,10 +72,10 @@ class Boosted(Wrapped):
         return self.system.load(lessons, progress)
 
     def asked(self, asking: SupportsAsk, query: Query, k: int) -> Sequence[Match]:
-        """Return the `k` best of a deeper pool after the boost; as they are where the question has nothing of
-        it.
+        """Return the `k` best of a deeper pool after the boost.
 
-        Never with the components of the system within, which no boosted score is the sum of.
+        The unchanged answer if the question has no feature. Matches have no components, because a boosted
+        score is not the sum of the wrapped system's components.
         """
         wanted = self._boost.asks(query.text)
         if not wanted:
@@ -91,9 +91,10 @@ class Boosted(Wrapped):
 
 
 def distances(found: Sequence[Match]) -> list[float]:
-    """1 - score where every score is at most 1, as cosines and fused scores are; else from 0.5 to 1.
+    """Return a distance for each match: 1 - score if all scores are in [-1, 1], as cosines and fused scores
+    are.
 
-    Other scores (BM25's have no bound) are spread over that half by min-max, ranks where there are no scores.
+    Other scores (BM25's have no bound) are spread from 0.5 to 1 by min-max, or ranks if there are no scores.
     """
     known = [match.score for match in found if match.score is not None]
     if len(known) < len(found):
@@ -105,17 +106,17 @@ def distances(found: Sequence[Match]) -> list[float]:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the question's words that carry anything."""
+    """Return the words of a text without common words."""
     return frozenset(WORD.findall(text.lower())) - STOP
 
 
 def names_of(text: str) -> frozenset[str]:
-    """Capitalised words that are no beginning of a question, no month and no day."""
+    """Return the capitalised words of a text, without question words, months and days."""
     return frozenset(name.lower() for name in NAME.findall(text) if name not in NO_NAME)
 
 
 def keywords_of(text: str) -> frozenset[str]:
-    """Return the words of a text without the names, which occur in half of a conversation."""
+    """Return the words of a text without names, which occur in half of a conversation."""
     return words_of(text) - names_of(text)
 
 
@@ -125,24 +126,25 @@ def quotes_of(text: str) -> frozenset[str]:
 
 
 def wishes_of(text: str) -> frozenset[str]:
-    """Return the words of a question that asks for advice; none of another's."""
+    """Return the keywords of a question that asks for advice; empty for another question."""
     return keywords_of(text) if ADVICE.search(text.lower()) else frozenset()
 
 
 def share_of_words(wanted: frozenset[str], text: str) -> float:
-    """Return how many of the words a text has, as they are or as the beginning of one of its own."""
+    """Return the share of the words that occur in a text, as a word or as the beginning of a word."""
     there = " ".join(["", *WORD.findall(text.lower())])
     return sum(f" {word}" in there for word in wanted) / len(wanted)
 
 
 def any_phrase(wanted: frozenset[str], text: str) -> float:
-    """1 for a text that holds one of the phrases."""
+    """Return 1 for a text that contains one of the phrases, else 0."""
     return float(any(phrase in text.lower() for phrase in wanted))
 
 
 def share_of_wishes(wanted: frozenset[str], text: str) -> float:
-    """Return the share of words in the speaker's likes, wants and struggles only; at least half
-    for any wish.
+    """Return 0.5 plus half the share of the words in the speaker's likes, wants and struggles.
+
+    0 without any.
     """
     wishes = " ".join(WISH.findall(text.lower()))
     return (0.5 + 0.5 * share_of_words(wanted, wishes)) if wishes else 0.0

@@ -1,4 +1,4 @@
-"""ChromaDB: one persistent collection, only vectors (it gets no text), the project as metadata."""
+"""ChromaDB: one persistent collection of vectors (it gets no text), with the project as metadata."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from runner.systems.memory_usage import InProcessSystem
 from runner.systems.system import PEERS, Lesson, Lessons, Match, Query, SystemContext, SystemSpec
 
 COLLECTION = "memories"
-RETRIES = 3  # of a query that fails beside a writer; its time counts them
+RETRIES = 3  # retries of a query that fails during a write; they count in its time
 EF = "ef_search"  # the only setting of a client
 HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 16, EF: 100}
 
 
 class ChromaClient:
-    """The collection; the library's own client is shared by all threads, as its documents say."""
+    """A client of the collection; all threads share the library's own client, as its documents allow."""
 
     def __init__(self, collection: Any) -> None:
         self._collection = collection
-        # what a query raises now and then that meets a row just being written ("Error finding id")
+        # raised at times by a query that meets a row being written ("Error finding id")
         self._failure: type[Exception] = import_module("chromadb.errors").InternalError
 
     def ask(self, query: Query, k: int) -> list[Match]:
@@ -58,11 +58,11 @@ class ChromaClient:
         )
 
     def close(self) -> None:
-        """Nothing is a thread's own."""
+        """Do nothing: a thread has no resources of its own."""
 
 
 class Chroma(InProcessSystem[ChromaClient]):
-    """A persistent client in the place's folder."""
+    """A persistent client in the context's folder."""
 
     def __init__(self, context: SystemContext) -> None:
         super().__init__(context)
@@ -89,14 +89,14 @@ class Chroma(InProcessSystem[ChromaClient]):
         return self.client().ask(query, k)
 
     def client(self, settings: Mapping[str, str] | None = None) -> ChromaClient:
-        """Return one more view of the collection; `ef_search` is that of HNSW."""
+        """Return one more client of the collection; the setting `ef_search` is that of HNSW."""
         wanted = (settings or {}).get(EF, str(HNSW[EF]))
         if wanted != self._ef_search:
             self._reopen(wanted)
         return ChromaClient(self._collection)
 
     def _reopen(self, ef_search: str) -> None:
-        """Set ef_search and read the index again: an index in memory keeps its old setting."""
+        """Set ef_search and open the index again, because an index in memory keeps its old setting."""
         self._collection.modify(configuration={"hnsw": {EF: int(ef_search)}})
         self.close()
         self._client = _persistent(self.folder)

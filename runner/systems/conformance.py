@@ -1,4 +1,4 @@
-"""Does a system keep the contract? A few dozen lessons in three projects, asked and judged as by a run."""
+"""The contract check of a system: a few dozen lessons in three projects, asked and validated as by a run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ QUESTIONS = (
     "can you recommend something about bees?",
     "Was it a year ago?",
     "…?",
-)  # with a name, a phrase, a wish and a time, and with none of them: a run asks all kinds
+)  # with a name, a phrase, a wish, a time, and without any: a run asks all kinds
 WIDTH = 64
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 FEW, MANY = 3, 50
@@ -57,7 +57,7 @@ def _vector(text: str) -> Matrix:
 
 
 class SmallLessons(Lessons):
-    """Eight lessons of each project, or of some of them."""
+    """Eight lessons for each of the given projects."""
 
     pooled = True
 
@@ -87,7 +87,7 @@ class SmallLessons(Lessons):
         return self._told(lesson, thing) if name == PROJECTS[0] else lesson
 
     def _told(self, lesson: Lesson, thing: int) -> Lesson:
-        """Return the lesson with all that a corpus may say of one: time, speaker, position, passages."""
+        """Return the lesson with all optional fields: time, speaker, position, passages."""
         parts = (lesson.text.split(" ", 1)[0], lesson.text)
         return replace(
             lesson, occurred_at=NOW - timedelta(days=thing), role="user", position=thing, passages=parts,
@@ -97,7 +97,7 @@ class SmallLessons(Lessons):
 
 @dataclass(frozen=True, slots=True)
 class ContractCheck:
-    """The finding of a check, in one sentence."""
+    """The result of a check, in one sentence."""
 
     name: str
     holds: bool
@@ -110,7 +110,7 @@ class ContractViolation(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LoadedSystem:
-    """A system that has the lessons, and the lessons that its answers are compared with."""
+    """A system with its loaded lessons, which its answers are validated against."""
 
     name: str
     kind: SystemSpec
@@ -122,8 +122,9 @@ class LoadedSystem:
         self, texts: Sequence[str], project: str | None, k: int, workers: int = 1,
         settings: Mapping[str, str] | None = None,
     ) -> list[list[Match]]:  # fmt: skip
-        """Return the answers to some questions, each judged as in a run; Broken names the one that went
-        wrong.
+        """Return the answers to some questions, validated as in a run.
+
+        ContractViolation names the faulty one.
         """
         queries = [
             Query(at, text, _vector(text) if self.lessons.width else None, project, NOW)
@@ -142,9 +143,9 @@ class LoadedSystem:
 
 
 def check_system(name: str, context: SystemContext) -> Iterator[ContractCheck]:
-    """Yield what each check finds, as soon as it is known.
+    """Yield the result of each check as soon as it is known.
 
-    UsageError for an unknown system; SystemAbsent or DatabaseError where it cannot be tried here.
+    Raises UsageError for an unknown system; SystemAbsent or DatabaseError if it cannot be run here.
     """
     kind = spec_of(name)
     lessons, opened = SmallLessons(vectors=kind.vectors), False
@@ -200,13 +201,13 @@ def _k(bench: LoadedSystem) -> str:
 def _scopes(bench: LoadedSystem) -> str:
     texts = [lesson.text for lesson in bench.lessons]
     for project in PROJECTS:
-        bench.ask(texts, project, MANY)  # the judge refuses a lesson of another scope
+        bench.ask(texts, project, MANY)  # the validator rejects a lesson of another scope
     return f"{len(texts)} questions in each of {len(PROJECTS)} projects found that project's lessons alone"
 
 
 def _questions(bench: LoadedSystem) -> str:
     for project in (*PROJECTS, None):
-        bench.ask(QUESTIONS, project, MANY)  # the judge says what is wrong with an answer
+        bench.ask(QUESTIONS, project, MANY)  # the validator reports a faulty answer
     return f"{len(QUESTIONS)} questions of other words were answered in each project, and over all"
 
 
@@ -219,7 +220,7 @@ def _retrievers(bench: LoadedSystem) -> str:
 
 
 def _costs(bench: LoadedSystem) -> str:
-    """As its row in a run has them."""
+    """Check that sizes and memory are numbers, as the record of a run needs them."""
     with wrap_errors(bench.name):
         disk, memory = round(sum(bench.system.sizes().values())), bench.system.memory()
         return f"{disk / 1e6:.1f} MB on disk, {'?' if memory is None else round(memory / 1e6)} MB of memory"
@@ -257,7 +258,7 @@ def _reset(bench: LoadedSystem) -> str:
 
 
 def _empties(bench: LoadedSystem) -> str:
-    """Check that a second opening finds no lessons of the first, and can hold its own single project."""
+    """Check that a second opening finds no lessons of the first, and can load a single project."""
     lessons = SmallLessons(PROJECTS[:1], vectors=bench.kind.vectors)
     with open_system(bench.name, bench.place) as system:
         with wrap_errors(bench.name):

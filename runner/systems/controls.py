@@ -1,4 +1,4 @@
-"""Control arms, which every report shows beside the system under test: exact cosine, plain BM25, and chance.
+"""Control arms, which every report shows with the system under test: exact cosine, plain BM25, and chance.
 
 They need no database. Ties break as everywhere (PROTOCOL.md §4.5): by the lessons' numbers.
 """
@@ -17,11 +17,11 @@ from runner.systems.plain_bm25 import PlainBM25
 from runner.systems.system import Lessons, Match, Query, System
 
 Places = dict[str | None, NDArray[np.intp]]
-NEAR = 1e-5  # more than two float32 sums of the same vectors differ
+NEAR = 1e-5  # above the difference of two float32 sums of the same vectors
 
 
 class ExactCosine(System):
-    """Every vector of the scope compared with the question's: no index, no approximation."""
+    """The exact cosine of the question with every vector of the scope: no index, no approximation."""
 
     def __init__(self) -> None:
         self._places: Places = {}
@@ -48,15 +48,15 @@ class ExactCosine(System):
         return [Match(int(members[place]), float(cosines[place])) for place in order]
 
     def best(self, vector: Matrix, project: str) -> float:
-        """Return the greatest cosine of a project's lessons with a question's vector."""
+        """Return the largest cosine of a project's lessons with a question's vector."""
         return float((self._vectors[self._places[project]] @ vector).max())
 
 
 class RandomOrder(System):
-    """A shuffle that the seed, the question and the scope decide.
+    """A random order that depends on the seed, the question and the scope.
 
-    `drawn_by` gives the text that the seed is joined with: the scope's name and the question's key, which no
-    other system sees.
+    `drawn_by` returns the text that is joined to the seed: the scope's name and the question's key, which no
+    other system gets.
     """
 
     def __init__(self, seed: int, drawn_by: Callable[[Query], str]) -> None:
@@ -78,7 +78,9 @@ class RandomOrder(System):
 
 
 def _places(lessons: Lessons) -> Places:
-    """Return numbers of the lessons of each project, and under None of all, ascending: the order of ties."""
+    """Return the numbers of the lessons of each project, and under None of all lessons, ascending (tie
+    order).
+    """
     projects = {lesson.number: lesson.project for lesson in lessons}
     groups: dict[str | None, list[int]] = {None: sorted(projects)}
     for number in sorted(projects):
@@ -90,12 +92,12 @@ COSINE, PLAIN_BM25, RANDOM = CONTROLS = ("cosine", "plain-bm25", "random")
 
 
 def controls_among(arms: Iterable[str], *, vectors: bool) -> list[str]:
-    """Return the controls among the arms of an edition, in its order; exact cosine needs vectors."""
+    """Return the controls among the arms of an edition, in order; exact cosine needs vectors."""
     return [name for name in arms if name in CONTROLS and (vectors or name != COSINE)]
 
 
 def new_control(name: str, seed: int, drawn_by: Callable[[Query], str]) -> System:
-    """Return the control that a run calls by one of CONTROLS."""
+    """Return the control with this name of CONTROLS."""
     if name == COSINE:
         return ExactCosine()
     return PlainBM25() if name == PLAIN_BM25 else RandomOrder(seed, drawn_by)

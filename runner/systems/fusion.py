@@ -1,9 +1,8 @@
-"""Fusion of a vector retriever and a keyword retriever: of rankings by rank, or of scores on arrays.
+"""Fusion of a vector retriever and a keyword retriever: of rankings by rank, or of arrays of scores.
 
-On arrays it is the same for one question and for a whole sweep.
-
-An array has a row a question and a column a lesson, in the order of ties: of two equal scores the earlier
-column wins. -inf stands for a lesson that a retriever did not find.
+The functions on arrays are the same for one question and for a whole sweep. An array has a row for each
+question and a column for each lesson, in tie order: of two equal scores the earlier column wins. -inf marks a
+lesson that a retriever did not find.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from numpy.typing import NDArray
 from runner.systems.system import Match, Setting
 
 Floats = NDArray[np.float64]
-POOL = 50  # candidates of each retriever of a search that is fused by rank, or as many as are asked for
+POOL = 50  # least number of candidates from each retriever in a fusion by rank
 RANK_OFFSET = 60
 CONVEX, RRF = "convex", "rrf"
 UNION, VECTOR = "union", "vector"
 PARTS = ("vector", "keyword", "recency", "temporal")
-HALF_LIFE = 30.0  # days at which recency is one half, as the engine's default
+HALF_LIFE = 30.0  # days of age with a recency of one half, the engine's default
 SETTINGS: Mapping[str, Setting] = {
     "weight": Setting("0.5", "share of the vector leg, after min-max", 0, 1),
     "k": Setting("60", "what is added to a rank before its inverse is taken", 0, 100_000, whole=True),
@@ -39,13 +38,12 @@ SETTINGS: Mapping[str, Setting] = {
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """How two retrievers become one score.
+    """The rule that combines the scores of two retrievers.
 
     `convex`: each retriever's scores from 0 (the last of its pool) to 1 (the first), 0 for a lesson outside
-    of it; `weight` of the vector retriever's plus 1 - `weight` of the other's. `rrf` (Cormack et al. 2009):
-    the sum of 1 / (`k` + rank), as a share of the most that it can be. So what only the keyword retriever
-    found has no distance, and its vector part is 0. `recency` and `temporal` come on top, for candidates
-    alone.
+    the pool; `weight` of the vector retriever's plus 1 - `weight` of the other's. `rrf` (Cormack et al.
+    2009): the sum of 1 / (`k` + rank), as a share of its maximum. So a lesson that only the keyword retriever
+    found has a vector part of 0. `recency` and `temporal` are added, only for candidates.
     """
 
     method: str = CONVEX
@@ -59,7 +57,7 @@ class Fusion:
 
     @classmethod
     def of(cls, method: str, settings: Mapping[str, str]) -> Fusion:
-        """Return the fusion for the settings of a name, which were checked."""
+        """Return the fusion for the checked settings of a name."""
         given = {name: settings.get(name, one.default) for name, one in SETTINGS.items()}
         return cls(
             method, float(given["weight"]), int(given["k"]), int(given["factor"]), int(given["floor"]),
@@ -67,15 +65,16 @@ class Fusion:
         )  # fmt: skip
 
     def pool(self, k: int) -> int:
-        """Candidates of each retriever where `k` ranks are asked for."""
+        """Return the number of candidates of each retriever when `k` ranks are requested."""
         return max(self.factor * k, self.floor)
 
     def parts(
         self, vector: Floats, keyword: Floats, recency: Floats | None = None, fit: Floats | None = None
     ) -> Floats:
-        """Return what each of PARTS adds to the score, (parts, questions, lessons); -inf for no candidate.
+        """Return what each of PARTS adds to the score, (parts, questions, lessons).
 
-        `vector` and `keyword` are the pools' scores; `recency` and `fit` run from 0 to 1.
+        -inf for a lesson that is no candidate. `vector` and `keyword` are the scores of the pools; `recency`
+        and `fit` are from 0 to 1.
         """
         made = np.zeros((len(PARTS), *vector.shape))
         made[0], made[1] = self._retriever(vector, self.weight), self._retriever(keyword, 1 - self.weight)
@@ -95,7 +94,7 @@ class Fusion:
 
 
 def ranks(scores: Floats) -> NDArray[np.int64]:
-    """Return the rank of every lesson of a row, from 1."""
+    """Return the rank of every lesson in its row, from 1."""
     order = np.argsort(-scores, axis=-1, kind="stable")
     places = np.empty(scores.shape, dtype=np.int64)
     np.put_along_axis(places, order, np.arange(1, scores.shape[-1] + 1)[None, :], axis=-1)
@@ -103,12 +102,15 @@ def ranks(scores: Floats) -> NDArray[np.int64]:
 
 
 def keep_best(scores: Floats, depth: int) -> Floats:
-    """Return the `depth` best of each row; -inf for the others."""
+    """Return the scores with all but the `depth` best of each row set to -inf."""
     return np.where(ranks(scores) <= depth, scores, -np.inf)
 
 
 def min_max(scores: Floats) -> Floats:
-    """From 0 for the least to 1 for the greatest of a row; all equal: 1; not found: 0."""
+    """Return the scores of each row scaled to 0 for the least and 1 for the greatest.
+
+    If all are equal they become 1; lessons that were not found become 0.
+    """
     found = np.isfinite(scores)
     low = np.where(found, scores, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
     span = scores.max(axis=-1, keepdims=True, initial=-np.inf) - low
@@ -118,14 +120,14 @@ def min_max(scores: Floats) -> Floats:
 
 
 def recency_of_ages(days: Floats) -> Floats:
-    """Recency from 0 to 1 by the age in days: 1 below 0 days, 0 where no age is known (NaN)."""
+    """Return the recency from 0 to 1 by the age in days: 1 for ages up to 0, 0 for an unknown age (NaN)."""
     return np.where(np.isnan(days), 0.0, 0.5 ** (np.maximum(np.nan_to_num(days), 0.0) / HALF_LIFE))
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[Match]], k: int) -> list[Match]:
-    """Reciprocal rank fusion (Cormack et al. 2009): the `k` best by the sum of 1 / (60 + rank).
+    """Return the `k` best by the sum of 1 / (60 + rank): reciprocal rank fusion (Cormack et al. 2009).
 
-    Among equals the lower number comes first.
+    Ties go to the lower number.
     """
     scores: dict[int, float] = {}
     for ranking in rankings:

@@ -1,14 +1,15 @@
-"""A memory system in any language, behind three addresses of an HTTP service.
+"""A memory system in any language, behind three paths of an HTTP service.
 
     POST   /add     {"text", "user_id", "metadata": {"id", "beliefId", "occurred_at"}}
     POST   /search  {"query", "user_id", "limit"}  →  {"results": [{"id", "memory", "score"}, …]}
     DELETE /reset   empties the service for all its users
 
-the shape that the wrappers of PrecisionMemBench have. A user is a scope of one run, new in every run, so that
-nothing needs to be emptied: `/reset` is sent only where the place allows it. Our neutral id goes along as
-`metadata.id` and `metadata.beliefId` and comes back there, which decides, or as `id`. A service that cuts
-a lesson into several memories answers some of them; the best stands for the lesson, and the facts say so.
-The same memory twice, more than asked for, a score that is no number and scores that rise are faults.
+The format is that of PrecisionMemBench's wrappers. A user is a scope of one run, new in every run, so that
+nothing needs to be emptied: `/reset` is sent only if the context allows it. Our neutral id is sent as
+`metadata.id` and `metadata.beliefId`, and must come back there, which takes precedence, or as `id`. If a
+service cuts a lesson into several memories, it may answer with several of them; the best one counts for the
+lesson, and the facts say so. The same memory twice, more memories than requested, a score that is no number
+and scores that rise are faults.
 """
 
 from __future__ import annotations
@@ -33,28 +34,28 @@ from runner.errors import SystemAbsent, SystemFault
 from runner.systems.query_runner import one_line
 from runner.systems.system import Lesson, Lessons, Match, Query, System, SystemContext, SystemSpec
 
-KEY_VARIABLE = "PGMNEMO_SYSTEM_KEY"  # sent as a bearer where it is set
-TIMEOUT = urllib3.Timeout(connect=10.0, read=600.0)  # asking has a limit of its own
-BUSY = urllib3.Retry(  # of what was surely not stored: a lost answer is no reason to store it again
+KEY_VARIABLE = "PGMNEMO_SYSTEM_KEY"  # sent as a bearer token if set
+TIMEOUT = urllib3.Timeout(connect=10.0, read=600.0)  # queries have a time limit of their own
+BUSY = urllib3.Retry(  # retry only if surely nothing was stored, so not after a lost answer
     total=4, read=False, other=False, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504),
     allowed_methods=None, raise_on_status=False,
 )  # fmt: skip
 TOO_MANY = 429
-SAID = 200  # characters of an answer that an error repeats
-SEEN = 10  # memories asked for a lesson wanted, at the most, where several stand for one
+SAID = 200  # characters of an answer that an error quotes
+SEEN = 10  # maximum of memories requested for each wanted lesson, if lessons are cut
 ALL = "all"
-DIGITS = re.compile("[0-9]{1,18}")  # an id of ours
+DIGITS = re.compile("[0-9]{1,18}")  # one of our ids
 
 
 class Http(System):
-    """The service at the place's address."""
+    """The service at the context's URL."""
 
     def __init__(self, context: SystemContext) -> None:
         self._url, self._reset = address(context.url), context.allow_reset
         self._pool = urllib3.PoolManager(maxsize=2 * context.jobs, timeout=TIMEOUT, headers=_headers())
         self._jobs = context.jobs
         self._run = uuid4().hex[:12]
-        self._answered = self._cut = False  # whether it ever answered; several memories for one lesson
+        self._answered = self._cut = False  # whether it ever answered; whether it cuts lessons
         if self._reset and not context.dry_run:
             self.reset()
 
@@ -93,7 +94,7 @@ class Http(System):
             wanted *= 2
 
     def client(self, settings: Mapping[str, str] | None = None) -> Http:
-        """Itself: its connections are pooled, and there is nothing to set."""
+        """Return the system itself: its connections are pooled, and there are no settings."""
         return self
 
     def facts(self) -> Mapping[str, str]:
@@ -131,7 +132,7 @@ class Http(System):
             ) from None
 
     def _unanswered(self, where: str, error: Any) -> SystemFault:
-        """Return why there is no whole answer: no server, a lost connection, or an answer that broke off."""
+        """Return the error for a missing answer: no server, a lost connection, or an incomplete answer."""
         if cut := _cut(error):
             got = cut.partial if isinstance(cut.partial, int) else len(cut.partial)
             of = f" of {got + cut.expected}" if isinstance(cut.expected, int) else ""
@@ -145,14 +146,17 @@ class Http(System):
 
 
 def _cut(error: object) -> IncompleteRead | None:
-    """Return the part of an error that counts the bytes of an answer which broke off."""
+    """Return the part of an error that counts the bytes of an incomplete answer.
+
+    Returns None if there is no such part.
+    """
     if isinstance(error, IncompleteRead):
         return error
     return next(filter(None, map(_cut, getattr(error, "args", ()))), None)
 
 
 def _memories(answer: Any, where: str, limit: int) -> list[Match]:
-    """Return the memories of an answer under our ids, best first; at most `limit`, none of them twice."""
+    """Return the memories of an answer by our ids, best first; at most `limit`, each once."""
     listed = answer.get("results") if isinstance(answer, dict) else answer
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise SystemFault(f"{where} answered no list of results: {one_line(json.dumps(answer), SAID)}")
@@ -178,7 +182,10 @@ def _number(memory: Mapping[str, Any], where: str) -> int:
 
 
 def _score(memory: Mapping[str, Any], where: str) -> float | None:
-    """None where the service gives none; whether they fall is seen where any system is asked."""
+    """Return the score of a memory.
+
+    Returns None if the service gives none. Every system's order is checked elsewhere.
+    """
     score = memory.get("score")
     if score is None:
         return None
@@ -191,7 +198,7 @@ def _score(memory: Mapping[str, Any], where: str) -> float | None:
 
 
 def address(url: str | None) -> str:
-    """Return the address without a slash at its end; UsageError for none, or for one that cannot be asked."""
+    """Return the URL without a trailing slash; raise UsageError if it is missing or unusable."""
     what = f"not {url!r}" if url else "and none is given"
     parts = http_parts(
         url or "",

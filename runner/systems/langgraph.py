@@ -2,11 +2,11 @@
 
 By its documents (https://docs.langchain.com/oss/python/langgraph/stores,
 https://reference.langchain.com/python/langgraph.store.postgres/base/PostgresStore): `setup()` makes its
-tables and its HNSW index before anything is put; an item is {"text": …} under its key in a namespace, here
+tables and its HNSW index before the first item; an item is {"text": …} under its key in a namespace, here
 ("memories", the project), and `fields` names what is embedded. Its `index` takes any function as embedder:
-ours hands over the vector that the run has for that very text. A search in all projects is one by the prefix
-("memories",). Connections are set up as its `from_conn_string` does, with pgvector's iterative scans besides,
-without which a search by the index with a filter gives too few.
+ours returns the run's vector for the text. A search in all projects is a search by the prefix ("memories",).
+Connections are configured as its `from_conn_string` does, plus pgvector's iterative scans, without which a
+filtered search by the index returns too few items.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind IN ('r', 'i')
 
 
 class LangGraphClient:
-    """A store with a connection of its own, as the ordinary role."""
+    """A store with its own connection, as the ordinary role."""
 
     def __init__(self, system: LangGraph, connection: psycopg.Connection[Any], width: int) -> None:
         self._system, self._connection = system, connection
-        self._vectors: dict[str, Matrix] = {}  # of the texts of one call
+        self._vectors: dict[str, Matrix] = {}  # text → vector, for the texts of one call
         connection.prepare_threshold = 0
         for name, value in {"search_path": f"{system.schema}, public", **hnsw_session({})}.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
@@ -62,7 +62,7 @@ class LangGraphClient:
         self.put([lesson])
 
     def put(self, lessons: Sequence[Lesson]) -> None:
-        """All of them in one batch."""
+        """Store all lessons in one batch."""
         operation = import_module("langgraph.store.base").PutOp
         self._vectors = {one.text: one.vector for one in lessons if one.vector is not None}
         self.store.batch([
@@ -75,7 +75,7 @@ class LangGraphClient:
 
 
 class LangGraph(PlainDatabaseSystem[LangGraphClient]):
-    """The store's tables in a schema of this run only; on a given server it is dropped at the end."""
+    """The store's tables in a schema of this run; on a given server the schema is dropped at the end."""
 
     def __init__(self, context: SystemContext) -> None:
         super().__init__(context)
@@ -110,7 +110,7 @@ class LangGraph(PlainDatabaseSystem[LangGraphClient]):
             owner.execute(f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA {schema} TO {role}".encode())
 
     def client(self, settings: Mapping[str, str] | None = None) -> LangGraphClient:
-        """Return one more store; there is nothing to set."""
+        """Return one more store; there are no settings."""
         return LangGraphClient(self, self.database.connect(), self._width)
 
     def facts(self) -> Mapping[str, str]:

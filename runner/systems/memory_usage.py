@@ -1,8 +1,8 @@
-"""Memory and disk that a system holds; memory by what Linux says of its processes, else None.
+"""The memory and disk use of a system; memory is what Linux reports for its processes, else None.
 
-For a server: proportional set size of all its processes, shared buffers included, which a load fills. For a
-library in this process: private memory beyond what there was when the system was opened, and what is
-resident of its mapped files.
+For a server: the proportional set size of all its processes, including shared buffers, which a load fills.
+For a library in this process: the growth of private memory since the system was opened, and the resident part
+of its mapped files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ MAPPING = re.compile(r"^[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \S+ +(?P<path>/.*)$")
 
 
 def server_memory(backend: int) -> int | None:
-    """Bytes of the server that the backend with this process id belongs to."""
+    """Return the bytes of memory of the server to which the backend with this process id belongs.
+
+    Returns None if unknown.
+    """
     try:
         postmaster = psutil.Process(backend).parent()
         processes = [postmaster, *postmaster.children()] if postmaster else []
@@ -34,7 +37,7 @@ def server_memory(backend: int) -> int | None:
 
 
 def process_memory(pid: int) -> int | None:
-    """Bytes of the process with this id."""
+    """Return the bytes of memory of the process with this id; None if unknown."""
     try:
         return _rollup(pid)["Pss"]
     except (OSError, KeyError):
@@ -42,14 +45,14 @@ def process_memory(pid: int) -> int | None:
 
 
 def release_free_memory() -> None:
-    """Let the allocator return what is free to the system, so that what comes next does not hide in it."""
+    """Return free memory to the operating system, so that later growth is visible."""
     gc.collect()
-    with suppress(OSError, AttributeError):  # another C library than GNU's has no such call
+    with suppress(OSError, AttributeError):  # only GNU's C library has this call
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def private_bytes() -> int | None:
-    """Return the private anonymous bytes of this process; None if they are not known."""
+    """Return the private anonymous bytes of this process; None if unknown."""
     try:
         return _rollup("self")["Anonymous"]
     except (OSError, KeyError):
@@ -57,7 +60,7 @@ def private_bytes() -> int | None:
 
 
 def mapped_bytes(folder: Path) -> int:
-    """Resident bytes of the files under `folder` that this process has mapped."""
+    """Return the resident bytes of the files under `folder` that this process has mapped."""
     try:
         lines = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -74,7 +77,7 @@ def mapped_bytes(folder: Path) -> int:
 
 
 class LibraryMemory:
-    """The memory of a library in this process with its files in `folder`, from the time of construction."""
+    """The memory of a library in this process with its files in `folder`, since construction."""
 
     def __init__(self, folder: Path) -> None:
         release_free_memory()
@@ -88,7 +91,7 @@ class LibraryMemory:
 
 
 def file_sizes(folder: Path) -> dict[str, int]:
-    """Bytes of all files in a folder, by the file or folder right below it."""
+    """Return the bytes of all files in a folder, by the file or folder directly below it."""
     sizes: Counter[str] = Counter()
     for path in folder.rglob("*"):
         if path.is_file():
@@ -97,7 +100,7 @@ def file_sizes(folder: Path) -> dict[str, int]:
 
 
 class InProcessSystem(ClientSystem[C]):
-    """A library in this process, with its files in the place's folder."""
+    """A library in this process, with its files in the context's folder."""
 
     def __init__(self, context: SystemContext) -> None:
         super().__init__()

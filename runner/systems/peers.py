@@ -30,7 +30,7 @@ COMMAND = "python -m runner peers install"
 class Environment:
     """The environment of the peer `name`: `package` at `version`, and the packages of `requirements`.
 
-    `size` is its size on disk, in words.
+    `size` is its size on disk, as text.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Environment:
         return self.folder(environ) / "bin" / "python"
 
     def missing(self, environ: Mapping[str, str] = os.environ) -> str:
-        """Return the missing parts and their remedy, in one sentence; empty if it is complete."""
+        """Return the missing parts and the remedy, in one sentence; empty if the environment is complete."""
         found = self._found(environ)
         if found is None:
             return (
@@ -59,7 +59,7 @@ class Environment:
         return ""
 
     def _found(self, environ: Mapping[str, str]) -> str | None:
-        """Return the version that is installed there; None if there is no version, or no Python to run it."""
+        """Return the installed version; None if there is no Python or no package."""
         if not self.python(environ).exists():
             return None
         places = [str(path) for path in self.folder(environ).glob("lib/python*/site-packages")]
@@ -67,8 +67,9 @@ class Environment:
         return versions[0] if versions else None
 
     def install(self, environ: Mapping[str, str] = os.environ) -> Path:
-        """Make the environment again, with the user's pip configuration; return its folder. SystemFault if it
-        fails.
+        """Create the environment, replacing an existing one, with the user's pip configuration.
+
+        Return its folder. Raises SystemFault if it fails.
         """
         folder = self.folder(environ)
         try:
@@ -93,7 +94,7 @@ ENVIRONMENTS = {
 
 
 def environment(name: str) -> Environment:
-    """Return the environment of a peer; UsageError for a name that has none."""
+    """Return the environment of a peer; raise UsageError for a name without an environment."""
     if name not in ENVIRONMENTS:
         raise UsageError(
             f"no peer named {name!r} has an environment of its own; choose one of: {', '.join(ENVIRONMENTS)}"

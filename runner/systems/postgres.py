@@ -1,5 +1,5 @@
-"""The base of systems in PostgreSQL: their own database, and one table that is made, filled, indexed, asked
-and dropped.
+"""The base of systems in PostgreSQL: a database, and one table that is created, loaded, indexed and
+dropped.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ WRITERS = 2
 BATCH = 10_000
 PROJECT = "CREATE INDEX {table}_project ON {table} (project)"
 HNSW = "CREATE INDEX {table}_hnsw ON {table} USING hnsw (embedding vector_cosine_ops)"
-EF = "ef_search"  # a setting of a client
-EF_SEARCH = "100"  # unless a sweep says otherwise
+EF = "ef_search"  # a client setting
+EF_SEARCH = "100"  # default, unless a sweep sets another
 ITERATIVE = "relaxed_order"
 ALONE = "SELECT id, score FROM {name} ORDER BY place, id"
 FUSED = """
@@ -60,7 +60,7 @@ FROM pg_class
 
 
 def hnsw_session(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return how a connection searches by HNSW: a filter returns as many rows as there are."""
+    """Return the settings of an HNSW search; with a filter it returns as many rows as exist."""
     return {"hnsw.ef_search": settings.get(EF, EF_SEARCH), "hnsw.iterative_scan": ITERATIVE}
 
 
@@ -88,8 +88,10 @@ class PlainDatabaseSystem(DatabaseSystem[C]):
         self, context: SystemContext, *, own: bool = False, bundle: Bundle = PIXELTABLE,
         extensions: Sequence[str] = VECTOR, settings: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
-        """Open the database. `own`: in an embedded server from `bundle` even if another server is given;
-        `settings` are for this server.
+        """Open the database.
+
+        `own`: in an embedded server from `bundle` even if another server is given; `settings` are for this
+        server.
         """
         super().__init__()
         self.made = f"memory_{uuid4().hex[:12]}"
@@ -102,7 +104,7 @@ class PlainDatabaseSystem(DatabaseSystem[C]):
         )  # fmt: skip
 
     def drop_at_the_end(self, statement: str) -> None:
-        """On a given server; an embedded one goes as a whole."""
+        """Run `statement` at the end on a given server; an embedded server is deleted as a whole."""
         if self.database.kept:
             self._stack.callback(self._drop, statement)
 
@@ -111,13 +113,13 @@ class PlainDatabaseSystem(DatabaseSystem[C]):
             owner.execute(statement.encode())
 
     def part_sizes(self, statement: str, name: str) -> Mapping[str, int]:
-        """Bytes of each table and index that a statement lists for a name."""
+        """Return the bytes of each table and index that `statement` lists for `name`."""
         with self.database.admin() as owner:
             return {str(part): int(size) for part, size in owner.execute(statement.encode(), (name,)) if size}
 
 
 class TableClient:
-    """A connection as the ordinary role, with settings of its session."""
+    """A connection as the ordinary role, with session settings."""
 
     def __init__(self, system: TableSystem, session: Mapping[str, str]) -> None:
         self._system, self.table = system, system.table
@@ -129,7 +131,7 @@ class TableClient:
         raise NotImplementedError
 
     def rows(self, statement: str, query: Query, **more: Any) -> list[Match]:
-        """Return lessons with scores by a statement, which may name `text`, `vector`, `project` and
+        """Return the lessons and scores of a statement, with parameters `text`, `vector`, `project` and
         `more`.
         """
         project = None if query.project is None else self._system.projects[query.project]
@@ -148,11 +150,11 @@ class TableClient:
 
 
 class TableSystem(PlainDatabaseSystem[TableClient]):
-    """A single table for all projects in a database without pgmnemo; on a given server it is dropped at the
-    end.
+    """A table for all projects in a database without pgmnemo; on a given server it is dropped at the end.
 
-    A subclass has the statement that makes the table, its columns with their types, and the statements to run
-    once they are filled; all statements have {table}, the first also {width}, the dimensions of the vectors.
+    A subclass defines the statement that creates the table, its columns with their types, and the statements
+    to run after the load; all statements contain {table}, the first also {width}, the dimensions of the
+    vectors.
     """
 
     title: ClassVar[str]
@@ -166,7 +168,7 @@ class TableSystem(PlainDatabaseSystem[TableClient]):
         self.projects: dict[str, int] = {}
 
     def row(self, lesson: Lesson) -> tuple[Any, ...]:
-        """Return a lesson as the table has it."""
+        """Return a lesson as a row of the table."""
         every = {
             "id": lesson.number, "project": self.projects[lesson.project], "content": lesson.text,
             "embedding": lesson.vector,
@@ -206,7 +208,7 @@ class TableSystem(PlainDatabaseSystem[TableClient]):
 
 
 class KeywordClient(TableClient):
-    """A connection as the ordinary role; asks one retriever of two, or both."""
+    """A connection as the ordinary role that asks one of two retrievers, or both."""
 
     def __init__(self, system: FusedTableSystem, session: Mapping[str, str], retriever: str) -> None:
         super().__init__(system, session)
@@ -222,7 +224,7 @@ class KeywordClient(TableClient):
 
 
 class FusedClient(KeywordClient):
-    """A keyword client with vectors."""
+    """A keyword client that also searches by vectors."""
 
     def nearest(self, query: Query, k: int) -> list[Match]:
         return self._ask("vector", query, k)
@@ -231,9 +233,9 @@ class FusedClient(KeywordClient):
 class FusedTableSystem(TableSystem):
     """A table with keyword and vector retrievers that are fused by rank in one statement.
 
-    `keyword` and `semantic` are its retrievers, common table expressions of these names with id, score and
-    place; they contain {table}, {pool}, {offset}, and the condition on the project: {filter}, or {unindexed},
-    which no index on the project serves.
+    `keyword` and `semantic` are its retrievers, common table expressions with these names and the columns id,
+    score and place; they contain {table}, {pool}, {offset}, and the condition on the project: {filter}, or
+    {unindexed}, which no index on the project can use.
     """
 
     keyword: ClassVar[str]
@@ -248,7 +250,10 @@ class FusedTableSystem(TableSystem):
         }
 
     def statement(self, retriever: str, filtered: bool, pool: int) -> str:
-        """Everything is asked without a filter, a project with one."""
+        """Return the statement for one retriever, or for both if `retriever` is empty.
+
+        `filtered` adds the condition on the project; without it all projects are searched.
+        """
         parts = {"": (self.semantic, self.keyword), "keyword": (self.keyword,), "vector": (self.semantic,)}[
             retriever
         ]

@@ -1,4 +1,4 @@
-"""Queries to any system: each question once, within its time limit, and every answer checked."""
+"""Queries to any system: each question once, within its time limit, and every answer validated."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from runner.runs.canonical import SCORE_DIGITS, significant
 from runner.systems.system import WORKERS, Lessons, Match, Query, SupportsComponents, SupportsThreads, System
 
 LIMIT = 60.0  # default limit of one question, in seconds
-PATIENCE = 10.0  # seconds for a system or its clients to close
-AHEAD = 8  # questions a thread that are asked before the answers are taken, unless fewer are
-WARM_UP = 20  # questions before those that are timed
-SAID = 300  # characters that are repeated of what a system raises
+PATIENCE = 10.0  # seconds that a system or its clients may take to close
+AHEAD = 8  # questions per thread that are asked before their answers are consumed
+WARM_UP = 20  # untimed questions at the start
+SAID = 300  # characters of a system's error that are quoted
 
 Job = tuple[Query, "Future[TimedAnswer]"]
 
 
 @dataclass(frozen=True, slots=True)
 class TimedAnswer:
-    """Best first, and the seconds that the client waited."""
+    """An answer, best match first, and the seconds that the client waited."""
 
     matches: tuple[Match, ...]
     seconds: float
@@ -40,9 +40,7 @@ class TimedAnswer:
 
 @contextmanager
 def wrap_errors(name: str) -> Iterator[None]:
-    """Turn every exception of a system inside the block into one sentence: a SystemFault, or a
-    DatabaseError.
-    """
+    """Turn every exception of a system in the block into a SystemFault or DatabaseError of one sentence."""
     try:
         with database_errors(f"the database of {name}"):
             yield
@@ -52,14 +50,12 @@ def wrap_errors(name: str) -> Iterator[None]:
         raise
     except TimeoutError as error:
         raise SystemFault(f"{name} did not answer in time ({_line(error)})") from error
-    except BaseException as error:  # a SystemExit and a CancelledError of asyncio are no Exception
+    except BaseException as error:  # SystemExit and asyncio's CancelledError are not subclasses of Exception
         raise SystemFault(f"{name} failed: {type(error).__name__}: {_line(error)}") from error
 
 
 def one_line(text: str, most: int = SAID) -> str:
-    """Return what a system says as part of a sentence: one line of at most `most` characters, none of
-    control.
-    """
+    """Return a system's text as one line of at most `most` characters, with control characters escaped."""
     line = escape_control_chars(" ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
@@ -69,9 +65,10 @@ def _line(error: BaseException) -> str:
 
 
 class AnswerValidator:
-    """The check of an answer: known lessons of the scope, each once, at most k, falling scores or no scores.
+    """The check of an answer: known lessons of the scope, each once, at most k, scores that fall or no
+    scores.
 
-    `components`: the number of components of a match that has any; None: any number.
+    `components` is the number of components of a match that has any; None: any number.
     """
 
     def __init__(self, name: str, lessons: Lessons, components: int | None = None) -> None:
@@ -79,7 +76,7 @@ class AnswerValidator:
         self._projects: dict[int, str] = {lesson.number: lesson.project for lesson in lessons}
 
     def validate(self, query: Query, k: int, matches: Sequence[Match]) -> tuple[Match, ...]:
-        """Return the answer as it is; SystemFault says what is wrong with it."""
+        """Return the answer as a tuple; raise SystemFault that says what is wrong with it."""
         if fault := self._fault(query, k, matches):
             raise SystemFault(f"{self._name} answered question {query.number + 1} {fault}")
         return tuple(matches)
@@ -122,19 +119,20 @@ def _whole(value: object) -> bool:
 def _finite(values: Iterable[Any]) -> bool:
     try:
         return all(map(isfinite, values))
-    except (TypeError, ValueError, OverflowError):  # a text, or a number that no float can be
+    except (TypeError, ValueError, OverflowError):  # a text, or a number outside the range of a float
         return False
 
 
 def _stored_score(score: float) -> float:
-    """As the raw file has it."""
+    """Return a score as the raw file has it."""
     return significant(score, SCORE_DIGITS)
 
 
 class _QueryThread(threading.Thread):
-    """A thread with its own client, which only it may close: a connection in use must not be closed.
+    """A thread that asks queries with its own client, and closes it, because only this thread may close it
+    safely.
 
-    A daemon: a system that hangs must not block the exit.
+    It is a daemon, so that a hanging system does not block the exit.
     """
 
     def __init__(self, client: Any, k: int, jobs: SimpleQueue[Job | None], own: bool) -> None:
@@ -169,10 +167,11 @@ def ask_all(
     ahead: int = AHEAD,
     limit: float = LIMIT,
 ) -> Iterator[TimedAnswer]:
-    """Yield an answer for each question, in order; several are asked at once if the clients are thread-safe.
+    """Yield an answer for each question, in order.
 
-    At most `ahead` questions a thread are asked before their answers are taken. SystemFault (or
-    DatabaseError) if the system fails, answers wrongly or takes longer than `limit` seconds.
+    Questions are asked concurrently if the system supports it. At most `ahead` questions per thread are asked
+    before their answers are consumed. Raises SystemFault (or DatabaseError) if the system fails, answers
+    wrongly or takes longer than `limit` seconds.
     """
     with wrap_errors(name):
         clients = _clients(system, min(workers, len(queries) or 1), settings)
@@ -209,7 +208,7 @@ def ask_all(
 
 
 def components_of(system: System) -> int:
-    """Return how many components its matches come with."""
+    """Return the number of components of the system's matches."""
     return len(system.components) if isinstance(system, SupportsComponents) else 0
 
 
@@ -224,7 +223,7 @@ def time_answers(
 ) -> Iterator[TimedAnswer]:
     """Yield the answers of one client, one question at a time, after a warm-up that is not reported.
 
-    Nothing else runs at the same time: a question is asked when the answer before it has been taken.
+    A question is asked after the answer before it was consumed, so that nothing else runs at the same time.
     """
     asked = [*queries[:WARM_UP], *queries]
     everything = ask_all(system, name, asked, k, validator, workers=1, ahead=1, limit=limit)
@@ -234,7 +233,7 @@ def time_answers(
 
 
 def _clients(system: System, count: int, settings: Mapping[str, str] | None) -> list[Any]:
-    """Return a client for each thread where the system has any; else itself, for one."""
+    """Return a client for each thread if the system supports threads; else only the system itself."""
     if not isinstance(system, SupportsThreads):
         return [system]
     made: list[Any] = []
@@ -252,12 +251,12 @@ def _result(future: Future[TimedAnswer], limit: float) -> TimedAnswer:
         return future.result(timeout=limit)
     except TimeoutError:
         if future.done():
-            return future.result()  # just now, or it raises what is the system's own
+            return future.result()  # it finished just now, or this raises the system's own TimeoutError
         raise TimeoutError(f"no answer after {limit:g} s; --time-limit gives it longer") from None
 
 
 def call_within(limit: float, *calls: Callable[[], object]) -> None:
-    """Make the calls, but wait no longer than `limit` seconds; what they raise is lost."""
+    """Make the calls, but wait no longer than `limit` seconds; their exceptions are ignored."""
     thread = threading.Thread(target=_ignore_errors, args=(calls,), daemon=True)
     thread.start()
     thread.join(limit)

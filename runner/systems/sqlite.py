@@ -1,13 +1,13 @@
 """SQLite in one file: full-text search, as in many agents, or fused by rank with sqlite-vec.
 
-FTS5 is `porter unicode61` with bm25(), a question the OR of its words. `sqlite-fts5` is the SQLite of
-Python's own `sqlite3`, so that nothing need be installed; statistics are those of the whole table, a project
-is a filter on its column. `sqlite-hybrid` is as the documents advise: an external-content FTS5 table with a
-rank that leaves the project's column out, and vec0, exact, with the project as a partition key. Its keyword
-search asks for the project's token AND any of the words, so that FTS5 skips the other projects; it is apsw,
-which caches the prepared statements of a connection, for many a `sqlite3` is built without extensions.
-
-Memory is like PostgreSQL's: the whole file may be mapped, and 1 GiB of pages is kept a connection.
+FTS5 is `porter unicode61` with bm25(); a question is the OR of its words. `sqlite-fts5` is the SQLite of
+Python's own `sqlite3`, so that nothing has to be installed; statistics are those of the whole table, a
+project is a filter on its column. `sqlite-hybrid` follows the documents: an external-content FTS5 table with
+a rank that ignores the project's column, and vec0, exact, with the project as partition key. Its keyword
+search is the project's token AND any of the words, so that FTS5 skips the other projects; it uses apsw, which
+caches the prepared statements of a connection, because many `sqlite3` modules are built without extensions.
+Memory settings are like PostgreSQL's: the whole file may be mapped, and each connection caches 1 GiB of
+pages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PRAGMAS = (
     "busy_timeout = 60000", "journal_mode = WAL", "synchronous = FULL", "cache_size = -1048576",
     "mmap_size = 17179869184", "temp_store = MEMORY",
 )  # fmt: skip
-BATCH, CHUNK = 10_000, 1_024  # the most vectors that vec0 keeps together, which is its default
+BATCH, CHUNK = 10_000, 1_024  # CHUNK is the maximum of vectors in a chunk of vec0, its default
 TABLE = """
 CREATE VIRTUAL TABLE words USING fts5(
     project UNINDEXED, number UNINDEXED, content, tokenize='porter unicode61'
@@ -69,7 +69,7 @@ NEAREST_OF = NEAREST + " AND project = ?"
 
 
 class SqliteClient:
-    """A connection to the file, of Python's sqlite3 or of apsw, without transactions of its own."""
+    """A connection to the file, of Python's sqlite3 or of apsw, in autocommit mode."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -80,7 +80,7 @@ class SqliteClient:
         raise NotImplementedError
 
     def store(self, lessons: Sequence[Lesson]) -> None:
-        """All of them in one transaction."""
+        """Store all lessons in one transaction."""
         self.connection.execute("BEGIN IMMEDIATE")
         self.insert(lessons)
         self.connection.execute("COMMIT")
@@ -100,7 +100,7 @@ class SqliteClient:
 
 
 class SqliteSystem(InProcessSystem[C]):
-    """A file in the place's folder."""
+    """A file in the context's folder."""
 
     schema: ClassVar[Sequence[str]]
     done: ClassVar[Sequence[str]] = ("INSERT INTO words (words) VALUES ('optimize')",)
@@ -114,7 +114,7 @@ class SqliteSystem(InProcessSystem[C]):
         self.projects = {name: number for number, name in enumerate(lessons.projects)}
         client: Any = self.own
         mean = len(lessons) // max(1, len(self.projects))
-        chunk = min(max(mean // 8 * 8, 8), CHUNK)  # space is taken for a whole one a project
+        chunk = min(max(mean // 8 * 8, 8), CHUNK)  # vec0 allocates whole chunks for each project
         for statement in self.schema:
             client.run(statement.format(width=lessons.width or 1, chunk=chunk))
         client.run("PRAGMA synchronous = OFF")  # a bulk load need not be durable before its end
@@ -128,7 +128,7 @@ class SqliteSystem(InProcessSystem[C]):
 
 
 class KeywordSqliteClient(SqliteClient):
-    """A connection of Python's own sqlite3, opened by one thread and used by one, perhaps another."""
+    """A connection of Python's own sqlite3; another thread than the one that opened it may use it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(sqlite3.connect(path, isolation_level=None, check_same_thread=False))
@@ -153,7 +153,7 @@ class SqliteFts5(SqliteSystem[KeywordSqliteClient]):
     schema = (TABLE,)
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordSqliteClient:
-        """Return one more connection; there is nothing to set."""
+        """Return one more connection; there are no settings."""
         return KeywordSqliteClient(self.path)
 
     def facts(self) -> Mapping[str, str]:
@@ -204,7 +204,7 @@ class HybridClient(SqliteClient):
             self.connection.executemany(statement, values)
 
     def _token(self, project: str) -> str:
-        """Return the project's word in the keyword index."""
+        """Return the project's token in the keyword index."""
         return f"project{self._projects[project]}"
 
 
@@ -228,7 +228,7 @@ class SqliteHybrid(SqliteSystem[HybridClient]):
 
 
 def any_word(text: str) -> str:
-    """Return the question's words of two letters and more, quoted and joined by OR, repeated words kept."""
+    """Return the question's words of two or more letters, quoted and joined by OR, with repeated words."""
     return " OR ".join(f'"{term}"' for term in TERM.findall(text.lower()))
 
 

@@ -1,5 +1,6 @@
-"""Strategies: two retrievers of another system, fused as a name says (`convex:weight=0.3,over=sqlite-
-hybrid`).
+"""Strategies: two retrievers of another system, fused as the name says.
+
+An example is `convex:weight=0.3,over=sqlite-hybrid`.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from runner.systems.system import (
     SystemSpec,
 )
 
-MODE = "mode"  # of a run; each retriever has its own, and in one mode a system has not both
+MODE = "mode"  # a run's mode; not passed on, because one mode does not have both retrievers
 OVER, USUAL = "over", "auto"
-WORDS, NEAR = ("bm25", "keyword"), ("vector",)  # the retrievers that are taken unless others are named
+WORDS, NEAR = ("bm25", "keyword"), ("vector",)  # the default retrievers
 ITSELF, COSINE = "itself", "cosine"
 DAY = 86_400.0
 SHARED: Mapping[str, Setting] = {
@@ -50,13 +51,13 @@ OWN = {CONVEX: "weight", RRF: "k"}
 
 
 def settings_of(method: str) -> dict[str, Setting]:
-    """Return the settings of a strategy, written after the : of its name."""
+    """Return the settings of a strategy, which follow the : of its name."""
     others = {name: one for name, one in SETTINGS.items() if name not in OWN.values()}
     return {OWN[method]: SETTINGS[OWN[method]], **SHARED, **others}
 
 
 class _StrategyClient:
-    """A connection to each retriever; only to `leg` if it is named."""
+    """A connection to each of the two retrievers; `retriever` restricts the answers to one of them."""
 
     def __init__(self, strategy: Strategy, retriever: str) -> None:
         self._strategy, self._retriever = strategy, retriever
@@ -81,7 +82,7 @@ class _StrategyClient:
 
 
 class Strategy(ClientSystem[_StrategyClient]):
-    """A base system that is asked in two retrievers."""
+    """A base system with two retrievers that are fused."""
 
     components = PARTS
 
@@ -107,7 +108,7 @@ class Strategy(ClientSystem[_StrategyClient]):
             raise
 
     def _named(self, what: str, usual: Sequence[str]) -> str:
-        """Return the retriever that a setting names; UsageError where the system has none such."""
+        """Return the retriever that a setting names; raise UsageError if the system lacks it."""
         wanted = self._own[what]
         if wanted == COSINE and what == "vector":
             return COSINE
@@ -174,7 +175,7 @@ class Strategy(ClientSystem[_StrategyClient]):
         return _StrategyClient(self, (settings or {}).get(RETRIEVER, ""))
 
     def fused(self, query: Query, k: int, near: Sequence[Match], words: Sequence[Match]) -> list[Match]:
-        """Return the `k` best of both pools, with what each part adds."""
+        """Return the `k` best of both pools, with the parts of their scores."""
         numbers = sorted({match.number for match in (*near, *words)})
         if not numbers:
             return []
@@ -192,7 +193,7 @@ class Strategy(ClientSystem[_StrategyClient]):
         ]
 
     def spans(self, query: Query) -> Sequence[Span]:
-        """Return the intervals that its anchor reads in a question."""
+        """Return the intervals that the strategy's anchor reads in a question."""
         assert self._anchors is not None, "nothing is asked before lessons are loaded"
         return self._anchors.spans(query)
 
@@ -223,14 +224,12 @@ class Strategy(ClientSystem[_StrategyClient]):
 
 
 def with_question_words(found: Sequence[Match]) -> list[Match]:
-    """Return those that have any of the question's words: a retriever may fill up its ranks with others, at
-    0.
-    """
+    """Return the matches with a score above 0 or without a score; others contain no word of the question."""
     return [match for match in found if match.score is None or match.score > 0]
 
 
 def without_components(found: Sequence[Match]) -> list[Match]:
-    """Return the matches of a retriever without the base system's components: they are not the strategy's."""
+    """Return the matches without components, because those are the base system's and not the strategy's."""
     return [replace(match, components=()) for match in found]
 
 

@@ -1,7 +1,7 @@
 """The contract of every system that ranks: opened in a context, loaded with lessons, asked, closed.
 
-A system sees no id, no gold and no label of a corpus: a lesson has a number, and a hit gives it back. What
-only some systems can do is a protocol of its own (`SupportsThreads`, `SupportsAdd`, …).
+A system sees no id, no gold and no label of a corpus: a lesson has a number, and a match refers to it.
+Optional abilities are protocols (`SupportsThreads`, `SupportsAdd`, …).
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 
 NOT_KNOWN = "not known"
-RETRIEVER = "leg"  # a setting of a client: the only retriever to ask
-PEERS = "pip install -c constraints.txt -e 'runner[peers]'"  # installs what built-in systems need
+RETRIEVER = "leg"  # a client setting that restricts it to one retriever
+PEERS = "pip install -c constraints.txt -e 'runner[peers]'"  # installs the requirements of built-in systems
 WORKERS = max(1, min(4, os.cpu_count() or 1))  # default number of calls at once
 WHOLE, NUMBER = re.compile(r"[0-9]{1,9}"), re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A memory to store. `number` is its neutral id; numbers are in the order in which ties are broken.
+    """A memory to store. `number` is its neutral id; numbers are in tie order.
 
-    `project` is the place to search for a question (a conversation, a haystack, a tenant), under a neutral
+    `project` is the unit of search for a question (a conversation, a haystack, a tenant), under a neutral
     name; `external_id` is unique in it. `vector` is a float32 unit row, `passage_vectors` one row for each of
     the `passages`; None in a run without vectors. `role` is its speaker, `position` its place in the order of
     its project's conversation: only neighbours in one session differ by 1. None: not known.
@@ -65,9 +65,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question for a system: the project to search (None: everywhere), and "now" for ages.
+    """A question for a system, with the project to search (None: all projects) and "now" for ages.
 
-    `number` is its position among the questions, without a meaning for the system.
+    `number` is its index among the questions; it has no meaning for the system.
     """
 
     number: int
@@ -79,7 +79,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A lesson that was found. `components` in the order of the system's `Explained.components`."""
+    """A lesson that was found. `components` are in the order of `SupportsComponents.components`."""
 
     number: int
     score: float | None = None
@@ -87,7 +87,7 @@ class Match:
 
 
 class Lessons(Sequence[Lesson], ABC):
-    """The lessons of a corpus in its own order, made as they are asked for; numbers need not be positions."""
+    """The lessons of a corpus in its own order, created on access; a number need not be an index."""
 
     links: Sequence[Link] = ()
     pooled: bool = True  # whether questions are also asked over all projects
@@ -95,20 +95,20 @@ class Lessons(Sequence[Lesson], ABC):
     @property
     @abstractmethod
     def width(self) -> int | None:
-        """Return the dimensions of the vectors; None if there are no vectors."""
+        """Return the dimensions of the vectors; None without vectors."""
 
     @property
     @abstractmethod
     def projects(self) -> Sequence[str]:
-        """Every project, in the order in which they first appear."""
+        """Return every project, in order of first appearance."""
 
     @abstractmethod
     def number(self, project: str, external_id: str) -> int:
-        """Return the number of a lesson by its names; KeyError where there is no such lesson."""
+        """Return the number of a lesson by project and external id; raise KeyError if it does not exist."""
 
     @abstractmethod
     def lesson(self, position: int) -> Lesson:
-        """Return the lesson at a position of the order."""
+        """Return the lesson at an index of the order."""
 
     @overload
     def __getitem__(self, place: int) -> Lesson: ...
@@ -127,14 +127,14 @@ class Lessons(Sequence[Lesson], ABC):
 
 @dataclass(frozen=True, slots=True)
 class SystemContext:
-    """Where and how a system works. `folder` is its own, empty and deleted afterwards.
+    """The context in which a system works. `folder` is its own, empty at first and deleted afterwards.
 
     `version` follows the @ of its name, or is --version. `label` names the lessons that the rows in a
-    database belong to, so that two runs of one kind do not meet there. `durable`: on its own server that
-    keeps its data as a service does; `embedded`: on its own server, even if another is given;
+    database belong to, so that two runs on the same lessons do not share rows. `durable`: on its own server
+    that keeps its data as a service does; `embedded`: on its own server, even if another is given;
     `tenant_per_project`: each project is its own tenant, if there are tenants; `with_components`: matches
-    have their components; `jobs`: maximum number of its calls at once; `dry_run`: store nothing, and leave
-    no trace.
+    have their components; `jobs`: maximum number of its calls at once; `dry_run`: store nothing, and leave no
+    trace.
     """
 
     folder: Path
@@ -156,39 +156,46 @@ class SystemContext:
 
 
 class SupportsAsk(Protocol):
-    """Something that answers questions: a system, or a client of one."""
+    """An object that answers questions: a system or one of its clients."""
 
     def ask(self, query: Query, k: int) -> Sequence[Match]:
-        """At most `k` lessons, best first, each once."""
+        """Return at most `k` lessons, best first, each once."""
         ...
 
 
 class System(ABC):
-    """An open system. Whoever writes one derives from this class and says how it loads and answers."""
+    """An open system. A new system is a subclass that defines `load` and `ask`."""
 
     @abstractmethod
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
-        """Store and index every lesson; seconds of each step, in order (empty: only the whole is known)."""
+        """Store and index every lesson.
+
+        Return the seconds of each step, in order (empty: not measured by step).
+        """
 
     @abstractmethod
     def ask(self, query: Query, k: int) -> Sequence[Match]:
-        """At most `k` lessons, best first, each once."""
+        """Return at most `k` lessons, best first, each once."""
 
     def description(self) -> str:
-        """Return a description of its input if that depends on its version; empty: its spec has it."""
+        """Return a description of its input if it depends on the version.
+
+        Empty: its SystemSpec describes it.
+        """
         return ""
 
     def facts(self) -> Mapping[str, str]:
-        """Versions and settings that decide its figures; `version` is its own."""
+        """Return the versions and settings that decide its figures; `version` is its own."""
         return {}
 
     def sizes(self) -> Mapping[str, int]:
-        """Return the bytes on disk of each part; empty if nothing is on disk or the size is not known."""
+        """Return the bytes on disk of each part; empty if there are no files or the size is unknown."""
         return {}
 
     def catalogue(self) -> Mapping[str, int]:
-        """Return the number of `relations` in PostgreSQL's pg_class, and the catalogue's `bytes`;
-        else empty.
+        """Return the number of `relations` in PostgreSQL's pg_class and the catalogue's `bytes`.
+
+        Else empty.
         """
         return {}
 
@@ -197,14 +204,14 @@ class System(ABC):
         return None
 
     def close(self) -> None:  # noqa: B027
-        """Release everything. Called once, also after an error."""
+        """Release all resources. Called once, after an error too."""
 
 
 class SystemClient(SupportsAsk, Protocol):
-    """A connection, used by one thread."""
+    """A connection for one thread."""
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Release the connection."""
         ...
 
 
@@ -212,7 +219,7 @@ C = TypeVar("C", bound=SystemClient)
 
 
 class ClientSystem(System, Generic[C]):
-    """A system with its own client, opened when it is first used; `stack` closes its resources."""
+    """A system with a client of its own, opened at its first use; closing `stack` releases its resources."""
 
     def __init__(self, stack: ExitStack | None = None) -> None:
         self._stack = stack or ExitStack()
@@ -224,7 +231,7 @@ class ClientSystem(System, Generic[C]):
 
     @property
     def own(self) -> C:
-        """Its own client."""
+        """The system's own client."""
         if self._asking is None:
             self._asking = self.client()
             self._stack.callback(self._asking.close)
@@ -242,7 +249,9 @@ Retrievers = Mapping[str, tuple[Mapping[str, str], str]]
 
 @runtime_checkable
 class SupportsThreads(Protocol):
-    """Optional: clients for several threads at once, each with settings that differ from the system's own."""
+    """Optional: clients for several threads at once, each with settings that may differ from the system's
+    own.
+    """
 
     def client(self, settings: Mapping[str, str] | None = None) -> SystemClient: ...
 
@@ -256,14 +265,14 @@ class SupportsAdd(Protocol):
 
 @runtime_checkable
 class SupportsNearest(Protocol):
-    """Optional for a client: search by vectors only, as the system does."""
+    """Optional for a client: search only by vectors, with the system's own index."""
 
     def nearest(self, query: Query, k: int) -> Sequence[Match]: ...
 
 
 @runtime_checkable
 class SupportsExactSearch(Protocol):
-    """Optional: settings under which a vector retriever that is more than a cosine compares every vector."""
+    """Optional: settings that make the vector retriever compare every vector, if it is not a plain cosine."""
 
     @property
     def exact(self) -> Mapping[str, str] | None: ...
@@ -271,14 +280,14 @@ class SupportsExactSearch(Protocol):
 
 @runtime_checkable
 class SupportsReset(Protocol):
-    """Optional: empty the system for all its users, which is done only if the context allows it."""
+    """Optional: empty the system for all its users; called only if the context allows it."""
 
     def reset(self) -> None: ...
 
 
 @runtime_checkable
 class SupportsComponents(Protocol):
-    """Optional: names of the components that each match comes with."""
+    """Optional: the names of the components of each match."""
 
     @property
     def components(self) -> tuple[str, ...]: ...
@@ -286,7 +295,7 @@ class SupportsComponents(Protocol):
 
 @runtime_checkable
 class SupportsRetrievers(Protocol):
-    """Optional: its retrievers by name, each as settings of a client and a description."""
+    """Optional: its retrievers by name, each as client settings and a description."""
 
     @property
     def retrievers(self) -> Retrievers: ...
@@ -294,17 +303,17 @@ class SupportsRetrievers(Protocol):
 
 @runtime_checkable
 class SupportsPlans(Protocol):
-    """Optional: query plans as Markdown; empty where there are none."""
+    """Optional: query plans as Markdown; empty if there are no plans."""
 
     def plans(self, queries: Sequence[Query], k: int) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting that a kind of system takes: its default, its meaning, and its allowed values.
+    """A setting of a system: its default, its meaning, and its allowed values.
 
-    With `choices` the value is a choice; with `low` and `high` a number between the two, an integer if
-    `whole`; with neither it is any text.
+    With `choices` the value is one of them; with `low` and `high` a number between the two, an integer if
+    `whole`; without both it is any text.
     """
 
     default: str
@@ -315,7 +324,7 @@ class Setting:
     choices: tuple[str, ...] = ()
 
     def wrong(self, value: str) -> str:
-        """Return what the value must be, where it is not; empty where it is."""
+        """Return what the value must be; empty if it is valid."""
         if self.choices:
             return "" if value in self.choices else f"must be one of {', '.join(self.choices)}"
         if self.low is None or self.high is None:
@@ -328,19 +337,19 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class SystemSpec:
-    """A system that can be opened, and the facts that are known before.
+    """The specification of a system: how to open it, and the facts known before.
 
-    `open` returns an open system, which its `close` closes. `description` says what it is, how it is set up
-    and what it is given. `packages` must be installed; `remedy` says how; `missing` names other missing
-    requirements (its own environment, a database), in the words that follow "it is". `address` raises
-    UsageError for a --system-url that it cannot use. `vectors`: whether it takes ours (False: it has no
-    vectors, or with `own_embedder` makes its own), `needs_vectors` whether it can do nothing without;
-    `hybrid` is False if `ask` is a single retriever, `approximate` if the vector retriever is exact.
+    `open` returns an open system, which its `close` closes. `description` says what it is, how it is
+    configured and which input it gets. `packages` must be installed; `remedy` says how; `missing` names other
+    missing requirements (its own environment, a database), in words that follow "it is". `address` raises
+    UsageError for a --system-url that is unusable. `vectors`: whether it takes our vectors (False: it has
+    no vectors, or with `own_embedder` makes its own), `needs_vectors` whether it cannot work without them;
+    `hybrid` is False if `ask` is a single retriever, `approximate` is False if the vector retriever is exact.
     `passages`: whether it can store passages in place of lessons; `separates_projects`: a question never sees
     another project's rows; `versions`: its name may have a version, as `x@1.0`. `tuned_on`: the corpora that
     its defaults were chosen on, according to its makers. `settings`: the settings after the : of its name;
-    None if only an open system knows them. `base` returns, by the settings, the name of the system that this
-    one is built on.
+    None if only an open system knows them. `base` returns, for given settings, the name of the system that
+    this system is built on.
     """
 
     title: str

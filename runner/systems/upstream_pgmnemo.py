@@ -1,11 +1,11 @@
 """The public extension `pgmnemo`, in a database that `UPSTREAM_PGMNEMO_DSN` names; not ours of that name.
 
-Its lessons are rows of `pgmnemo.agent_lesson`, asked by `pgmnemo.recall_lessons(query_embedding, k,
-role_filter, project_id_filter, query_text)`: all of one run under a role of its own, which is the filter of
-every question and of the removal at the end. Of lessons of one role, topic and commit the newest replaces
-the others, in whatever project, so each has a topic of its own. A vector that is narrower than the column is
-padded with zeros, as its own benchmark does. Others ran this against 0.20.0 (docs/results/peers.md); the
-tests run it against a table and functions that do as much.
+Its lessons are rows of `pgmnemo.agent_lesson`, queried by `pgmnemo.recall_lessons(query_embedding, k,
+role_filter, project_id_filter, query_text)`. All lessons of one run have a role of their own, which filters
+every question and the deletion at the end. Of lessons with one role, topic and commit the newest replaces the
+others, in any project, so each has its own topic. A vector narrower than the column is padded with zeros, as
+in its own benchmark. Others ran this against 0.20.0 (docs/results/peers.md); the tests run it against a table
+and functions with the same behaviour.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from runner.systems.system import ClientSystem, Lesson, Lessons, Match, Query, S
 
 VARIABLE = "UPSTREAM_PGMNEMO_DSN"
 MEND = f"start it, or correct {VARIABLE}"
-ROLE = "pgmnemo-bench-"  # how the role of a run begins
-TOPIC = "memory"  # with the lesson's number one word, which no question has
-COMMIT = "pgmnemo-bench"  # its provenance gate wants one
+ROLE = "pgmnemo-bench-"  # prefix of a run's role
+TOPIC = "memory"  # joined to the lesson's number, it is a word that no question has
+COMMIT = "pgmnemo-bench"  # required by its provenance gate
 BATCH = 500
 SETTINGS = {"pgmnemo.include_unverified": "on"}
 WIDTH = """
@@ -77,14 +77,17 @@ class UpstreamClient:
 
 
 class UpstreamPgmnemo(ClientSystem[UpstreamClient]):
-    """The upstream extension in a user's database beside other data; its rows are deleted at the end."""
+    """The upstream extension in a user's database that may have other data.
+
+    Its rows are deleted at the end.
+    """
 
     def __init__(self, context: SystemContext) -> None:
         super().__init__()
         self._conninfo = read_dsn(context.environ.get(VARIABLE, ""), f"the DSN in {VARIABLE}")
         self.role = f"{ROLE}{uuid4().hex[:12]}"
         self.projects: dict[str, int] = {}
-        self.numbers: dict[int, int] = {}  # of lessons by their ids there
+        self.numbers: dict[int, int] = {}  # lesson id in the table → lesson number
         with connect(self._conninfo, mend=MEND) as login:
             found = installed_versions(login)
             _check(login, found, _where(self._conninfo))
@@ -103,7 +106,7 @@ class UpstreamPgmnemo(ClientSystem[UpstreamClient]):
         return connection
 
     def padded(self, vector: Matrix | None) -> Matrix | None:
-        """Return the vector, with zeros up to the width of the column."""
+        """Return the vector, padded with zeros to the width of the column."""
         if vector is None or self._width < 0 or len(vector) == self._width:
             return vector
         if len(vector) > self._width:
@@ -144,7 +147,7 @@ class UpstreamPgmnemo(ClientSystem[UpstreamClient]):
             connection.execute(DELETE, (self.role,))
 
     def client(self, settings: Mapping[str, str] | None = None) -> UpstreamClient:
-        """Return one more connection; there is nothing to set."""
+        """Return one more connection; there are no settings."""
         return UpstreamClient(self)
 
     def facts(self) -> Mapping[str, str]:
@@ -160,7 +163,7 @@ def _where(conninfo: Mapping[str, Any]) -> str:
 
 
 def _check(connection: psycopg.Connection[Any], found: InstalledVersions, where: str) -> None:
-    """Raise SystemFault unless the database has the upstream extension, as far as can be seen."""
+    """Raise SystemFault unless the database has the upstream extension, as far as can be determined."""
     ours = release_fingerprint(SQL_FOLDER, found.pgmnemo) if found.pgmnemo else None
     if ours is not None and found.fingerprint == ours:
         raise SystemFault(

@@ -1,8 +1,9 @@
-"""A system in a process of its own: one line of JSON answers another (runner/systems/workers is its end).
+"""A system in its own process, with one line of JSON for each request and answer (see
+runner/systems/workers).
 
-Texts and vectors go over the pipe, numbers and scores come back, one question at a time. What goes wrong on
-its side (it dies, hangs or answers with something else) is one sentence, a SystemFault. A process that is
-left alone ends by itself, because its pipe does.
+Texts and vectors are sent over the pipe, numbers and scores come back, one question at a time. A fault of the
+process (it dies, hangs or answers wrongly) is a SystemFault of one sentence. An abandoned process ends by
+itself, because its pipe is closed.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from runner.systems.memory_usage import file_sizes, process_memory
 from runner.systems.system import Lessons, Match, Query, System, SystemContext
 
 WORKERS = Path(__file__).parent / "workers"
-BATCH = 64  # lessons that are sent at once
-START, STORE = 120.0, 600.0  # seconds for its start, and for a batch
+BATCH = 64  # lessons in one request
+START, STORE = 120.0, 600.0  # time limits in seconds of the start and of a batch
 STORED = "stored"  # name of its stored data in the place's folder
 LINE = 1 << 26  # maximum bytes of an answer
 SAID = 120  # characters of a wrong answer that are repeated
-PATIENCE = 5.0  # seconds for it to end
+PATIENCE = 5.0  # seconds allowed for its end
 LOG = "worker.log"
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHASHSEED",
         "OMP_NUM_THREADS")  # fmt: skip
@@ -42,7 +43,10 @@ KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH",
 
 
 class WorkerProcess:
-    """The script, run by `python` in `folder`, which is also its home; `name` is what a fault calls it."""
+    """The process of `script`, run by `python` in `folder`, which is also its home.
+
+    `name` is used in errors.
+    """
 
     def __init__(
         self, name: str, python: Path, script: Path, folder: Path, environ: Mapping[str, str] = os.environ
@@ -66,8 +70,9 @@ class WorkerProcess:
         return self._process.pid
 
     def call(self, do: str, *arguments: Any, limit: float | None = None) -> Any:
-        """Return what its method `do` gives. After `limit` seconds it is killed, and so it is for a wrong
-        answer.
+        """Return the result of its method `do`; kill it after `limit` seconds or a wrong answer.
+
+        Raises SystemFault. `limit` None: no limit.
         """
         line = json.dumps({"do": do, "with": arguments}).encode() + b"\n"
         with self._lock:
@@ -92,7 +97,7 @@ class WorkerProcess:
             self._process.stdin.write(line)
             self._process.stdin.flush()
             return self._process.stdout.readline(LINE)
-        except (OSError, ValueError):  # it is gone, or closed here
+        except (OSError, ValueError):  # it has ended, or its pipe is closed
             return b""
 
     def _expire(self) -> None:
@@ -128,7 +133,7 @@ class WorkerProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Stop the child process: close its pipe, or kill it if it is still at work."""
+        """Stop the process: close its pipe, or kill it if it is still at work."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         if self._lock.locked():
@@ -144,7 +149,7 @@ class WorkerProcess:
 
 
 class WorkerSystem(System):
-    """The worker `script`, run by `python`. `name` is what a fault calls it."""
+    """A system in the process of `script`, run by `python`. `name` is used in errors."""
 
     def __init__(self, name: str, context: SystemContext, python: Path, script: Path) -> None:
         self._name, self._folder = name, context.folder / STORED
@@ -192,6 +197,6 @@ class WorkerSystem(System):
 
 
 def _encoded(vector: Matrix | None) -> str:
-    """Base64 over float32, little-endian."""
+    """Return the vector as Base64 of float32, little-endian."""
     assert vector is not None, "it can do nothing without vectors"
     return b64encode(np.ascontiguousarray(vector, dtype="<f4").tobytes()).decode()

@@ -1,7 +1,7 @@
 """Wrappers: names after the + of a system's name that change how that system is asked.
 
-Each is one line here; several are applied from the left. `+passages` gives a system that stores only texts
-passages in place of lessons: a lesson is ranked by its best passage.
+Each is one line here; several are applied from left to right. `+passages` gives a system that stores only
+texts passages in place of lessons: a lesson is ranked by its best passage.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from runner.systems.system import (
     SystemSpec,
 )
 
-AT_FIRST = 4  # times k passages are asked for, and twice as many until k lessons are among them
+AT_FIRST = 4  # times k passages are requested first, then twice as many until they cover k lessons
 
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A wrapper. `wrap` takes the full name and the open inner system; `words` describe the change.
+    """A wrapper. `wrap` takes the full name and the inner system; `words` describe the change.
 
-    `refuses` says why a kind cannot be wrapped, in the words that follow its name; empty if it can.
+    `refuses` says why a system cannot be wrapped, in words that follow its name; empty if it can.
     """
 
     words: str
@@ -41,9 +41,9 @@ class Wrapper:
 
 
 class Wrapped(System):
-    """`system`, asked in another way; `name` is what the whole is called.
+    """A system that asks the inner `system` in another way; `name` is the full name.
 
-    It has clients for several threads where the system within has them.
+    It has clients for several threads if the inner system has.
     """
 
     client: Callable[..., SystemClient]
@@ -55,7 +55,7 @@ class Wrapped(System):
 
     @abstractmethod
     def asked(self, asking: SupportsAsk, query: Query, k: int) -> Sequence[Match]:
-        """Return the answer by the system within, or by a client of it."""
+        """Return the answer, using the inner system or one of its clients."""
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         return self.system.load(lessons, progress)
@@ -92,12 +92,12 @@ class _WrappedClient:
 
 
 class PassageLessons(Lessons):
-    """Every passage of some lessons as a lesson of its own; one without passages is its own."""
+    """Every passage of some lessons as a lesson; a lesson without passages stays as it is."""
 
     def __init__(self, lessons: Lessons) -> None:
         self._lessons, self.pooled = lessons, lessons.pooled
         self._places: list[tuple[int, int]] = []
-        self.owners: list[int] = []  # by number of the piece
+        self.owners: list[int] = []  # lesson number by passage number
         for at, lesson in enumerate(lessons):
             parts = range(max(1, len(lesson.passages)))
             self._places += [(at, part) for part in parts]
@@ -115,7 +115,7 @@ class PassageLessons(Lessons):
         return self._lessons.projects
 
     def number(self, project: str, external_id: str) -> int:
-        raise KeyError(external_id)  # only pgmnemo asks, which takes passages with their lessons
+        raise KeyError(external_id)  # only pgmnemo calls this, and it takes passages with their lessons
 
     def lesson(self, position: int) -> Lesson:
         at, part = self._places[position]
@@ -135,7 +135,7 @@ class PassageLessons(Lessons):
 
 
 class BestPassage(Wrapped):
-    """A system that is given passages, which are counted as their lessons."""
+    """A system that stores passages; a match counts for the lesson of the passage."""
 
     def __init__(self, name: str, system: System) -> None:
         super().__init__(name, system)

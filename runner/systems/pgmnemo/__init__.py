@@ -1,4 +1,4 @@
-"""Our own extension as a system: stored and recalled through its verbs, as a role under its policies."""
+"""pgmnemo as a system: stored and recalled through its verbs, as a role under its policies."""
 
 from runner.systems.pgmnemo.system import PGMNEMO, Pgmnemo
 

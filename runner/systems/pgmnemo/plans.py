@@ -1,7 +1,7 @@
-"""plans.md: what one recall costs, by PostgreSQL's own count.
+"""plans.md: the cost of one recall, by PostgreSQL's own counters.
 
-EXPLAIN sees a function as one node, and embedded servers have no auto_explain, which would see the
-statements inside; so `track_functions` counts what each function of the extension takes in the same call.
+EXPLAIN sees a function as one node, and embedded servers have no auto_explain, which would see the statements
+inside; so `track_functions` counts the time of each function of the extension in the same call.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ some time itself.
 def typical_plans(
     client: PgmnemoClient, owner: Connection, role: str, queries: Sequence[Query], k: int, form: LessonFormat
 ) -> str:
-    """Return the plan and the functions of the question of median time, as Markdown.
+    """Return the plan and the function times of the question of median time, as Markdown.
 
     `owner` is a superuser's session with the client's settings and tenant; only superusers may count
     functions.

@@ -1,6 +1,6 @@
-"""The client of pgmnemo: a question is one call of recall_lessons, as protocol §4.2 demands.
+"""The client of pgmnemo: a question is one call of recall_lessons, as protocol §4.2 requires.
 
-The verbs are those of the current version; former versions get fewer arguments.
+The verbs are those of the current version; older versions get fewer arguments.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ MORE = {"passages": "text[]", "passage_embeddings": "vector[]", "position": "int
 
 @dataclass(frozen=True, slots=True)
 class LessonFormat:
-    """The columns of a version's lessons and the components of its scores; vectors are `width` wide, or where
-    that is 0 as they come."""
+    """The columns of a version's lessons and the components of its scores.
+
+    Vectors are padded to `width`; 0 keeps their own width.
+    """
 
     width: int
     components: tuple[str, ...]
@@ -42,20 +44,20 @@ class LessonFormat:
 
     @classmethod
     def of(cls, engine: EnginePins, width: int) -> LessonFormat:
-        """Return the form of an engine's lessons; 0.2.1 fills vectors up to `width`."""
+        """Return the format of an engine's lessons; 0.2.1 pads vectors to `width`."""
         return cls(0 if engine.passages else width, engine.components, engine.passages)
 
     def vector(self, rows: Matrix) -> Matrix:
-        """Return a vector, or one a row, as this version's verbs take it."""
+        """Return a vector, or a matrix with a vector in each row, in the width of this version's verbs."""
         return pad(rows, self.width or rows.shape[-1])
 
     @property
     def columns(self) -> dict[str, str]:
-        """The type of each column that a lesson has."""
+        """The type of each column of a lesson."""
         return {**COLUMNS, **(MORE if self.passages else {})}
 
     def row(self, lesson: Lesson, project: Any) -> Row:
-        """Return a lesson as the columns have it, in the project of that uuid."""
+        """Return a lesson as a row of the columns, in the project with this uuid."""
         vector = None if lesson.vector is None else self.vector(lesson.vector)
         row = (
             project, lesson.external_id, lesson.text, vector, lesson.role, lesson.topic, lesson.importance,
@@ -64,25 +66,26 @@ class LessonFormat:
         return (*row, *self._passages(lesson), lesson.position) if self.passages else row
 
     def _passages(self, lesson: Lesson) -> tuple[list[str] | None, list[Matrix] | None]:
-        """Return the texts of a lesson's passages, if it has any, and where there are vectors those too."""
+        """Return the texts of a lesson's passages and their vectors; None for what the lesson lacks."""
         if not lesson.passages or lesson.passage_vectors is None:
             return list(lesson.passages) or None, None
         return list(lesson.passages), list(self.vector(lesson.passage_vectors))
 
 
 def ask_yes_no(connection: Connection, question: str, *parameters: str) -> bool:
-    """Return what the catalogue answers to a question of yes or no."""
+    """Return the truth of a catalogue query; False without a row."""
     row = connection.execute(question.encode(), parameters or None).fetchone()
     return bool(row and row[0])
 
 
 NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
-MODE = "mode"  # the only setting of a client that is an argument of the call
+MODE = "mode"  # the only client setting that is passed as an argument of the call
 
 
 class TenantNames:
-    """The tenants and projects of a run's lessons in the database: one tenant, or with `tenant_per_project`
-    one for each project.
+    """The tenants and projects of a run's lessons in the database.
+
+    There is one tenant or, with `tenant_per_project`, one for each project.
     """
 
     def __init__(self, label: str, tenant_per_project: bool) -> None:
@@ -92,28 +95,28 @@ class TenantNames:
         self._projects: dict[UUID, str] = {}
 
     def hold(self, lessons: Lessons) -> None:
-        """Answers are about these lessons from now on."""
+        """Use these lessons for look-ups from now on."""
         self._lessons = lessons
         self._projects = {self.project_id(name): name for name in lessons.projects}
 
     @property
     def work(self) -> Sequence[str]:
-        """A project of each tenant."""
+        """A project of each tenant, or an empty name if all projects share one."""
         return list(self._projects.values()) if self.tenant_per_project else [""]
 
     def tenant(self, project: str) -> UUID:
-        """Return the tenant in which the lessons of a project lie."""
+        """Return the tenant of the lessons of a project."""
         return uuid5(self.basis, f"tenant {project}") if self.tenant_per_project else self.basis
 
     def project_id(self, project: str) -> UUID:
-        """Return the project's uuid: its name, where that is one, else made of it."""
+        """Return the project's uuid: its name if that is a uuid, else derived from its name."""
         try:
             return UUID(project)
         except ValueError:
             return uuid5(self.basis, project)
 
     def number(self, project: UUID, external_id: str) -> int:
-        """Return the lesson that recall_lessons names."""
+        """Return the number of the lesson that recall_lessons names."""
         assert self._lessons is not None, "nothing is asked before lessons are loaded"
         return self._lessons.number(self._projects[project], external_id)
 
@@ -121,7 +124,7 @@ class TenantNames:
 class PgmnemoClient:
     """A connection as the ordinary role with `settings`, which may include the mode.
 
-    `fault` turns an error of the server into a sentence that names the database.
+    `fault` returns a context that turns a server error into a sentence with the name of the database.
     """
 
     def __init__(
@@ -173,7 +176,7 @@ class PgmnemoClient:
         self.call(calls.store(None, **row))
 
     def store(self, lessons: Sequence[Lesson]) -> None:
-        """Lessons of one tenant through the session's staging table, in one transaction."""
+        """Store lessons of one tenant through the session's staging table, in one transaction."""
         self.work_for(lessons[0].project)
         self._channel.copy_staged(
             calls.tenant_call("open_staging"), self._form.columns, map(self._row, lessons)
@@ -191,13 +194,15 @@ class PgmnemoClient:
         )  # fmt: skip
 
     def work_for(self, project: str) -> None:
-        """Make the project's tenant the session's, unless it is already, or all projects share one."""
+        """Set the session's tenant to the project's, unless it is set already or all projects share one
+        tenant.
+        """
         if self._names.tenant_per_project and project != self._project:
             self._become(self._names.tenant(project))
             self._project = project
 
     def call(self, call: Call[Answer]) -> Answer:
-        """Make one call; its rows come in PostgreSQL's binary form."""
+        """Make one call; its rows are sent in PostgreSQL's binary format."""
         return self._channel.call(call)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""The extension at one version in a database of its own: the rows that a run writes, recalls and takes away.
+"""The extension at one version in a database: the rows that a run writes, recalls and deletes.
 
 The runner works as an ordinary role with every policy active; only granting tenants, building indexes and
-letting the planner look at the new rows is done by the owner of the extension.
+updating the planner's statistics is done as the owner of the extension.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from runner.systems.postgres import DatabaseSystem
 from runner.systems.system import Lesson, Lessons, Query, SystemContext, SystemSpec
 
 LOCK = 0x7FFF_FFFF_FFFF_FFFF  # mask of a uuid's bits for an advisory lock
-WRITERS = 2  # where data is kept durably, as one would load a service
+WRITERS = 2  # number of writers if data is durable, as in the load of a service
 STRIPE = 5_000  # lessons that one connection stores at a time, at most
-SHARDS = 4  # stripes a worker, at the least
-FORMER_NAMES = {  # of verbs in older releases, and whether each takes a tenant
+SHARDS = 4  # least number of stripes for each worker
+FORMER_NAMES = {  # older names of verbs, and whether each takes a tenant
     "index": {"index_lessons": False}, "forget_all": {"forget_tenant": False},
     "merge_postings": {"compact": True, "compact_postings": False},
 }  # fmt: skip
-COVERAGE = "1.0.0"  # from here words count by coverage, and short questions less
+COVERAGE = "1.0.0"  # since this version words count by coverage, and short questions count less
 EXACT, FORMER_EXACT = {"hnsw_min_vectors": "10000000"}, {"exact_scan_limit": "10000000"}
-LATER = "text_config"  # may name a configuration that is made once the database is open
-SILENT = ("cosine", "passage_cosine", "pair_cosine")  # what mode keyword has not
+LATER = "text_config"  # may name a text configuration that is created after the database is open
+SILENT = ("cosine", "passage_cosine", "pair_cosine")  # components that mode keyword lacks
 TABLES = """
 SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = 'pgmnemo' ORDER BY 1
 """
@@ -61,7 +61,7 @@ ORDER BY 1
 
 
 class Pgmnemo(DatabaseSystem[PgmnemoClient]):
-    """All lessons in one tenant, or with `tenant_per_project` each project in one of its own."""
+    """All lessons in one tenant or, with `tenant_per_project`, each project in a tenant of its own."""
 
     def __init__(self, database: Database, context: SystemContext, stack: ExitStack) -> None:
         super().__init__(stack)
@@ -85,12 +85,15 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Return the components of the score, in the order in which recall_lessons returns them."""
+        """Return the components of the score, in the order of recall_lessons.
+
+        The result is empty if the context wants none.
+        """
         return self.engine.components if self.place.with_components else ()
 
     @property
     def retrievers(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
-        """Return its modes and its BM25 as retrievers, without its current mode."""
+        """Return the other modes and BM25 as retrievers: settings and description by name."""
         components = self.engine.components
         idle = {f"{name}_weight": "0" for name in components if name not in ("bm25", *SILENT)}
         if "neighbours" in components:
@@ -107,8 +110,9 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     @property
     def exact(self) -> Mapping[str, str] | None:
-        """Return the settings of its own exact scan if lessons have passages: its vector retriever then
-        weighs three cosines.
+        """Return the settings of an exact scan if lessons have passages; else None.
+
+        With passages the vector retriever is not a plain cosine: it weighs three cosines.
         """
         lessons, renamed = self._lessons, release_numbers(self.place.version) >= release_numbers(COVERAGE)
         if lessons and self.engine.passages and lessons[0].passages:
@@ -121,17 +125,18 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     @cached_property
     def recognised(self) -> bool | None:
-        """Return whether the installed extension is of this family, patched or not; None if it is
-        not installed.
+        """Return whether the installed extension is of this family, patched or not.
+
+        Returns None if nothing is installed.
         """
         return self.has("_setting_catalogue") if self.database.exists else None
 
     def state(self) -> dict[str, str]:
-        """Return every setting of the extension as it is in force (`guc_state`)."""
+        """Return every setting of the extension in force (`guc_state`)."""
         return self._listed("value")
 
     def defaults(self) -> dict[str, str]:
-        """Return every setting of the extension that has a default, with it."""
+        """Return the default of every setting of the extension that has one."""
         return self._listed("initial")
 
     def _listed(self, column: str) -> dict[str, str]:
@@ -143,9 +148,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
             return client.call(calls.list_settings(*columns))
 
     def check_settings(self) -> None:
-        """Raise UsageError if this version does not know a setting of the place, or its value is
-        out of range.
-        """
+        """Raise UsageError if a setting of the context is unknown to this version or out of range."""
         given = dict(self.settings)
         if (mode := given.pop(MODE, MODES[0])) not in MODES:
             modes = ", ".join(MODES)
@@ -164,7 +167,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
                 raise UsageError(f"the setting {name} of pgmnemo is {value!r}, but must be {span}")
 
     def named(self) -> AbstractContextManager[None]:
-        """Inside the block, what the server says becomes a sentence that names the database."""
+        """Return a context that turns a server error into a sentence with the name of the database."""
         return database_errors(f"the database {self.database.facts.database}")
 
     def has(self, function: str) -> bool:
@@ -174,7 +177,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     @cached_property
     def form(self) -> LessonFormat:
-        """Return the form of this version's verbs: their arguments and results."""
+        """Return the format of this version's lessons and results."""
         return LessonFormat.of(self.engine, self.width)
 
     # Loading
@@ -199,7 +202,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
         return seconds
 
     def _claim(self) -> None:
-        """Claim the tenants for this run only, empty at the start and deleted at the end."""
+        """Reserve the tenants for this run, empty at the start and deleted at the end."""
         owner = self._stack.enter_context(self.database.admin())
         where = self.database.facts.database
         if not ask_yes_no(owner, "SELECT pg_try_advisory_lock(%s::bigint)", str(self.names.basis.int & LOCK)):
@@ -209,12 +212,12 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
             )
         for project in self.names.work:
             execute(owner, calls.grant_tenant(self.names.tenant(project), self.database.facts.role))
-        if self.database.facts.origin != "embedded":  # an embedded database goes as a whole
-            self._each_tenant("forget_all")  # what a killed run left
+        if self.database.facts.origin != "embedded":  # an embedded database is deleted as a whole
+            self._each_tenant("forget_all")  # deletes rows of a killed run
             self._stack.callback(self._leave, owner)
 
     def _each_tenant(self, *verbs: str) -> None:
-        """Call verbs in every tenant: by its name, in 0.2.1 as the session's, if there."""
+        """Call the existing verbs for every tenant; a verb of 0.2.1 acts on the session's tenant."""
         named = {}
         for verb in verbs:
             for spelling, by_name in {verb: True, **FORMER_NAMES[verb]}.items():
@@ -233,7 +236,9 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
             execute(owner, calls.revoke_tenant(self.names.tenant(project), self.database.facts.role))
 
     def _store(self, lessons: Lessons, progress: Progress) -> None:
-        """Every lesson and link through the extension's own verbs, stripes of the order side by side."""
+        """Store every lesson and link through the extension's own verbs, several stripes of lessons at
+        once.
+        """
         workers = min(WRITERS, self.place.jobs) if self.place.durable else self.place.jobs
         size = max(1, min(STRIPE, -(-len(lessons) // (SHARDS * workers))))
         stripes = range(0, len(lessons), size)
@@ -254,7 +259,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
                 client.store(group)
 
     def _index(self) -> None:
-        """Index the new rows and merge the small blocks, as the documents advise after a bulk load."""
+        """Index the new rows and merge small blocks, as the documents advise after a bulk load."""
         self._each_tenant("index", "merge_postings")
 
     def _vacuum(self) -> None:
@@ -267,20 +272,20 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
     # Asking
 
     def client(self, settings: Mapping[str, str] | None = None) -> PgmnemoClient:
-        """Return one more connection; `mode` among the settings is the mode in which it asks."""
+        """Return one more connection; `mode` in the settings is the mode of its recalls."""
         given = {**self.settings, **(settings or {})}
         return PgmnemoClient(self.database.connect(), self.names, self._asked, given, self.named)
 
     @property
     def _asked(self) -> LessonFormat:
-        """Its form without components where the place wants none."""
+        """The lesson format, without components if the context wants none."""
         return replace(self.form, components=self.components)
 
     @contextmanager
     def owner(self, project: str = "") -> Iterator[Connection]:
-        """Yield a connection of the extension's owner with the clients' settings, inside a project's tenant.
+        """Yield a connection as the extension's owner with the clients' settings, inside a project's tenant.
 
-        Nobody else reaches the helpers and the tables.
+        Only the owner can access the helpers and the tables.
         """
         tenant = str(self.names.tenant(project))
         given = {name: value for name, value in self.settings.items() if name != MODE}
@@ -296,7 +301,10 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
             return {str(name): int(size) for name, size in owner.execute(PARTS) if size}
 
     def plans(self, queries: Sequence[Query], k: int) -> str:
-        """Return what the call of a typical question costs; empty where no question has a vector."""
+        """Return the cost of the call of a typical question, as Markdown.
+
+        The result is empty if no question has a vector.
+        """
         asked = [query for query in queries if query.vector is not None]
         if not asked:
             return ""
@@ -310,7 +318,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
 
 def open_pgmnemo(context: SystemContext) -> Pgmnemo:
-    """Return the extension at the place's version, in the database that the place leads to."""
+    """Return the extension at the context's version, in the database that the context names."""
     stack = ExitStack()
     database = stack.enter_context(
         open_database(

@@ -1,5 +1,5 @@
-"""Peers that run in a process of their own: scripts that need nothing of the runner, and what they require.
+"""Peers that run in their own process: scripts that need nothing of the runner, and their requirements.
 
-A script is started by the Python of the peer's environment (runner/systems/peers.py) and is spoken to by a
-line of JSON for a line of JSON (pipe.py).
+A script is started by the Python of the peer's environment (runner/systems/peers.py). Requests and answers
+are lines of JSON (pipe.py).
 """

@@ -1,8 +1,8 @@
 """mem0's open-source `Memory`, stored without inference; needs mem0ai and langchain, nothing of the runner.
 
-Its embedder is the provider `langchain`, given an embedder that knows one text: the one that is just stored
-or asked. Its store is the default, Qdrant on disk. The LLM that its configuration wants is never called: its
-address is one at which nobody answers.
+Its embedder is the provider `langchain`, with an embedder that knows one text: the one being stored or asked.
+Its store is the default, Qdrant on disk. The LLM that its configuration requires is never called: its URL is
+unreachable.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from pipe import floats, serve
 
 THRESHOLD = 0.0  # the least similarity of `Memory.search`; its default, 0.1, cuts answers short
-EVERYBODY = "*"  # its wildcard for a filter
+EVERYBODY = "*"  # mem0's wildcard in a filter
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -29,7 +29,7 @@ class GivenEmbedder:
         self._text, self._vector = text.strip(), vector
 
     def embed_query(self, text: str) -> list[float]:
-        """Return the vector; ValueError for any other text than the one that was given last."""
+        """Return the given vector; raise ValueError for any text except the last given one."""
         if text.strip() != self._text:
             raise ValueError(f"no vector was given for the text {text[:40]!r}")
         values: list[float] = floats(self._vector)
@@ -54,7 +54,7 @@ class Mem0:
         }  # fmt: skip
 
     def begin(self, folder: str, width: int) -> dict[str, str]:
-        """Return an empty memory in `folder`; what is known of its retrievers."""
+        """Open an empty memory in `folder`; return the known facts of its retrievers."""
         os.environ.update(MEM0_DIR=folder, MEM0_TELEMETRY="False")  # read when it is imported
         embeddings = import_module("langchain.embeddings.base").Embeddings
         self._given = type("GivenEmbeddings", (GivenEmbedder, embeddings), {})()
@@ -70,7 +70,7 @@ class Mem0:
         return {"keyword leg": "off: no fastembed with the model Qdrant/bm25" if words is None else "on"}
 
     def store(self, rows: list[tuple[int, int, str, str]]) -> None:
-        """Rows of number, project, text and vector."""
+        """Store rows of number, project, text and vector."""
         for number, project, text, vector in rows:
             self._given.know(text, vector)
             self._memory.add(text, user_id=f"p{project}", metadata={"number": number}, infer=False)

@@ -1,9 +1,9 @@
 """MemPalace's own palace and search; needs mempalace, nothing of the runner.
 
 A lesson is one drawer, stored with its vector through the palace's collection. A question goes through
-`search_memories`, as its MCP server asks: Chroma's nearest, ranked anew by 0.6 similarity and 0.4 BM25. The
-question's vector comes by its setting `embedding_model = openai-compat`, from an endpoint in this process
-that knows one text: the question that is just asked.
+`search_memories`, as in its MCP server: Chroma's nearest, reranked by 0.6 similarity and 0.4 BM25. The
+question's vector is served by its setting `embedding_model = openai-compat`, from an endpoint in this process
+that knows one text: the current question.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pipe import floats, serve
 
 DRAWER = "drawer_"
 ROOM = "lessons"
-STRATEGY = "vector"  # of its candidates, by its own default
+STRATEGY = "vector"  # its default strategy for candidates
 
 
 class EmbeddingService(BaseHTTPRequestHandler):
-    """`POST /v1/embeddings` as OpenAI's, of the one text in `known`."""
+    """An endpoint like OpenAI's `POST /v1/embeddings`, for the one text in `known`."""
 
     known: ClassVar[dict[str, list[float]]] = {}
     protocol_version = "HTTP/1.1"
@@ -41,7 +41,7 @@ class EmbeddingService(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Nothing is logged."""
+        """Log nothing."""
 
 
 class MemPalace:
@@ -58,7 +58,7 @@ class MemPalace:
         }  # fmt: skip
 
     def begin(self, folder: str, width: int) -> dict[str, str]:
-        """Return an empty palace in `folder`; the weights of its ranking."""
+        """Open an empty palace in `folder`; return the weights of its ranking."""
         server = ThreadingHTTPServer(("127.0.0.1", 0), EmbeddingService)
         Thread(target=server.serve_forever, daemon=True).start()
         os.environ.update(
@@ -74,7 +74,7 @@ class MemPalace:
         return {"weights": f"{vectors:g} similarity, {words:g} BM25 among the candidates"}
 
     def store(self, rows: list[tuple[int, int, str, str]]) -> None:
-        """Rows of number, project, text and vector."""
+        """Store rows of number, project, text and vector."""
         now = datetime.now().isoformat()
         self._drawers.upsert(
             ids=[f"{DRAWER}{number}" for number, *_ in rows],
@@ -88,7 +88,10 @@ class MemPalace:
         )  # fmt: skip
 
     def ask(self, text: str, vector: str, project: int | None, k: int) -> list[tuple[int, None]]:
-        """Its results bear no score that ranks them. Drawers of one text are folded into one result."""
+        """Return the drawers of its results, without scores, because its scores do not decide the ranks.
+
+        Drawers with one text are one result, which lists the others in `also_in`.
+        """
         EmbeddingService.known = {text: floats(vector)}
         wing = None if project is None else f"p{project}"
         found = self._search(text, self._palace, wing=wing, n_results=k, candidate_strategy=STRATEGY)

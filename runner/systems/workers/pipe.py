@@ -1,8 +1,7 @@
-"""The worker's end of the pipe: a request a line, an answer a line, both JSON. It needs only Python.
+"""The worker's side of the pipe: a request and an answer per line, both JSON. It needs only Python.
 
 A request is `{"do": NAME, "with": [ARGUMENT, …]}`, the answer `{"result": …}` or `{"error": "one line"}`. A
-vector is Base64 over float32, little-endian. The output of a library goes to standard error, the worker's
-log.
+vector is Base64 of float32, little-endian. The output of a library goes to standard error, the worker's log.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 
 
 def serve(peer: object) -> None:
-    """Answer by the methods of `peer` until the pipe is closed."""
+    """Answer requests with the methods of `peer` until the pipe is closed."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     for line in sys.stdin.buffer:
@@ -35,7 +34,7 @@ def _answer(peer: object, request: Any) -> dict[str, Any]:
 
 
 def floats(text: str) -> list[float]:
-    """Return the vector of a request."""
+    """Return the vector of a request as a list."""
     values = array("f", b64decode(text))
     if sys.byteorder == "big":
         values.byteswap()
