@@ -42,7 +42,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
 
 class Parts(Registry[T]):
-    """A registry of parts as `module:attribute`, each of which is imported at its first use.
+    """A registry of parts as `module:attribute`; each part is imported at its first use.
 
     `group` names entry points of other packages, which add parts. A name with two entry points, or equal to a
     built-in name, is ambiguous: its use raises UsageError.

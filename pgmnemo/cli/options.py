@@ -23,12 +23,12 @@ SPAN = "2026-05-01T00:00Z/2026-06-01T00:00Z"
 
 
 def _default(value: Any) -> str | None:
-    """Return a default worth reading in the help; that a flag is off is not."""
+    """Return whether a default is shown in the help; False for a flag that is off."""
     return None if value in (None, False) else str(value)
 
 
 def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
-    """Convert the words of an option; a fraction is not rounded where a whole number is wanted."""
+    """Convert the words of an option; a fraction for a whole number is an error."""
     if int in (kind, *get_args(kind)) and "." in tokens[0].value:
         raise ValueError(f"{tokens[0].value} is not a whole number")
     return convert(kind, tokens)
@@ -84,7 +84,7 @@ def _pairs(option: str, text: str) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """JSON where it is JSON: a number, true, null, a list; else the text."""
+    """Return a JSON value, such as a number, true, null or a list; any other text unchanged."""
     try:
         return json.loads(text)
     except ValueError:

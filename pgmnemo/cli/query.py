@@ -123,7 +123,7 @@ def _reasons(reasons: Iterable[Reason]) -> Iterator[str]:
 
 
 def _number(value: str | None) -> str:
-    """Return a number with three digits behind the point; another value as it is."""
+    """Return a number with three decimals; any other value unchanged."""
     try:
         return f"{float(value or ''):.3f}".rstrip("0").rstrip(".")
     except ValueError:

@@ -1,6 +1,6 @@
 """Read and write the JSON Lines format of exports and imports.
 
-The first line is the header. Each other line is a record whose `kind` is lesson, supersession or link:
+The first line is the header. Each other line is a record; its `kind` is lesson, supersession or link:
 
     {"pgmnemo":"memory","format":1,"extension":"0.5.0","tenant":…,"project":null,"lessons":2,…}
     {"kind":"lesson","project":…,"key":"2024-05/1","text":"I moved to Lisbon.","at":"2024-05-08T13:56:00Z",…}

@@ -1,8 +1,8 @@
 """Retry calls after database errors within a time budget, and convert the last error to the client's classes.
 
-After an error for which the server rolled back (serialization failure, deadlock, shutdown) every call is
-retried. After a lost connection it is unknown whether the call was done, so only a repeatable call is
-retried. Each pause is random between 0 and a limit that doubles (full jitter).
+If the server has rolled back (serialization failure, deadlock, shutdown), every call is retried. If the
+connection is lost, it is unknown whether the call was done, so only a repeatable call is retried. Each pause
+is random between 0 and a limit that doubles (full jitter).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ KEY_VARIABLE = "PGMNEMO_EMBED_API_KEY"
 
 
 class Endpoint(Embedder):
-    """Embed texts by a service, whose vectors are ordered by `index`, checked, and scaled to unit length.
+    """Embed texts by a service; its vectors are ordered by `index`, checked, and scaled to unit length.
 
     Without `dimensions`, one request with a sample text finds the width, even if all vectors are cached.
     """

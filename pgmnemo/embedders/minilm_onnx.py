@@ -36,8 +36,9 @@ WHO = "the embedder minilm-onnx"
 class MiniLMOnnx(PooledEncoder):
     """Embed texts by MiniLM as an ONNX graph: mean pooling, unit length, 384 dimensions.
 
-    `model` is a folder with the weights of the package, whose graph is exported into the cache, or a folder
-    with a `model.onnx` and its tokenizer, such as the hub's; the hash of that graph is then the revision.
+    `model` is a folder with the weights of the package, which are exported as a graph into the cache, or a
+    folder with a `model.onnx` and its tokenizer, such as the hub's; the hash of that graph is then the
+    revision.
     """
 
     def __init__(self, options: EmbedderOptions) -> None:

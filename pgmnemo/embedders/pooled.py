@@ -1,4 +1,4 @@
-"""Embedders whose vector is the mean of a graph's token states."""
+"""Embedders that take the mean of a graph's token states as the vector."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AT_ONCE = 512  # tokens that go through the graph together: more cost time and m
 
 
 class PooledEncoder(Embedder):
-    """An embedder whose vector is the mean of a graph's token states, scaled to unit length.
+    """An embedder that takes the mean of a graph's token states as the vector, scaled to unit length.
 
     Threads may load and call it at once; the first opens the graph.
     """

@@ -62,7 +62,7 @@ class ConnectionLimiter:
 
 
 def raise_file_limit() -> int:
-    """Raise the limit of open files as far as possible, and return the number of clients that it allows."""
+    """Raise the limit of open files as far as possible, and return the resulting limit of clients."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + OWN_DESCRIPTORS
     if soft != resource.RLIM_INFINITY and soft < wanted:

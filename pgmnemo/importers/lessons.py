@@ -93,10 +93,10 @@ def inner(value: object, name: str) -> dict[str, Any]:
 
 
 class Conversation:
-    """A conversation of a `source`, whose messages get consecutive positions.
+    """A conversation of a `source`; its messages get consecutive positions.
 
-    The positions begin with the second in which it began, so messages of one conversation are neighbours, and
-    messages of two conversations mostly are not.
+    The positions begin with the second of its first message, so messages of one conversation are neighbours,
+    and messages of two conversations mostly are not.
     """
 
     def __init__(self, source: str, options: ImportOptions) -> None:

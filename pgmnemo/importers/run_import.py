@@ -101,7 +101,7 @@ def import_lessons(
     progress: Progress = QUIET,
     batch: int = BATCH,
 ) -> ImportResult:
-    """Import the lessons of a file or folder, into the projects that it names, or all of them into `project`.
+    """Import the lessons of a file or folder into its own projects, or all of them into `project`.
 
     `format` None detects the format. A memory's own export is imported as a whole by the scope's `import_`;
     with `skip_faults` only its lessons are read. `refresh` also sends lessons with an unchanged text, to
@@ -187,7 +187,7 @@ def _import_chunk(
 
 
 def detect_format(place: Path | str) -> str:
-    """Return the format whose reader finds a lesson at the beginning of a file or folder.
+    """Return the format with a reader that finds a lesson at the beginning of a file or folder.
 
     Markdown is returned only if no other format fits. Raise UsageError if no format fits, or more than one.
     """
@@ -206,7 +206,9 @@ def detect_format(place: Path | str) -> str:
 
 
 def _fitting(place: Path | str) -> list[str]:
-    """Return the formats whose readers find a lesson at the beginning; Markdown only if no other does."""
+    """Return the formats with a reader that finds a lesson at the beginning; Markdown only if no
+    other does.
+    """
     found = [name for name in IMPORTERS if _fits(name, place)]
     return [name for name in found if name != "markdown"] or found
 

@@ -1,7 +1,7 @@
-"""A PostgreSQL with the extension at one version, by any access path.
+"""Provide PostgreSQL databases with the extension at a given version.
 
-`open_database` provides it to a run; `pgvector_only.open_pgvector_database` provides external systems a
-database without the extension. `fingerprint` distinguishes builds of the extension.
+`open_database` provides a database to a run; `pgvector_only.open_pgvector_database` provides a database
+without the extension to external systems. `fingerprint` distinguishes builds of the extension.
 """
 
 from pgmnemo.postgres.connections import Database, database_errors

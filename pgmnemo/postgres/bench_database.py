@@ -1,4 +1,6 @@
-"""A database per version of the extension: found and checked, or created; never altered, never dropped."""
+"""A database for each version of the extension: checked if it exists, else created; never altered or
+dropped.
+"""
 
 from __future__ import annotations
 
@@ -38,15 +40,16 @@ CTYPES = ("C.UTF-8", "en_US.UTF-8", "C")
 
 
 def database_name(version: str) -> str:
-    """Return the database's name, such as `pgmnemo_bench_0_2_1`."""
+    """Return the name of the database for a version, such as `pgmnemo_bench_0_2_1`."""
     return "pgmnemo_bench_" + "".join(character if character.isalnum() else "_" for character in version)
 
 
 def prepare_database(server: ServerAddress, version: str, release: str | None, files: Path) -> Database:
-    """Return the database for `version` on `server`, made if it is missing.
+    """Return the database for `version` on `server`; create it if it is missing.
 
-    `release` is the fingerprint that an extension which is found there, or comes from a given server's own
-    files, must have (None: not released yet, take it as it is). Raises DatabaseError.
+    `release` is the fingerprint that the extension must have if it is found there, or comes from the server's
+    own files (None: not released yet, so any fingerprint is accepted). Raise DatabaseError if the database
+    cannot be used or created.
     """
     name, where = database_name(version), str(server)
     with connect(server.conninfo) as login:
@@ -69,7 +72,7 @@ def prepare_database(server: ServerAddress, version: str, release: str | None, f
 
 
 def check_database(server: ServerAddress, version: str, release: str | None, files: Path) -> Database:
-    """Return the database as `prepared`, without any change: the handle's connections are read-only."""
+    """Return the database as `prepare_database` does, without any change; its connections are read-only."""
     name, where = database_name(version), str(server)
     with connect(server.conninfo) as login:
         check_server(login, where)
@@ -100,12 +103,14 @@ def _cannot_tell(login: Session, name: str, where: str) -> str:
 
 
 def exists(login: Session, name: str) -> bool:
-    """Return whether the server has a database of that name."""
+    """Return whether the server has a database with a name."""
     return bool(value(login, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = %s)", name))
 
 
 def create(login: Session, name: str, where: str) -> bool:
-    """Create the database, the same for every version and system; False if another run was quicker."""
+    """Create the database with the same encoding and locale everywhere; return False if another run has
+    created it.
+    """
     statement = sql.SQL(
         "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc "
         "LC_COLLATE 'C' LC_CTYPE {}"
@@ -124,7 +129,9 @@ def create(login: Session, name: str, where: str) -> bool:
 def _open(
     server: ServerAddress, name: str, version: str, release: str | None, files: Path, where: str
 ) -> InstalledVersions:
-    """Check the extension in the database, or install it in an empty one."""
+    """Check the extension in the database, or install it in an empty database; return the installed
+    versions.
+    """
     with connect({**server.conninfo, "dbname": name}) as session:
         found = installed_versions(session)
         if found.pgmnemo is None:

@@ -1,7 +1,4 @@
-"""The handle that later stages get, connections as either of two roles, and psycopg's errors as one sentence.
-
-Never with a password in it.
-"""
+"""Connections to databases in either of two roles, and psycopg's errors as sentences without passwords."""
 
 from __future__ import annotations
 
@@ -42,9 +39,10 @@ READABLE = {"client_encoding": "UTF8"}  # of a server in SQL_ASCII psycopg gives
 
 
 def read_dsn(dsn: str, told: str = "the DSN", otherwise: str = "") -> dict[str, Any]:
-    """Return a DSN as psycopg's parameters; raise UsageError without the password if it cannot be read.
+    """Return a DSN as psycopg's parameters.
 
-    The message calls the DSN `told`, and ends with a further remedy `otherwise`.
+    Raise UsageError if it cannot be read; the message has `told` for the DSN and ends with the remedy
+    `otherwise`, and does not contain the password.
     """
     try:
         return {"connect_timeout": CONNECT_LIMIT, **conninfo_to_dict(dsn)}
@@ -88,8 +86,9 @@ def connect_error(
 def connect(
     conninfo: Mapping[str, Any], *settings: str, mend: str = DEFAULT_REMEDY
 ) -> psycopg.Connection[Any]:
-    """Return an autocommit connection; `settings` such as "role=x" apply from its start. Raises
-    DatabaseError.
+    """Return an autocommit connection; raise DatabaseError if it fails.
+
+    `settings` such as "role=x" apply from its start; `mend` is the remedy if no server answers.
     """
     options = " ".join(
         [str(conninfo.get("options") or ""), *(f"-c {setting}" for setting in settings)]
@@ -120,7 +119,7 @@ def database_errors(where: str) -> Iterator[None]:
 
 
 def _primary(error: psycopg.Error) -> str:
-    """Return the error's first line, without the statement around it."""
+    """Return the first line of the error's message, without the statement."""
     told = (error.diag.message_primary or str(error)).strip()
     return (told.splitlines() or [type(error).__name__])[0]
 
@@ -134,7 +133,10 @@ READ_ONLY = "default_transaction_read_only=on"
 
 @dataclass(frozen=True, kw_only=True)
 class Connectable:
-    """A database by either role. Connections autocommit and know pgvector's types."""
+    """A database to which two roles connect.
+
+    Connections autocommit and know pgvector's types.
+    """
 
     conninfo: Mapping[str, Any]
 
@@ -159,7 +161,7 @@ class Database(Connectable):
     """A database with the extension.
 
     `exists` is False only in a dry run on a server without the database, or without the extension in it; then
-    there is nothing to connect to. In a dry run on a given server all connections are read-only.
+    it has no connections. In a dry run on a given server all connections are read-only.
     """
 
     facts: DatabaseFacts

@@ -1,4 +1,4 @@
-"""The choice of a run's server: --dsn, PGMNEMO_DSN, the project's compose service, else none (embedded)."""
+"""Choose the server of a run: --dsn, PGMNEMO_DSN, the project's compose service, else an embedded server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ ENV_FILE = CHECKOUT / ".env"
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """A server to use: its origin, and its login parameters. `str` shows no password."""
+    """A server to use: its origin, and its login parameters.
+
+    `str` shows no password.
+    """
 
     origin: str  # "--dsn", "PGMNEMO_DSN", "compose", "embedded"
     conninfo: Mapping[str, Any]
@@ -35,16 +38,16 @@ class ServerAddress:
 
     @property
     def where(self) -> str:
-        """Return the server's name, for a sentence about a database in it."""
+        """Return the name of the server for messages about a database in it."""
         return "the embedded PostgreSQL" if self.origin == "embedded" else str(self)
 
 
 def find_server(
     dsn: str | None, environ: Mapping[str, str], progress: Progress, env_file: Path = ENV_FILE
 ) -> ServerAddress | None:
-    """Return the server that a run is to use, or None for the embedded one; says which, and why.
+    """Return the server that a run uses, or None for the embedded server; report the choice and its reason.
 
-    Raises UsageError for a DSN that cannot be read. Whether a given server answers is not tried here.
+    Raise UsageError for a DSN that cannot be read. No connection to a given server is tried.
     """
     if given := given_server(dsn, environ):
         progress.say(f"database: {dsn_label(given.conninfo)}, given by {given.origin}")
@@ -66,7 +69,7 @@ def given_server(dsn: str | None, environ: Mapping[str, str]) -> ServerAddress |
 
 
 def _compose(environ: Mapping[str, str], env_file: Path) -> tuple[ServerAddress | None, str]:
-    """Return the compose service, if it answers and has the project's marker; otherwise the reason."""
+    """Return the compose service if it answers and has the project's marker, else None and the reason."""
     port = environ.get("PGMNEMO_PORT") or COMPOSE_PORT
     no_dsn = f"no --dsn, no PGMNEMO_DSN, and on {COMPOSE_HOST}:{port} "
     try:
@@ -91,7 +94,7 @@ def _compose(environ: Mapping[str, str], env_file: Path) -> tuple[ServerAddress 
 
 
 def _from_file(env_file: Path) -> str | None:
-    """Return PGMNEMO_PASSWORD from the `.env` file beside docker-compose.yml."""
+    """Return PGMNEMO_PASSWORD from an `.env` file; None if it has none."""
     try:
         lines = env_file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -1,6 +1,7 @@
-"""The extension inside one database: install it, recognise it, and try it out without a trace.
+"""The extension inside one database: install it, identify it, and rehearse its installation.
 
-A hash over the installed functions distinguishes this extension from another and from a patched copy.
+A hash over the installed functions distinguishes this extension from another extension and from a modified
+copy.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def fingerprint(connection: Connection[Any]) -> str:
     It covers name, kind, arguments (types, modes, names, number of defaults), result, language, body,
     volatility, parallel safety, strictness, security, leakproofness and settings; it is the same on
     PostgreSQL 16, 17 and 18. Bodies must be strings: a body in SQL-standard form is stored parsed, and is not
-    covered. They name the schema that pgvector is in, which counts as `public`.
+    covered. Bodies name pgvector's schema, which is replaced by `public`.
     """
     schema = re.escape(value(connection, VECTOR_SCHEMA) or "public")
     named = re.compile(OF_VECTOR.format(schema))
@@ -95,9 +96,9 @@ def installed_versions(connection: Session) -> InstalledVersions:
 
 
 def install(connection: Session, version: str, owner: str = OWNER) -> InstalledVersions:
-    """Create both extensions in the connected database, in one transaction and one maker at a time.
+    """Create both extensions in the connected database, in one transaction, by one installer at a time.
 
-    Where a superuser does it, the role `owner` owns the second.
+    If a superuser installs them, the role `owner` owns pgmnemo.
     """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
@@ -112,7 +113,9 @@ def install(connection: Session, version: str, owner: str = OWNER) -> InstalledV
 
 
 def become_owner(connection: Session, owner: str = OWNER) -> None:
-    """Set the role to the ordinary role that owns the extension, created if it is missing."""
+    """Switch to the ordinary role that owns the extension, for this transaction; create it if it is
+    missing.
+    """
     make_role(connection, owner)
     database, role = sql.Identifier(connection.info.dbname), sql.Identifier(owner)
     connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, role))
@@ -122,7 +125,7 @@ def become_owner(connection: Session, owner: str = OWNER) -> None:
 def rehearse(connection: Session, version: str) -> InstalledVersions | None:
     """Return the result of `install` in the connected database, from a transaction that is rolled back.
 
-    Return None if the installation fails: without the rights, or with another object in the way.
+    Return None if the installation fails, for example without the rights or because of another object.
     """
     found = installed_versions(connection)
     if found.pgmnemo == version:
@@ -138,7 +141,9 @@ def rehearse(connection: Session, version: str) -> InstalledVersions | None:
 def check_installed(
     found: InstalledVersions, version: str, release: str | None, database: str, where: str
 ) -> None:
-    """Raise unless `found` is pgmnemo `version`, and the release of it where its fingerprint is known."""
+    """Raise DatabaseError unless `found` is pgmnemo `version`, with the fingerprint `release` (None:
+    unknown).
+    """
     remedy = f"nothing there was changed; rename or drop the database {database} and run again"
     if found.pgmnemo != version:
         what = (
@@ -164,7 +169,7 @@ def is_empty(connection: Session) -> bool:
 
 
 def not_allowed(error: errors.InsufficientPrivilege, database: str, where: str, login: Any) -> DatabaseError:
-    """Return the sentence for a login that may make a database but not the extensions in it."""
+    """Return the error for a login that may create a database but not the extensions in it."""
     what = error.diag.message_primary or "a right is missing"
     return DatabaseError(
         f"role {login} on {where} may not create the extensions ({what}); have an "

@@ -24,9 +24,10 @@ VECTOR = ("vector",)
 
 @dataclass(frozen=True, kw_only=True)
 class PgvectorDatabase(Connectable):
-    """A database with pgvector. `kept` means that the server outlives the run.
+    """A database with pgvector.
 
-    `extensions` are the versions of the installed extensions besides PostgreSQL's own.
+    `kept` means that the server continues after the run. `extensions` maps the installed extensions, without
+    plpgsql, to their versions.
     """
 
     postgresql: str
@@ -47,10 +48,10 @@ def open_pgvector_database(
     bundle: Bundle = PIXELTABLE,
     extensions: Sequence[str] = VECTOR,
 ) -> Iterator[PgvectorDatabase]:
-    """Yield an own database with `extensions` on the server that a run would use.
+    """Yield a separate database with `extensions` on the server that a run would use.
 
-    On a given server it stays, empty but for its users' data; a `fresh` server is always embedded, from
-    `bundle`. Raise DatabaseError as `open_database`.
+    On a given server it is kept, empty except for its users' data. A `fresh` server is always embedded, from
+    `bundle`. Raise DatabaseError as `open_database` does.
     """
     given = None if fresh else find_server(dsn, environ, progress)
     with open_server(given, sql, None, settings=settings, bundle=bundle) as server:
@@ -60,7 +61,7 @@ def open_pgvector_database(
 
 
 def _prepare(server: ServerAddress, extensions: Sequence[str]) -> PgvectorDatabase:
-    """Return the database on `server`, made if it is missing, with the extensions in it."""
+    """Return the database on `server` with the extensions in it; create it if it is missing."""
     with connect(server.conninfo) as login:
         check_server(login, str(server))
         ensure_role(login, str(server))

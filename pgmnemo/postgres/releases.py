@@ -23,8 +23,8 @@ class Release(msgspec.Struct, frozen=True):
 
     A release without `install_sha256` has no script of its own: PostgreSQL installs an older release and
     updates it. A release without hashes of scripts has only its fingerprint. `objects_sha256` covers all
-    objects of the release, as tests/sql lists them. `tuned_on` names for each suite the items that the
-    version's defaults were chosen on, `edition` the edition in force at the freeze.
+    objects of the release, as tests/sql lists them. `tuned_on` names, for each suite, the items on which the
+    version's defaults were chosen; `edition` is the edition in force at the freeze.
     """
 
     fingerprint: str | None = None
@@ -43,7 +43,7 @@ class Release(msgspec.Struct, frozen=True):
 def default_version(sql: Path = SQL_FOLDER) -> str:
     """Return the current release, such as `0.3.1`: the default version in the control file of `sql`.
 
-    No other file has it. Raise DatabaseError.
+    No other file defines it. Raise DatabaseError if it cannot be read.
     """
     path = sql / CONTROL
     with os_errors(f"{path} cannot be read ({{why}}): run from a checkout of the repository", DatabaseError):
@@ -54,7 +54,7 @@ def default_version(sql: Path = SQL_FOLDER) -> str:
 
 
 def version_number(version: str | None) -> str:
-    """Return a version as its scripts bear it, without a `v`; that of the current release for None."""
+    """Return a version without a `v`, as in the names of scripts; the current release for None."""
     return default_version() if version is None else version.removeprefix("v")
 
 
@@ -84,10 +84,9 @@ def release_fingerprints(sql: Path) -> dict[str, str]:
 
 
 def setting_defaults(sql: Path, version: str) -> dict[str, str]:
-    """Return every setting of a release that has a default, as it lists it, without `pgmnemo.`; empty: not
-    known.
+    """Return the settings of a release with their defaults, without `pgmnemo.`; empty if unknown.
 
-    They stand in defaults.toml, of each release the settings that are new or other than in the one before.
+    They are in defaults.toml.
     """
     return _read_entries(sql / "defaults.toml", dict[str, str]).get(version, {})
 
@@ -104,10 +103,11 @@ Step = tuple[str | None, str]  # a script's source and target; an install script
 
 
 def scripts(sql: Path, version: str) -> list[Path]:
-    """Return the scripts in `sql` that CREATE EXTENSION runs for `version`, in order; none if no way leads
-    there.
+    """Return the scripts in `sql` that CREATE EXTENSION runs for `version`, in order; empty if there is no
+    path.
 
-    As PostgreSQL chooses (find_install_path): the fewest scripts, then the newest that installs by its name.
+    The path is chosen as PostgreSQL does (find_install_path): the fewest scripts, then the newest install
+    script by its name.
     """
     steps = _steps(sql)
     routes: list[tuple[str, ...]] = [(version,)]  # backwards to older versions, a step longer in each turn
@@ -121,8 +121,8 @@ def scripts(sql: Path, version: str) -> list[Path]:
 
 
 def updates(sql: Path, former: str, version: str) -> list[Path]:
-    """Return the scripts in `sql` that lead from one version to a later one, in order; none if no way
-    does.
+    """Return the scripts in `sql` that update one version to a later one, in order; empty if there is
+    no path.
     """
     steps = _steps(sql)
     routes: list[tuple[str, ...]] = [(version,)]
@@ -146,7 +146,9 @@ def versions(sql: Path) -> list[str]:
 
 
 def missing_script(sql: Path, version: str) -> str | None:
-    """Return the name of a script of `version` that is not in `sql`; None where none is kept or missing."""
+    """Return the name of a script of `version` that is not in `sql`; None if no script is missing or none is
+    kept.
+    """
     if release_of(sql, version) is None and version == default_version(sql):  # in development
         name = _name((None, version))
         return None if (sql / name).is_file() else name
@@ -161,7 +163,7 @@ def missing_script(sql: Path, version: str) -> str | None:
 
 
 def changed_script(sql: Path, version: str) -> str | None:
-    """Return the fault of a script that installs `version`, in one sentence; None without a fault.
+    """Return a sentence about a script for `version` that differs from its release; None without a fault.
 
     A version that is not released has no fault. Raise DatabaseError for a list that cannot be read.
     """

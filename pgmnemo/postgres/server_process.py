@@ -1,8 +1,8 @@
-"""The two programs that make and run a data folder, and their system user.
+"""The programs initdb and postgres for one data folder, and the system user that runs them.
 
 SETTINGS are for a temporary server. A permanent server is durable (fsync, synchronous_commit) and sized by
-the machine's memory after PostgreSQL's own advice: a quarter for shared_buffers, an eighth for building an
-index.
+the machine's memory according to PostgreSQL's documentation: a quarter for shared_buffers, an eighth for
+building an index.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SETTINGS: Mapping[str, str] = {
 
 
 class ServerProcess:
-    """The two programs that make and run one data folder; `mend` ends the sentence where one fails."""
+    """The programs initdb and postgres for one data folder; `mend` is the remedy in their error messages."""
 
     def __init__(
         self, home: Path, folder: Path, sockets: Path, settings: Mapping[str, str],
@@ -75,7 +75,7 @@ class ServerProcess:
             file.write(self.configuration())
 
     def initdb(self, *options: str) -> None:
-        """Make the data folder, which may be there if it is empty."""
+        """Create the data folder; an existing folder must be empty."""
         always = ("-D", str(self.data), "-U", SUPERUSER, "--encoding=UTF8", "--no-instructions")
         done = subprocess.run(
             [str(self.bin / "initdb"), *always, *options],
@@ -106,9 +106,10 @@ class ServerProcess:
             _stop(process)
 
     def start(self, *inherited: int) -> None:
-        """Start the server and leave it to itself once it answers; `folders.stop_server` stops it.
+        """Start the server and return once it answers; `temporary_folders.stop_server` stops it.
 
-        All its processes hold the file descriptors `inherited`: so a lock on one is free once all have ended.
+        All processes of the server inherit the file descriptors `inherited`, so a lock on such a file is free
+        once all of them have ended.
         """
         process = self._launch(inherited)
         try:
@@ -142,7 +143,7 @@ class ServerProcess:
         )
 
     def _unusable(self, what: str, output: str) -> DatabaseError:
-        """Return one sentence from a program's output."""
+        """Return an error with the most informative line of a program's output."""
         if "No space left on device" in output:
             elsewhere = " or set TMPDIR" if self.mend == MEND else ""
             return DatabaseError(
@@ -163,7 +164,9 @@ def is_ready(data: Path, pid: int) -> bool:
 
 
 def identity() -> dict[str, Any]:
-    """Return how a program of the server is run: never as root, from a folder that everyone may read."""
+    """Return the arguments that run a program of the server: not as root, and in a folder that all
+    may read.
+    """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
     identity: dict[str, Any] = {"cwd": "/", "env": {**environment, "LC_ALL": "C", "TZ": "UTC"}}
     if os.geteuid() == 0:
@@ -173,7 +176,7 @@ def identity() -> dict[str, Any]:
 
 
 def _stop(process: subprocess.Popen[bytes], patience: float = 5.0) -> None:
-    """Stop at once, without a checkpoint: the data folder is about to go."""
+    """Stop the server at once, without a checkpoint, because its data folder is deleted next."""
     process.send_signal(signal.SIGQUIT)
     try:
         process.wait(patience)
@@ -199,7 +202,7 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 def durable_settings() -> dict[str, str]:
-    """Return the settings of a durable server, in addition to those of SETTINGS."""
+    """Return the settings of a durable server, which replace those of SETTINGS."""
     memory = psutil.virtual_memory().total // MEGABYTE
     build = min(max(memory // 8, 64), 8192)
     return {

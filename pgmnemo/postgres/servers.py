@@ -1,8 +1,8 @@
 """Open a database with a version of the extension, on a given server or on a temporary one.
 
 A temporary server runs for the length of a block, on a private socket, in a folder that is deleted. Nothing
-survives it: not an exception, not Ctrl-C, and not SIGKILL of the runner (a watchdog shell notices that the
-runner's end of its pipe has closed; after a crash of the whole machine the next start sweeps).
+remains after an exception, after Ctrl-C, or after SIGKILL of the runner: a watchdog shell deletes the folder
+when the runner closes its pipe. After a crash of the whole machine the next start deletes it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def temporary_server(
     """Start PostgreSQL `postgres` with the extension's files from `sql`, and yield the superuser's conninfo.
 
     `version` must be among the files (None: the extension is not installed). The server comes from `bundle`.
-    Raise DatabaseError if it does not start, UsageError for a version that neither side has.
+    Raise DatabaseError if it does not start, UsageError for an unknown version.
     """
     if version is not None:
         check_release(sql, version)
@@ -76,7 +76,10 @@ def temporary_server(
 
 
 def _server_folders(stack: ExitStack) -> tuple[Path, Path]:
-    """Return the run's folder and the folder of its socket: the data folder, unless its path is too long."""
+    """Return the run's folder and the folder of its socket.
+
+    The socket is in the data folder, unless its path is too long.
+    """
     stranger = os.geteuid() == 0
     bases = [base for base in temporary_bases() if not stranger or open_to_others(base)]
     if not bases:

@@ -40,9 +40,7 @@ until rm -rf "$@" || [ $tries -ge 300 ]; do tries=$((tries + 1)); sleep 0.2; don
 
 
 def temporary_bases() -> list[Path]:
-    """Return folders for temporary files, best first; `TMPDIR` and similar variables come before the usual
-    places.
-    """
+    """Return writable folders for temporary files, `TMPDIR` and similar variables first."""
     places = ["/tmp", "/var/tmp"]
     with suppress(FileNotFoundError):
         places.insert(0, tempfile.gettempdir())
@@ -51,7 +49,7 @@ def temporary_bases() -> list[Path]:
 
 
 def open_to_others(path: Path) -> bool:
-    """Return whether a stranger can walk to `path` and read it (folders: list and enter it)."""
+    """Return whether other users can reach `path` and read it (a folder: list and enter it)."""
     wanted = 0o005 if path.is_dir() else 0o004
     return reachable(path) and path.stat().st_mode & wanted == wanted
 
@@ -65,7 +63,8 @@ def reachable(path: Path) -> bool:
 def leased_folder(base: Path, mode: int = 0o700) -> Iterator[Path]:
     """Yield a new folder under `base`, which is deleted at the end of the block.
 
-    If this process is killed, `_watched` stops a server with data in the folder first.
+    If this process is killed, `_with_watchdog` first stops a server with data in the folder, and deletes the
+    folder.
     """
     end = token_hex(4)
     made, folder = base / f"pgmnemo-new-{end}", base / f"{PREFIX}-{os.getuid()}-{os.getpid()}-{end}"
@@ -88,7 +87,7 @@ def leased_folder(base: Path, mode: int = 0o700) -> Iterator[Path]:
 
 @contextmanager
 def _with_watchdog(*folders: Path) -> Iterator[None]:
-    """Run a shell in the block that outlives a killed runner just long enough to delete its folders.
+    """Run a shell beside the block that deletes the folders if this process is killed.
 
     It starts before the folders exist and ends after they are deleted, so that a kill at any moment leaves no
     folder.
@@ -113,12 +112,14 @@ def _with_watchdog(*folders: Path) -> Iterator[None]:
 
 
 def delete_leftovers(base: Path) -> int:
-    """Stop the servers and delete the folders that dead runs of this user left in `base`; how many."""
+    """Stop the servers and delete the folders that dead runs of this user left in `base`; return
+    their number.
+    """
     return sum(_reclaim(folder) for folder in base.glob(f"{PREFIX}-{os.getuid()}-*"))
 
 
 def _reclaim(folder: Path) -> bool:
-    """Delete `folder` if it belongs to this user and its lock is free."""
+    """Delete `folder` if it belongs to this user and its lock is free; return whether it was deleted."""
     try:
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             return False
@@ -137,7 +138,7 @@ def _reclaim(folder: Path) -> bool:
 
 
 def stop_server(data: Path, patience: float = 5.0) -> None:
-    """Stop the server of a data folder, at once and without a checkpoint: the folder is about to go."""
+    """Stop the server of a data folder at once, without a checkpoint, because the folder is deleted next."""
     if (process := find_server(data)) is None:
         return
     with suppress(psutil.Error):
@@ -150,10 +151,10 @@ def stop_server(data: Path, patience: float = 5.0) -> None:
 
 
 def find_server(data: Path) -> psutil.Process | None:
-    """Return the server of a data folder, if it lives: the first of its processes, which starts the others.
+    """Return the main process of a data folder's server; None if it does not run.
 
-    It must name the folder on its command line, so that a used-again id is no stranger's. That can be read
-    where the executable and the working folder of another user's process cannot: by root in a container.
+    Its command line must name the folder, because its process id may have been reused. Root in a container
+    can read the command line of another user's process, but not its executable or working folder.
     """
     with suppress(OSError, ValueError, IndexError, psutil.Error):
         process = psutil.Process(int(read_note(data / "postmaster.pid")[0]))

@@ -47,7 +47,7 @@ class AsyncFiles:
     async def write(self, path: str, text: str, was: str | None = None) -> bool:
         """Write a file if its text is still `was`, or a new file at a free path; else return False.
 
-        Raise UsageError for a text that no lesson can have (NUL, too long), or a path of more than 1,000
+        Raise UsageError for a text with NUL, a text too long for a lesson, or a path of more than 1,000
         bytes.
         """
         [made] = await self._with_vectors([Item(text, path)])

@@ -58,7 +58,7 @@ async def reembed(scope: AsyncScope, embedding: MemoryEmbedder | None, batch: in
 
 
 async def _embed_missing(scope: AsyncScope, batch: int) -> int:
-    """Embed lessons without vectors, whose script the former embedder did not know; return their number."""
+    """Embed lessons without vectors, in scripts unknown to the former embedder; return their number."""
     rows = await scope._call(staging.lessons_without_vectors(scope.tenant_id))
     for start in range(0, len(rows), batch):
         for project, some in groupby(rows[start : start + batch], itemgetter(0)):

@@ -59,7 +59,7 @@ def reembed(scope: Scope, embedding: MemoryEmbedder | None, batch: int, progress
 
 
 def _embed_missing(scope: Scope, batch: int) -> int:
-    """Embed lessons without vectors, whose script the former embedder did not know; return their number."""
+    """Embed lessons without vectors, in scripts unknown to the former embedder; return their number."""
     rows = scope._call(staging.lessons_without_vectors(scope.tenant_id))
     for start in range(0, len(rows), batch):
         for project, some in groupby(rows[start : start + batch], itemgetter(0)):

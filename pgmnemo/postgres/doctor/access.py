@@ -19,7 +19,7 @@ DROPPED = "SELECT tenant_id, grantee FROM pgmnemo.list_grants() WHERE grantee ~ 
 
 
 def reachable_tenants(examined: DoctorTarget, role: str) -> set[UUID]:
-    """Return the tenants that a role has access to; a login other than the owner sees only its own access."""
+    """Return the tenants that a role can access; a login other than the owner sees only its own access."""
     return {row[0] for row in examined.target.session.execute(REACHED, (role,))}
 
 

@@ -1,4 +1,4 @@
-"""Checks of the basis: server, pooler, clock, pgvector and pgmnemo."""
+"""Checks of the database itself: server, encoding, pooler, clock, pgvector and pgmnemo."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def server(examined: DoctorTarget) -> Iterator[DoctorFinding]:
 
 
 def encoding(examined: DoctorTarget) -> Iterator[DoctorFinding]:
-    """Yield a warning with the limits of a database in another encoding than UTF8."""
+    """Yield a warning with the limits of a database in an encoding other than UTF8."""
     name = examined.target.fetch_value("SELECT getdatabaseencoding()::text")
     if name == "SQL_ASCII":
         told = "the encoding is SQL_ASCII: words with letters beyond ASCII are found by their vectors alone"
@@ -46,7 +46,7 @@ def encoding(examined: DoctorTarget) -> Iterator[DoctorFinding]:
 
 
 def pooler(examined: DoctorTarget) -> Iterator[DoctorFinding]:
-    """Yield a finding if a pooler is in between: it invents the process id, and hides its mode."""
+    """Yield a finding if a pooler is in between, which reports a process id of its own."""
     session = examined.target.session
     if examined.target.fetch_value("SELECT pg_backend_pid()") != session.info.backend_pid:
         told = "a pooler is between, perhaps in transaction mode: the client prepares no statements"
@@ -60,7 +60,7 @@ def clock(examined: DoctorTarget) -> Iterator[DoctorFinding]:
 
 
 def server_clock(before: datetime, there: datetime, after: datetime) -> DoctorFinding:
-    """Return the server's clock, read between two reads of the local clock."""
+    """Return a finding on the server's time `there`, read between two reads of the local clock."""
     apart = max(before - there, there - after, timedelta())
     if apart <= APART:
         return DoctorFinding("clock", OK, "the clocks of server and client agree")
@@ -106,7 +106,7 @@ def pgmnemo(examined: DoctorTarget) -> Iterator[DoctorFinding]:
 
 
 def functions(examined: DoctorTarget) -> Iterator[DoctorFinding]:
-    """Yield a finding on whether the installed functions are those of a release."""
+    """Yield a finding on whether the installed functions belong to a release."""
     version = examined.target.catalog_row().version or ""
     known, found = release_fingerprints(SQL_FOLDER), fingerprint(examined.target.session)
     if version == examined.target.version and version not in known:

@@ -41,9 +41,7 @@ SELECT relname::text, n_live_tup, n_dead_tup, coalesce(last_analyze, last_autoan
 
 
 def tenant_check(check: Check) -> Check:
-    """Return the check for a tenant that was named and that the login itself reaches; nothing for any
-    other.
-    """
+    """Wrap a check so that it runs only for a given tenant accessible to the login."""
 
     def asked(examined: DoctorTarget) -> Iterator[DoctorFinding]:
         if examined.tenant in reachable_tenants(examined, examined.target.role):
@@ -100,7 +98,7 @@ def meaning(examined: DoctorTarget) -> Iterator[DoctorFinding]:
 
 @tenant_check
 def language(examined: DoctorTarget) -> Iterator[DoctorFinding]:
-    """Yield a warning for lessons with words cut by another language than a new text's."""
+    """Yield a warning for lessons that were cut into words by another language than new texts would be."""
     target, tenant = examined.target, examined.tenant
     given = (tenant, tenant, tenant, CUT)
     [(otherwise, lessons, usual)] = target.session.execute(OTHERWISE, given).fetchall()

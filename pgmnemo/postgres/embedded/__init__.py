@@ -1,4 +1,4 @@
-"""An embedded PostgreSQL in a permanent folder: any number of processes open it, the last stops it.
+"""An embedded PostgreSQL in a permanent folder: any number of processes open it, and the last stops it.
 
 The folder holds a user's memory: its cluster is never deleted or recreated, and a folder in doubt is refused
 with one sentence (memory_folder.py).

@@ -1,4 +1,4 @@
-"""The PostgreSQL that serves a folder: from a package, pinned by hash, or from a `pg_config`."""
+"""Find the PostgreSQL that serves a folder: from a package, pinned by hash, or from a `pg_config`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PINS = {
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """An installation of PostgreSQL with pgvector in the folder `home`, laid out as `bundle` says."""
+    """An installation of PostgreSQL with pgvector in the folder `home`, with the layout of `bundle`."""
 
     major: int
     home: Path
@@ -41,7 +41,7 @@ class Binaries:
         return str(self.home / "bin" / name)
 
     def check(self) -> None:
-        """Raise if a package's server differs from the published server of its version."""
+        """Raise DatabaseError if a package's server differs from the published server of its version."""
         try:
             package = version(self.bundle.module)
         except PackageNotFoundError:
@@ -65,7 +65,7 @@ def newest() -> Binaries:
 
 
 def of_major(major: int) -> Binaries:
-    """Return the binaries that read the data of an older PostgreSQL."""
+    """Return the binaries of a major version, to read data of an older PostgreSQL."""
     for binaries in _candidates():
         if binaries.major == major:
             return binaries
@@ -76,7 +76,7 @@ def of_major(major: int) -> Binaries:
 
 
 def _candidates() -> Iterator[Binaries]:
-    """Yield all there are, best first."""
+    """Yield all available binaries, the preferred first."""
     if path := os.environ.get(VARIABLE):
         yield _of_pg_config(path)
     for bundle in (EMBEDDED, PIXELTABLE):

@@ -1,7 +1,7 @@
-"""A cluster in a folder and the server that serves it: made whole or not at all, started, adopted, stopped.
+"""A cluster in a folder and its server: created completely or not at all, started, adopted, stopped.
 
-Whether one runs is asked of `running.lock`, which every process of the server holds, and of the process that
-postmaster.pid names, by its command line. All but `address` is done under the folder's `opening.lock`.
+A running server is detected by `running.lock`, which each of its processes holds, and by the command line of
+the process in postmaster.pid. All methods but `address` need the folder's `opening.lock`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ LOCALES = (("--locale=C", "--lc-ctype=C.UTF-8"), ("--locale=C",))
 
 
 class Cluster:
-    """The data folder `data` of a memory's folder, and the server that serves it."""
+    """The data folder `data` of a memory's folder, and the server of this data."""
 
     def __init__(self, folder: MemoryFolder, data: Path, binaries: Binaries) -> None:
         self.folder, self.data, self.binaries = folder, data, binaries
@@ -122,8 +122,9 @@ class Cluster:
         sync_folder(self.data.parent)
 
     def configure(self, data: Path, extra: Mapping[str, str]) -> None:
-        """Write the settings and the access rules: only this machine's user, as the two roles, over the
-        socket.
+        """Write the settings and the access rules.
+
+        Only this machine's user can connect, as the two roles, over the socket.
         """
         access = {f"{name}_file": f"{data}/mnemo_{name}.conf" for name in ("hba", "ident")}
         users = {pwd.getpwuid(number).pw_name for number in (os.geteuid(), server_owner())}
@@ -187,8 +188,9 @@ class Cluster:
             self.folder.sockets.rmdir()  # it is not left behind in /tmp
 
     def home(self) -> Path:
-        """Return the installation that the server runs from: a copy where it cannot read or extend the
-        original.
+        """Return the installation that the server runs from.
+
+        It is a copy if the server cannot read or extend the original.
         """
         original, bundle, major = self.binaries.home, self.binaries.bundle, self.binaries.major
         if serves_in_place(original, major, bundle):
@@ -204,7 +206,9 @@ class Cluster:
         return place / bundle.module / original.name
 
     def install_extension_files(self) -> dict[str, str]:
-        """Put the extension's files where the server finds them, where they differ; the settings for it."""
+        """Copy changed files of the extension to where the server finds them; return the settings
+        they need.
+        """
         with os_errors(f"the server cannot be laid out in {self.folder.path}: {{why}}", DatabaseError):
             if (home := self.home()) != self.binaries.home:
                 _copy_changed_files(home / self.binaries.bundle.extensions)
@@ -238,8 +242,9 @@ class Cluster:
         server.start(lock)
 
     def _stop_orphans(self, waited: float) -> None:
-        """Stop the orphans of a dead server; raise if a server runs in a container that is invisible from
-        here.
+        """Stop the orphaned processes of a dead server.
+
+        Raise DatabaseError if a server runs in a container with a separate process namespace.
         """
         unseen = waited > GRACE and not is_in_use(self.folder)
         if unseen or is_served_in_container(self.folder):
@@ -261,7 +266,7 @@ class Cluster:
 
 
 def _copy_changed_files(folder: Path) -> None:
-    """Copy the extension's files into `folder` where they are others."""
+    """Copy the extension's files into `folder` if any of them is missing or different."""
     for path in (SQL_FOLDER / CONTROL, *SQL_FOLDER.glob("pgmnemo--*.sql")):
         staged = folder / path.name
         if not staged.is_file() or staged.read_bytes() != path.read_bytes():

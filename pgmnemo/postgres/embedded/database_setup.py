@@ -1,4 +1,4 @@
-"""The contents of a memory's cluster: the role, the database and the extensions, created and updated."""
+"""Create and update the contents of a memory's cluster: the role, the database and the extensions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ FROM owned, pg_database d WHERE d.datname = current_database()
 
 
 def try_connect(address: Mapping[str, Any]) -> Session | None:
-    """Return a connection, or None where the server does not answer at this moment; raises DatabaseError."""
+    """Return a connection, or None if the server does not answer yet; raise DatabaseError for another
+    failure.
+    """
     try:
         with without_service():
             return psycopg.connect(**address, autocommit=True)
@@ -54,7 +56,10 @@ def try_connect(address: Mapping[str, Any]) -> Session | None:
 
 
 def session(cluster: Cluster, user: str = ROLE, database: str = DATABASE) -> Session:
-    """Return a connection to the server, which is started, adopted and waited for as long as it may take."""
+    """Return a connection to the server, which is started or adopted first.
+
+    Raise DatabaseError if it does not answer within START_LIMIT seconds.
+    """
     deadline, pause = time.monotonic() + START_LIMIT, 0.01
     while time.monotonic() < deadline:
         cluster.start()
@@ -79,7 +84,7 @@ def create_missing(cluster: Cluster, version: str) -> None:
 
 
 def _make_role(server: Session) -> None:
-    """Create the ordinary role that owns everything. Its lessons need no commit of a repository."""
+    """Create the ordinary role that owns everything, and turn the provenance gate off for it."""
     if not value(server, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", ROLE):
         server.execute(f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER".encode())
     server.execute(f"ALTER ROLE {ROLE} SET pgmnemo.gate_strict = off".encode())
@@ -107,7 +112,7 @@ def update_extension(cluster: Cluster, version: str, progress: Progress) -> None
 
 
 def _version(cluster: Cluster) -> str | None:
-    """Return the extension's version, asked again where the server is killed meanwhile."""
+    """Return the extension's version; ask again if the server is killed meanwhile."""
     for _ in range(TRIES):
         with suppress(psycopg.OperationalError), session(cluster) as memory:
             version: str | None = value(memory, VERSION)
@@ -133,7 +138,7 @@ def finish_upgrade(cluster: Cluster) -> None:
 
 
 def _dump(cluster: Cluster, version: str) -> Path:
-    """Return a dump of the database, in a file for pg_restore."""
+    """Write a dump of the database for pg_restore, and return its path."""
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     path = cluster.folder.path / f"before-{version}-{moment}.dump"
     new = path.with_suffix(".dump.new")

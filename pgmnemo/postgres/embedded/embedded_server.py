@@ -1,4 +1,4 @@
-"""The server of a memory's folder, as one of the processes that use it sees it."""
+"""The server of a memory's folder, as used by one of the processes that share it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pgmnemo.progress import QUIET, Progress
 
 
 class EmbeddedServer:
-    """A hold on the server of a folder, which runs while any process has a hold. It blocks.
+    """A process's use of a folder's server, which runs while any process uses it.
 
-    A killed process loses its hold at once; after the last, the next process to open the folder adopts the
-    running server.
+    Its methods block. A killed process stops using the server at once; if it was the last, the next process
+    to open the folder adopts the running server.
     """
 
     def __init__(self, cluster: Cluster, lock: int) -> None:
@@ -30,10 +30,10 @@ class EmbeddedServer:
 
     @classmethod
     def open(cls, folder: Path, *, wanted: str | None = None, progress: Progress = QUIET) -> EmbeddedServer:
-        """Create, start or adopt the memory in `folder`, with version `wanted` of the extension (None: the
-        current version).
+        """Create, start or adopt the memory in `folder`, with version `wanted` of the extension.
 
-        An older extension is updated after a dump beside it. Raise UsageError or DatabaseError.
+        None is the current version. An older extension is updated after a dump in the same folder. Raise
+        UsageError or DatabaseError if the folder cannot be used.
         """
         check_folders()
         place, version = open_folder(folder), version_number(wanted)
@@ -54,7 +54,7 @@ class EmbeddedServer:
         return self.cluster.address()
 
     def ensure_running(self) -> None:
-        """Start the server again if it has died meanwhile; afterwards it answers."""
+        """Start the server again if it has died, and wait until it answers."""
         if self._lock < 0:
             raise UsageError(f"{self.cluster.folder.path} was closed; open it again")
         with folder_errors(self.cluster.folder):
@@ -65,7 +65,7 @@ class EmbeddedServer:
                 session(self.cluster).close()
 
     def close(self) -> None:
-        """Let go of the server; the last one out stops it."""
+        """End this process's use of the server; the last process stops it."""
         lock, self._lock = self._lock, -1
         if lock < 0:
             return
@@ -89,7 +89,7 @@ def _open_cluster(place: MemoryFolder, progress: Progress) -> Cluster:
 
 
 def _start_and_update(cluster: Cluster, version: str, progress: Progress) -> None:
-    """See that the server runs and that its content is as wanted."""
+    """Start the server, create missing contents, and update the extension to `version`."""
     if not cluster.folder.is_complete:
         create_missing(cluster, version)
         cluster.folder.mark_complete(cluster.data)
@@ -97,7 +97,7 @@ def _start_and_update(cluster: Cluster, version: str, progress: Progress) -> Non
 
 
 def check_major(data: Path, binaries: Binaries) -> None:
-    """Raise where the data is not of the PostgreSQL that there is to run."""
+    """Raise DatabaseError if the data belongs to another major version than the installed PostgreSQL."""
     major = major_of(data)
     if major < binaries.major:
         raise DatabaseError(
@@ -112,7 +112,7 @@ def check_major(data: Path, binaries: Binaries) -> None:
 
 
 def _release(folder: MemoryFolder, cluster: Cluster | None, lock: int) -> None:
-    """Give up the hold; stop the server if that was the last."""
+    """Release the shared lock; stop the server if no other process uses the folder."""
     os.close(lock)
     if (alone := folder.exclusive_lock()) is None:
         return

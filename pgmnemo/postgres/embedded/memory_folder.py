@@ -2,7 +2,7 @@
 
 A process that uses the folder has `lock` in shared mode; a process that starts, stops or changes the server
 has `opening.lock` exclusively; all processes of the server have `running.lock`. The kernel frees a lock when
-its last holder ends, for any reason. So a lock shows, unlike a process id, that no process is left.
+its last holder ends, for any reason. So a free lock shows that no process is left, which a process id cannot.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ class MemoryFolder:
 
     @property
     def sockets(self) -> Path:
-        """Return the folder of the server's socket: inside, unless the path is too long or invalid
-        for libpq.
+        """Return the folder of the server's socket.
+
+        It is in the memory's folder, unless the path is too long or invalid for libpq.
         """
         within = self.path / "sockets"
         if len(os.fsencode(within / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT and "," not in str(within):
@@ -83,7 +84,7 @@ class MemoryFolder:
             os.close(lock)
 
     def shared_lock(self) -> int:
-        """Take a shared lock on the folder, until the descriptor is closed here and in all forks."""
+        """Take a shared lock on the folder, held until the descriptor is closed here and in all forks."""
         lock = _file(self.path / "lock")
         fcntl.flock(lock, fcntl.LOCK_SH)
         return lock
@@ -93,7 +94,7 @@ class MemoryFolder:
         return self._lock("lock")
 
     def server_lock(self) -> int | None:
-        """Return the lock of the server's processes, if none lives."""
+        """Return the lock of the server's processes; None if such a process lives."""
         return self._lock("running.lock")
 
     def _lock(self, name: str) -> int | None:
@@ -147,7 +148,7 @@ class MemoryFolder:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether the memory was made whole: the record is written last."""
+        """Return whether the memory was created completely: the record is written last."""
         return (self.path / RECORD).is_file()
 
     def mark_complete(self, data: Path) -> None:
@@ -155,8 +156,9 @@ class MemoryFolder:
 
     @contextmanager
     def partial_folder(self, what: str, given: bool = True) -> Iterator[Path]:
-        """Yield a folder for incomplete files, owned by the server's user if `given`; delete leftovers of
-        killed processes.
+        """Yield a folder for incomplete files, owned by the server's user if `given`.
+
+        Leftovers of killed processes are deleted first.
         """
         for left in self.path.glob(f"partial-{what}-*"):
             shutil.rmtree(left, ignore_errors=True)
@@ -183,7 +185,7 @@ class MemoryFolder:
 
 
 def open_folder(folder: Path) -> MemoryFolder:
-    """Return the folder at a path, created if missing; raise if it cannot be used for a memory."""
+    """Return the folder at a path, created if it is missing; raise an error if it cannot contain a memory."""
     path = Path(os.path.abspath(folder.expanduser()))
     with os_errors(f"{path} cannot be used: {{why}}; make it yours to write, or name another", DatabaseError):
         if path.is_symlink():
@@ -253,7 +255,7 @@ def folder_errors(folder: MemoryFolder) -> AbstractContextManager[None]:
 
 
 def major_of(data: Path) -> int:
-    """Return the major version of PostgreSQL that a data folder is of."""
+    """Return the major version of PostgreSQL of a data folder, by its name."""
     return int(data.name.removeprefix("pg"))
 
 
@@ -298,7 +300,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def _has_content(name: str, folder: int, content: bytes) -> bool:
-    """Return whether a regular file with this content, which all may read, is there."""
+    """Return whether a regular file with this content and the mode MODE exists."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError:
@@ -323,7 +325,7 @@ def _file(path: Path) -> int:
 
 
 def _free_soon(lock: int, how: int) -> bool:
-    """Return whether the lock was free within a second, the usual time of another process's opening."""
+    """Return whether the lock became free within a second, which another process's opening usually takes."""
     for _ in range(50):
         if _try_lock(lock, how):
             return True

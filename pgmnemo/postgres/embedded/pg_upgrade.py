@@ -1,6 +1,6 @@
-"""Bring a memory's folder to the newest PostgreSQL, by pg_upgrade, and to this package's extension.
+"""Upgrade a memory's folder to the newest PostgreSQL, by pg_upgrade, and to this package's extension.
 
-The old data stays.
+The old data is kept.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ REPAIR = "SELECT pgmnemo.repair(%s)"
 
 
 def upgrade(folder: Path, progress: Progress = QUIET) -> None:
-    """Upgrade the data in `folder` to the newest PostgreSQL, while it is not in use, and update the
-    extension.
+    """Upgrade the data in `folder` to the newest PostgreSQL, and update the extension.
 
-    Faults that `check` then finds in a tenant, such as words that another PostgreSQL has cut, are repaired.
-    The old data is kept. A killed upgrade can be run again. Raise UsageError or DatabaseError.
+    The folder must not be in use. Faults that `check` then finds in a tenant, such as words that another
+    PostgreSQL has cut, are repaired. The old data is kept. A killed upgrade can be run again. Raise
+    UsageError or DatabaseError if the folder cannot be upgraded.
     """
     _upgrade_server(folder, progress)
     with (
@@ -86,7 +86,7 @@ def _upgrade(place: MemoryFolder, progress: Progress) -> None:
 
 
 def _pg_upgrade(place: MemoryFolder, old: Cluster, new: Cluster) -> None:
-    """Create a new cluster with the contents of the old one."""
+    """Create a new cluster with the contents of the old cluster."""
     with place.partial_folder("upgrade") as partial:
         summed = _has_checksums(old)
         new.create_in(partial, *([] if summed or new.binaries.major < 18 else ["--no-data-checksums"]))
@@ -102,7 +102,9 @@ def _has_checksums(cluster: Cluster) -> bool:
 
 
 def _run_upgrade(place: MemoryFolder, old: Cluster, new: Cluster, partial: Path) -> None:
-    """Run pg_upgrade with the lock of a server: a next upgrade waits for the servers of a killed one."""
+    """Run pg_upgrade with the server's lock, so that a later upgrade waits for the servers of a killed
+    upgrade.
+    """
     lock = place.server_lock()
     if lock is None:
         raise DatabaseError(f"the old server of {place.path} does not end; {place.log} tells more")
@@ -120,7 +122,7 @@ def _run_upgrade(place: MemoryFolder, old: Cluster, new: Cluster, partial: Path)
 def _run(
     cluster: Cluster, program: str, *arguments: str, cwd: Path = Path("/"), lock: int | None = None
 ) -> str:
-    """Return the output of a program run as the server's user."""
+    """Run a program as the server's user and return its output; raise DatabaseError if it fails."""
     done: subprocess.CompletedProcess[str] = subprocess.run(
         [str(cluster.home() / "bin" / program), *arguments], pass_fds=[] if lock is None else [lock],
         capture_output=True, text=True, errors="replace", check=False, **{**identity(), "cwd": cwd},

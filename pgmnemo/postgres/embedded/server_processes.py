@@ -1,7 +1,7 @@
-"""The processes of a folder's server, and the processes that a dead server has left.
+"""The processes of a folder's server, including those that a dead server has left.
 
-A process is ended only if it surely belongs to the folder: it runs as the server's user in this PID namespace
-and on this folder, and the process that started it is dead.
+A process is ended only if it certainly belongs to the folder: it runs as the server's user in this PID
+namespace and on this folder, and the process that started it is dead.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ def is_served_in_container(folder: MemoryFolder) -> bool:
 
 
 def is_in_use(folder: MemoryFolder) -> bool:
-    """Return whether a process in this namespace names the folder, such as pg_upgrade: the lock may be its
-    own.
+    """Return whether a process in this namespace, such as pg_upgrade, names the folder in its command line.
+
+    Such a process may hold the server's lock.
     """
     place = f"{folder.path}/"
     for process in psutil.process_iter():
@@ -65,7 +66,7 @@ def _processes_naming(folder: MemoryFolder) -> Iterator[tuple[psutil.Process, bo
 
 
 def _is_inside(process: psutil.Process) -> bool:
-    """Return whether a process is in this PID namespace: a namespace below it gives a further number."""
+    """Return whether a process is in this PID namespace; in a namespace below it has several ids."""
     status = Path(f"/proc/{process.pid}/status")
     if not status.exists():  # no Linux
         return True
@@ -74,7 +75,7 @@ def _is_inside(process: psutil.Process) -> bool:
 
 
 def _works_on(process: psutil.Process, folder: MemoryFolder) -> bool:
-    """Return whether a process works in a data folder of this folder; True if it cannot be read."""
+    """Return whether a process has its working folder in a data folder of this folder; True if unknown."""
     try:
         there = os.stat(f"/proc/{process.pid}/cwd")
     except OSError:  # no Linux, or another user's in a container

@@ -1,4 +1,4 @@
-"""Obstacles to an installation, each in one sentence with its remedy; existing objects are not moved."""
+"""Check for obstacles to an installation, each an error with its remedy; existing objects are not changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VECTOR_USABLE = (
 
 
 def check_may_create(target: InstallTarget, seen: CatalogRow) -> None:
-    """Raise if another extension has the name, or the login may not create a schema."""
+    """Raise DatabaseError if another extension has the name, or the login may not create a schema."""
     if seen.extension is not None:
         raise DatabaseError(
             f"{target.where} has another extension named pgmnemo ({seen.extension}), which stays as it is; "
@@ -40,7 +40,7 @@ def check_may_create(target: InstallTarget, seen: CatalogRow) -> None:
 
 
 def ensure_vector(target: InstallTarget) -> None:
-    """Create pgvector if it is missing; raise if it is too old or cannot be created."""
+    """Create pgvector if it is missing; raise DatabaseError if it is too old or cannot be created."""
     there = target.fetch_value("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
     version = there or target.fetch_value(
         "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
@@ -72,7 +72,7 @@ def _create_vector(target: InstallTarget) -> None:
 
 
 def check_schema_free(target: InstallTarget, seen: CatalogRow) -> None:
-    """Raise unless the role that is to own pgmnemo finds its schema free and may use pgvector."""
+    """Raise DatabaseError unless the schema is free for the role that will own it, which may use pgvector."""
     role = target.role
     if seen.schema and not (target.owner == role and target.fetch_value(EMPTY)):
         raise DatabaseError(
@@ -87,7 +87,7 @@ def check_schema_free(target: InstallTarget, seen: CatalogRow) -> None:
 
 
 def check_owner(target: InstallTarget, former: str) -> None:
-    """Raise unless the role may update the installed extension."""
+    """Raise DatabaseError unless the role may update the installed extension."""
     if not target.fetch_value("SELECT pg_has_role(current_user, %s, 'SET')", target.owner):
         raise DatabaseError(
             f"role {target.role} may not update pgmnemo {former} in {target.where}; "
@@ -96,7 +96,7 @@ def check_owner(target: InstallTarget, former: str) -> None:
 
 
 def check_release(target: InstallTarget, version: str) -> None:
-    """Raise unless the installed functions are those of the release."""
+    """Raise DatabaseError unless the installed functions have the fingerprint of the release."""
     wanted = release_fingerprint(SQL_FOLDER, version)
     if wanted is not None and fingerprint(target.session) != wanted:
         raise DatabaseError(

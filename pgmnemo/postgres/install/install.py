@@ -1,4 +1,4 @@
-"""Install, update or find pgmnemo in one database, and grant tenants there."""
+"""Install or update pgmnemo in one database, and grant tenants there."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ SELECT tenant_id FROM pgmnemo.list_grants() WHERE %(role)s = current_user OR gra
 
 @dataclass(frozen=True, slots=True)
 class InstallResult:
-    """The state of a database after an installation: `way` is a value of WAYS; `former` the version before
-    it, or None.
+    """The state of a database after an installation.
 
-    `role` has access to the tenants `granted`. `gate` is the login's value of gate_strict.
+    `way` is the method, a value of METHODS; `former` is the version before, None if there was none. `role`
+    has access to the tenants `granted`. `gate` is the login's value of gate_strict.
     """
 
     way: str
@@ -63,10 +63,10 @@ def install_into_database(
     way: str | None = None,
     progress: Progress = QUIET,
 ) -> InstallResult:
-    """Install the package's pgmnemo, update an older one, or find it; grant `tenants` to `role` (the login).
+    """Install the package's pgmnemo, or update an older version; grant `tenants` to `role` (None: the login).
 
-    One transaction does everything but the grants, which come last. `way` is a value of WAYS, by default the
-    first that the server permits. Raise DatabaseError for an obstacle, UsageError for an unknown way.
+    One transaction does everything but the grants, which come last. `way` is a value of METHODS, by default
+    the first that the server permits. Raise DatabaseError for an obstacle, UsageError for an unknown method.
     """
     if way not in (None, *methods.METHODS):
         raise UsageError(
@@ -92,8 +92,9 @@ def install_into_database(
 
 
 def _ensure(target: InstallTarget, seen: CatalogRow, way: str | None, progress: Progress) -> str:
-    """Install, update or keep the extension; return the way of its installation. A newer patch release is
-    kept.
+    """Install, update or keep the extension, and return the method of its installation.
+
+    A newer patch release is kept.
     """
     version = seen.version
     if version is None:
@@ -105,8 +106,9 @@ def _ensure(target: InstallTarget, seen: CatalogRow, way: str | None, progress: 
 
 
 def _install(target: InstallTarget, seen: CatalogRow, way: str | None, progress: Progress) -> str:
-    """Install the extension as an ordinary role, which is subject to policies, even for a superuser; return
-    the way.
+    """Install the extension and return the method.
+
+    Its owner is an ordinary role, which is subject to policies, even if a superuser installs it.
     """
     check_may_create(target, seen)
     ensure_vector(target)
@@ -124,7 +126,7 @@ def _install(target: InstallTarget, seen: CatalogRow, way: str | None, progress:
 
 
 def _update(target: InstallTarget, seen: CatalogRow, former: str, progress: Progress) -> str:
-    """Update the extension as its owner; return the way."""
+    """Update the extension as its owner; return the method of its installation."""
     way = methods.installed_method(target, seen)
     if way == EXTENSION and (refused := methods.files_refusal(target)):
         raise DatabaseError(refused)
@@ -139,8 +141,9 @@ def _update(target: InstallTarget, seen: CatalogRow, former: str, progress: Prog
 
 
 def _grant(target: InstallTarget, tenants: Sequence[UUID], role: str) -> None:
-    """Grant the tenants as the owner; a login without that right raises DatabaseError unless they are
-    granted.
+    """Grant the tenants with the owner's rights.
+
+    A login without these rights raises DatabaseError, unless the tenants are granted already.
     """
     if not tenants:
         return

@@ -1,7 +1,7 @@
-"""The three ways into a database: files on its server, pg_tle, and plain SQL in the schema pgmnemo.
+"""The three methods of installation: files on the server, pg_tle, and plain SQL in the schema pgmnemo.
 
-All give the same functions, policies and rights. Plain SQL is no member of an extension: `pg_dump` takes all
-of it along, and no ALTER EXTENSION knows it.
+All give the same functions, policies and rights. Objects from plain SQL are not members of an extension:
+`pg_dump` includes them, and ALTER EXTENSION does not know them.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pgtle_admin' AND pg_has_rol
 
 
 def installed_method(target: InstallTarget, seen: CatalogRow) -> str:
-    """Return how the pgmnemo that is there was installed."""
+    """Return how the existing pgmnemo was installed, a value of METHODS."""
     if seen.extension is None:
         return PLAIN_SQL
     return PG_TLE if _tle_versions(target) else EXTENSION
 
 
 def choose_method(target: InstallTarget, way: str | None) -> str:
-    """Return the requested way, if the server permits it, else raise; by default the first permitted way."""
+    """Return the requested method, by default the first that the server permits.
+
+    Raise DatabaseError if the server does not permit the requested method.
+    """
     if way is None:
         return next(name for name in METHODS if REFUSALS[name](target) is None)
     if refused := REFUSALS[way](target):
@@ -86,7 +89,7 @@ def register(target: InstallTarget) -> None:
 
 
 def _tle_versions(target: InstallTarget) -> set[str]:
-    """Return the versions that pg_tle has."""
+    """Return the versions of pgmnemo that are registered with pg_tle."""
     return (
         {row[0] for row in target.session.execute(TLE_VERSIONS)}
         if target.fetch_value(PG_TLE_INSTALLED)
@@ -100,7 +103,7 @@ def _comment() -> str:
 
 
 def create(target: InstallTarget, way: str) -> None:
-    """Create the wanted version in the schema pgmnemo, which exists and is empty."""
+    """Create the target's version in the schema pgmnemo, which exists and is empty."""
     if way != PLAIN_SQL:
         target.execute(f"CREATE EXTENSION pgmnemo SCHEMA pgmnemo VERSION '{target.version}'")
         return
@@ -109,7 +112,7 @@ def create(target: InstallTarget, way: str) -> None:
 
 
 def update(target: InstallTarget, way: str, former: str) -> None:
-    """Update from a former version to the wanted version."""
+    """Update from a former version to the target's version."""
     if way != PLAIN_SQL:
         target.execute(f"ALTER EXTENSION pgmnemo UPDATE TO '{target.version}'")
         return

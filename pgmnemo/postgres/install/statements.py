@@ -1,7 +1,7 @@
 """The extension's scripts as statements, for servers without access to their extension files.
 
-For pg_tle (https://github.com/aws/pg_tle), and as plain SQL without an extension. It needs only Python and no
-other module of this package: sql/assemble.py reads this file by its path.
+They are for pg_tle (https://github.com/aws/pg_tle), and for plain SQL without an extension. This module needs
+only Python and no other module of the package, because sql/assemble.py loads it by its path.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ SELECT pgtle.set_default_version('pgmnemo', '{{version}}');
 
 
 def extension_script(script: str, schema: str) -> str:
-    """Return a script without its first line, which is psql's; pgvector is in `schema`, quoted where it must
-    be.
+    """Return a script without its first line, which is for psql.
+
+    pgvector is in `schema`, which is quoted if needed.
     """
     return script.replace(VECTOR, schema).partition("\n")[2]
 
@@ -62,9 +63,9 @@ def tle_update_statement(script: str, former: str, version: str, schema: str) ->
 
 
 def plain_statements(script: str, schema: str) -> str:
-    """Return a script as statements for one transaction, without the parts that only an extension can have:
-    members, and its part in dumps.
+    """Return a script as statements for one transaction, without the parts that need an extension.
 
-    The schema pgmnemo must exist and belong to the role that runs the script.
+    These parts are the extension's members and its configuration for dumps. The schema pgmnemo must exist and
+    belong to the role that runs the script.
     """
     return AS_A_SCRIPT + MEMBERS.sub("", DUMPED.sub("", extension_script(script, schema)))

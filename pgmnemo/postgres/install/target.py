@@ -1,4 +1,4 @@
-"""The database that is to hold pgmnemo, as the role that is in force there."""
+"""The database into which pgmnemo is installed, as the current role."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ class InstallTarget:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Open a transaction with a search path that keeps planted objects from shadowing those of
-        pg_catalog.
+        """Open a transaction with only pg_catalog and pg_temp in the search path.
+
+        So planted objects cannot shadow the objects of pg_catalog.
         """
         with self.session.transaction():
             self.execute("SET LOCAL search_path = pg_catalog, pg_temp")
@@ -36,7 +37,7 @@ class InstallTarget:
         return value(self.session, query, *parameters)
 
     def execute(self, statement: str, *names: str) -> None:
-        """Run statements; each of `names` goes into a pair of braces, quoted."""
+        """Run statements; each of `names` replaces a pair of braces, as a quoted identifier."""
         if not names:
             self.session.execute(statement.encode())
             return
