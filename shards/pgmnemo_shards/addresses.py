@@ -1,4 +1,4 @@
-"""Connection strings of servers, and passwords, which are read in private and kept as SCRAM verifiers."""
+"""Connection strings of servers, and passwords, which are read privately and stored as SCRAM verifiers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ PASSFILE = "write it to a passfile (~/.pgpass, or what PGPASSFILE names) that on
 
 
 def parse(text: str, what: str) -> dict[str, Any]:
-    """Return an address as libpq's parameters; UsageError, which does not repeat it, where it cannot be
-    read.
+    """Return an address as libpq's parameters.
+
+    Raise UsageError if it cannot be read; the message does not repeat the address.
     """
     try:
         return conninfo_to_dict(text)
@@ -32,8 +33,9 @@ def parse(text: str, what: str) -> dict[str, Any]:
 
 
 def router_address(text: str, what: str = "--address") -> str:
-    """Return a shard's address for the router; raise UsageError if it names a user, since each caller logs
-    in.
+    """Return a shard's address for the router.
+
+    Raise UsageError if it names a user, because each caller logs in.
     """
     given = _without_password(text, what)
     if "user" in given:
@@ -42,12 +44,15 @@ def router_address(text: str, what: str = "--address") -> str:
 
 
 def operator_address(text: str, what: str = "--operator") -> str:
-    """Return a shard's address as the operator uses it, which the directory keeps."""
+    """Return the address of a shard for the operator; the directory stores it."""
     return make_conninfo("", **_without_password(text, what))
 
 
 def from_command_line(text: str, what: str) -> dict[str, Any]:
-    """Return an address from a command line, where everyone who may list processes can read it."""
+    """Return an address from a command line; raise UsageError if it contains a password.
+
+    Every user who can list processes could read the password.
+    """
     return _without_password(text, what, "every list of processes shows")
 
 
@@ -79,8 +84,9 @@ def read_secret(file: Path | None) -> str | None:
 
 
 def scram_verifier(session: Session, password: str | None) -> str | None:
-    """Return what a server keeps of a password; made here, so that no statement and no log has it in
-    clear.
+    """Return the SCRAM verifier of a password; None for None.
+
+    It is computed here, so that no statement and no log contains the password.
     """
     if password is None:
         return None

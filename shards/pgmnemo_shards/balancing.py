@@ -1,4 +1,4 @@
-"""Moves of many tenants within a budget, which empty one shard or balance the bytes of all."""
+"""Plan and make the moves of many tenants, which empty one shard or balance the bytes of all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEGABYTE = 1_000_000
 
 @dataclass(slots=True)
 class Load:
-    """A shard, with the bytes of each tenant that the directory places there, as planned so far."""
+    """A shard with its planned contents: the tenants on it, each with its size in bytes."""
 
     name: str
     capacity: int | None
@@ -50,14 +50,16 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop: after so many moves, bytes or seconds; a move that began is ended."""
+    """The limits of a series of moves: their number, bytes and seconds; a move that has begun is
+    completed.
+    """
 
     moves: int | None = None
     bytes: int | None = None
     seconds: float | None = None
 
     def within(self, plan: Sequence[Planned]) -> Iterator[Planned]:
-        """Yield those of the plan that are begun."""
+        """Yield the planned moves that are within the budget."""
         began, moved = time.monotonic(), 0
         for number, planned in enumerate(plan):
             if (
@@ -71,7 +73,7 @@ class Budget:
 
 
 def loads(router: Session) -> list[Load]:
-    """Return every shard that answers."""
+    """Return the load of every shard that answers."""
     found = []
     for name, operator, capacity, new in router.execute(SHARDS).fetchall():
         placed = [tenant for (tenant,) in router.execute(PLACED, (name,)).fetchall()]
@@ -108,7 +110,7 @@ def plan_drain(router: Session, name: str) -> list[Planned]:
 
 
 def plan_rebalance(router: Session) -> list[Planned]:
-    """Return the moves after which the open shards hold about the same number of bytes."""
+    """Return the moves after which the open shards have about the same number of bytes."""
     open_ = [load for load in loads(router) if load.open]
     plan: list[Planned] = []
     while len(open_) > 1:
@@ -130,14 +132,17 @@ def plan_rebalance(router: Session) -> list[Planned]:
 
 
 def close_to_new_tenants(router: Session, name: str) -> None:
-    """No new tenant is placed there any more."""
+    """Mark a shard in the directory so that no new tenant is placed on it."""
     router.execute(CLOSED, (name,))
 
 
 def run_plan(
     router: Session, plan: Sequence[Planned], budget: Budget, say: Callable[[str], None]
 ) -> tuple[int, list[str]]:
-    """Return the moves that the budget allows: how many were made, and a sentence for each that was not."""
+    """Make the planned moves within the budget.
+
+    Return the number of moves made, and a sentence for each move that failed.
+    """
     done, failed = 0, []
     for planned in budget.within(plan):
         try:

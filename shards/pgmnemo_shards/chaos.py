@@ -1,10 +1,10 @@
-"""A test that moves tenants under writers, kills a participant at each step, and counts what was lost.
+"""Test moves of tenants under concurrent writers and kills, and count lost writes.
 
-Every writer records each acknowledged write, and reads it again while the moves go on. A mover is a separate
-process, which reports each step before it takes it. Some milliseconds after a reported step, the test kills
-the mover by SIGKILL, or the router, the source or the target with all its processes, or one connection of the
-mover. The servers write to disk as they do by default. Then `recover` ends the move. At the end all that is
-stored is compared with all that was acknowledged.
+Every writer records each acknowledged write, and reads it again during the moves. A mover is a separate
+process, which reports each step before it begins. Some milliseconds after a reported step, the test kills the
+mover by SIGKILL, or all processes of the router, the source or the target, or one connection of the mover.
+The servers write to disk as by default. Then `recover` ends the move. At the end all stored lessons are
+compared with all acknowledged writes.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ KILL_DELAYS = (
     0.0,
     0.008,
     0.04,
-)  # seconds after a step was told: at once, and a switch of a quiet or a busy machine
+)  # seconds after a reported step: at once, or as long as a switch takes on an idle or a busy machine
 RESTART_TIMEOUT = 600.0  # seconds that a killed server takes to come back, on a machine that has much to do
 SETTLE_SECONDS = 0.2  # seconds after which a call that was cut off is at work on its shard no more
 AS_OF = datetime(2026, 1, 1, tzinfo=UTC)
@@ -77,12 +77,12 @@ FORKS = multiprocessing.get_context("forkserver")
 
 @dataclass
 class Tally:
-    """The counts of a test; `wrong` are sentences on faults, and should be empty."""
+    """The counts of a test; `wrong` contains a sentence for each fault, and should be empty."""
 
     calls: int = 0
     repeated: int = 0  # calls that met a retryable error
-    max_tries: int = 0  # such errors of one call, where nothing had been killed
-    longest: float = 0.0  # seconds that one call took, where nothing had been killed
+    max_tries: int = 0  # most retryable errors of one call, without a kill
+    longest: float = 0.0  # seconds of the longest call, without a kill
     longest_killed: float = 0.0
     cut: int = 0  # calls without an answer, since a server was killed
     moved: int = 0
@@ -169,7 +169,9 @@ class Writer(Thread):
             self.wrong(f"{key} of {tenant} has another id than before")
 
     def call(self, tenant: UUID, call: Call[Answer]) -> Answer:
-        """Return the acknowledged answer of a call; repeat it while the tenant moves or a server is down."""
+        """Return the acknowledged answer of a call; repeat the call while the tenant moves or a server is
+        down.
+        """
         began, tries, cut, killed = time.perf_counter(), 0, False, tenant in self.broken
         while True:
             try:
@@ -221,10 +223,10 @@ class Writer(Thread):
 
 
 def run_chaos(folder: Path, moves: int, killed: int, seed: int, routers: int = 0) -> Tally:
-    """Make `moves` moves under writers on a new cluster in `folder`.
+    """Make `moves` moves under writers on a new cluster in `folder`, and return the counts.
 
-    In `killed` moves one of VICTIMS is killed at one of STEPS, and all pairs take turns. In `routers` further
-    moves the router is killed at the switch, every other time together with its mover.
+    In `killed` of them one of VICTIMS is killed at one of STEPS, and all pairs take turns. In `routers`
+    further moves the router is killed at the switch, every other time together with its mover.
     """
     site = local.up(folder, 3)
     try:
@@ -264,7 +266,9 @@ def _run(site: Local, moves: int, killed: int, routers: int, chance: random.Rand
 
 
 def _plan(moves: int, killed: int, routers: int, chance: random.Random) -> list[tuple[str, str]]:
-    """Return victim and step of each move, in random order; the victim is empty for a move without a kill."""
+    """Return the victim and the step of each move, in random order; the victim is "" for a move without a
+    kill.
+    """
     everyone = list(product(VICTIMS, STEPS))
     chance.shuffle(everyone)
     fatal = [everyone[n % len(everyone)] for n in range(killed)]
@@ -287,7 +291,7 @@ def _running(writers: list[Writer], end: Event) -> Iterator[None]:
 
 
 def mover(conninfo: dict[str, str], tenant: UUID, target: str, told: Connection) -> None:
-    """Move a tenant, as a process of its own."""
+    """Move a tenant, in a separate process, and send each step over the connection."""
     os.environ["PGAPPNAME"] = MOVER
     with suppress(BrokenPipeError):
         try:
@@ -354,7 +358,10 @@ def _kill(
     site: Local, chance: random.Random, process: BaseProcess, heard: Connection, servers: dict[str, str],
     victim: str, step: str,
 ) -> str:  # fmt: skip
-    """Kill a victim some milliseconds after a step; return the step. A killed server is started again."""
+    """Kill a victim some milliseconds after a step; return the last reported step.
+
+    A killed server is started again.
+    """
     server = servers.get(victim)
     last = _wait_for_step(heard, "copy")
     victims = local.processes(site, server) if server else []  # to find them takes longer than to switch
@@ -386,7 +393,7 @@ def _start(site: Local, server: str) -> None:
 
 
 def _end_new_processes(site: Local, server: str) -> None:
-    """End the processes of a killed server that came since they were listed, before it is started again."""
+    """Kill the processes of a killed server that started after they were listed."""
     data = str((site.folder / server / "data").resolve())
     while left := [process for process in psutil.process_iter() if _folder(process) == data]:
         for process in left:
@@ -402,7 +409,7 @@ def _folder(process: psutil.Process) -> str:
 
 
 def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Writer], tally: Tally) -> None:
-    """Compare stored with acknowledged lessons on every shard."""
+    """Compare the stored lessons on every shard with the acknowledged lessons."""
     with connect({**site.conninfo(), "user": LOGIN}) as client:
         for tenant in tenants:
             try:
@@ -464,7 +471,7 @@ def _compare_answers(site: Local, router: Session, tenant: UUID, writers: list[W
 
 
 def report(tally: Tally) -> str:
-    """Return the figures; CheckError where anything is wrong."""
+    """Return the counts as text; raise CheckError if there is a fault."""
     if tally.wrong:
         first = "; ".join(sorted(set(tally.wrong), key=tally.wrong.index)[:5])
         raise CheckError(f"{len(tally.wrong)} things are wrong, the first: {first}")
@@ -485,7 +492,7 @@ def report(tally: Tally) -> str:
 
 
 def _table(tally: Tally) -> list[str]:
-    """Return a table of the kills by victim and step; in brackets, the number that ended as moved."""
+    """Return a table of the kills by victim and step, with the number that ended as moved in brackets."""
     victims = [
         victim for victim in (*VICTIMS, "router and mover") if any(v == victim for v, _ in tally.killed)
     ]

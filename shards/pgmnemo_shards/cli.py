@@ -1,6 +1,6 @@
-"""The command line of the shards; each command is one thin function. Those on tenants: tenant_commands.py.
+"""The commands on the cluster and its shards; tenant_commands.py has those on tenants.
 
-Results go to standard output, what happens meanwhile to standard error.
+Results go to standard output, progress to standard error.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ assert tenant_commands  # which adds its commands to the program
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is as in `pgmnemo.cli_main`."""
+    """Run one command and return its exit code, as in `pgmnemo.cli_main`."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     return run_cli(lambda: dispatch(app, tokens))
 
@@ -238,7 +238,7 @@ def _new(
 
 
 def _add_database(new: NewShard, folder: Path | None, router: str | None, how: Any) -> None:
-    """Make an existing database a shard, of the release that the other shards have."""
+    """Make an existing database a shard, with the release of the other shards."""
     if (conninfo := remote_router(router, folder)) is not None:
         installing.install_router_for(conninfo, new.conninfo, default_version())
     with router_session(folder, router) as session:

@@ -25,8 +25,8 @@ SELECT c.relname, array_agg(a.attname::text ORDER BY a.attname),
  WHERE c.relnamespace = 'pgmnemo'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
    AND a.attname <> 'indexed' AND c.relname = ANY (%s)
  GROUP BY 1
-"""  # which vectors its graph holds is each shard's own
-LESSON = {  # the tables that hold a tenant, and in each the lesson to which a row belongs
+"""  # `indexed` is not copied: each shard has its own HNSW index
+LESSON = {  # the tables with rows of a tenant, and the column with the lesson of a row
     "lesson": "r.id",
     "embedding_space": "0",
     "passage": "r.lesson_id",
@@ -37,9 +37,9 @@ LESSON = {  # the tables that hold a tenant, and in each the lesson to which a r
 GRANTS = "tenant_grant"
 DELETE = "DELETE FROM pgmnemo.{} WHERE tenant_id = %s"
 DERIVED = ("posting", "segment_term", "segment_project", "segment_lesson", "segment", "lesson_entry")
-TRIGGERED = {"lesson": ("posting", "lesson_entry")}  # what a table's triggers fill
+TRIGGERED = {"lesson": ("posting", "lesson_entry")}  # tables that a table's triggers fill
 LAST = ("lesson", "embedding_space", "tenant", GRANTS, "hnsw_index")
-CLEAR = (  # what is derived first, as a whole: lessons take theirs out one by one
+CLEAR = (  # derived rows first, all at once: deleting a lesson would remove its own one by one
     "SELECT pgmnemo._lock_tenant(%s)",
     *(DELETE.format(table) for table in DERIVED),
     "SELECT pgmnemo._hnsw_remove(%s)",
@@ -56,7 +56,7 @@ CONTENT = (
     "SELECT {what}, count(*), sum(hashtextextended(ROW({columns})::text, 0)) FROM {table} r WHERE {which}"
 )
 NUMBERS = "SELECT last_value - (NOT is_called)::integer FROM pgmnemo.supersession_number_seq"
-ADVANCE_SEQUENCE = (  # the first takes the lock that lets nobody draw a number until it is set forward
+ADVANCE_SEQUENCE = (  # the first statement takes a lock, so that no session draws a number before the second
     "ALTER SEQUENCE pgmnemo.supersession_number_seq NO CYCLE",
     "SELECT setval('pgmnemo.supersession_number_seq', greatest(last_value, %s)) "
     "FROM pgmnemo.supersession_number_seq",
@@ -67,7 +67,7 @@ Content = dict[str, tuple[int, int]]
 
 @contextmanager
 def owner_transaction(session: Session, tenant: UUID, snapshot: str | None = None) -> Iterator[None]:
-    """Run the block in a transaction of the extension's owner that sees `tenant`, in `snapshot` if given."""
+    """Run the block in a transaction as the extension's owner acting for `tenant`, in `snapshot` if given."""
     with session.transaction():
         if snapshot is not None:
             session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -84,11 +84,11 @@ def columns(session: Session) -> dict[str, dict[str, str | None]]:
 
 
 def copy_tenant(source: Session, target: Session, tenant: UUID, snapshot: str) -> None:
-    """Copy the tenant as it is in a snapshot that was exported on the source.
+    """Copy the tenant's rows in a snapshot that was exported on the source.
 
-    Each table is analyzed at once. Otherwise an autovacuum that finds the uncommitted rows records the tables
-    as empty, and each foreign key is looked up by a full scan. Autovacuum skips analyzed tables until the
-    end.
+    Each table is analyzed at once. Otherwise an autovacuum that finds the uncommitted rows would record the
+    tables as empty, and each foreign key would be checked by a full scan. Autovacuum skips analyzed tables
+    until the end.
     """
     with owner_transaction(source, tenant, snapshot), owner_transaction(target, tenant):
         known = columns(source)
@@ -99,7 +99,7 @@ def copy_tenant(source: Session, target: Session, tenant: UUID, snapshot: str) -
 
 
 def copy_grants(source: Session, target: Session, tenant: UUID) -> None:
-    """Copy the grants by role name, since role numbers differ between servers."""
+    """Copy the grants by role name, because oids of roles differ between servers."""
     granted, there = (session.execute(GRANTED, (tenant,)).fetchall() for session in (source, target))
     if granted == there:
         return
@@ -110,7 +110,7 @@ def copy_grants(source: Session, target: Session, tenant: UUID) -> None:
 
 
 def advance_sequence(source: Session, target: Session) -> None:
-    """Have the target draw numbers of supersessions above all that come with their rows: they order them."""
+    """Advance the target's sequence of supersessions beyond all copied numbers, which define their order."""
     drawn = value(source, NUMBERS)
     if value(target, NUMBERS) < drawn:
         with target.transaction():
@@ -121,9 +121,9 @@ def advance_sequence(source: Session, target: Session) -> None:
 def content(
     session: Session, tenant: UUID, *, of: Sequence[int] | None = None, excluding: Sequence[int] = ()
 ) -> Content:
-    """Return how many rows of each kind the tenant has, and a sum of their hashes.
+    """Return the number of the tenant's rows of each kind, and a sum of their hashes.
 
-    `of`: those of these lessons, and grants as well; `but`: those of all lessons but these.
+    `of` restricts them to these lessons, and adds the grants; `excluding` leaves out these lessons.
     """
     known = columns(session)
     parts = [
@@ -149,7 +149,10 @@ def _condition(tenant: UUID, key: str, of: Sequence[int] | None, excluding: Sequ
 
 
 def _content_query(table: str, names: dict[str, str | None], which: sql.Composed) -> sql.Composed:
-    """Vectors go into the hash in binary, which is faster written than text."""
+    """Return a query for the number of rows and the sum of their hashes.
+
+    Vectors are hashed in binary form, which is written faster than text.
+    """
     hashed = [
         sql.Identifier("r", name)
         if sender is None
@@ -163,14 +166,17 @@ def _content_query(table: str, names: dict[str, str | None], which: sql.Composed
 
 
 def delete_tenant(session: Session, tenant: UUID) -> None:
-    """Take everything of the tenant away, its grants too."""
+    """Delete all rows of the tenant, including its grants."""
     with owner_transaction(session, tenant):
         for statement in CLEAR:
             session.execute(statement.encode(), (tenant,))
 
 
 def _copy_table(source: Session, target: Session, table: str, names: list[str], tenant: UUID) -> None:
-    """Rows of a table through a temporary one: COPY does not write where row-level security is on."""
+    """Copy the tenant's rows of a table through a temporary table.
+
+    COPY cannot write to a table with row-level security.
+    """
     parts = {
         "names": sql.SQL(", ").join(map(sql.Identifier, names)),
         "read": sql.SQL(", ").join(sql.Identifier("r", name) for name in names),

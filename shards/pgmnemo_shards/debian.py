@@ -11,8 +11,9 @@ PACKAGE = "postgresql-15-plproxy"
 
 
 def router_home(homes: Path = HOMES) -> Path:
-    """Return the folder of the newest PostgreSQL that has PL/Proxy. Raises DatabaseError that names the
-    package.
+    """Return the folder of the newest PostgreSQL with PL/Proxy.
+
+    Raise DatabaseError with the name of the package if there is no such folder.
     """
     found = [
         library.parents[1] for library in homes.glob("*/lib/plproxy.so")

@@ -1,4 +1,4 @@
-"""A walk through everything, on a cluster of its own that is gone afterwards."""
+"""A demonstration of all features on a temporary cluster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def _note(key: str, text: str) -> Call[str]:
 
 
 def run_demo(folder: Path, say: Callable[[str], None]) -> None:
-    """Router and three shards up, a tenant stored, recalled, moved under writes, everything down again."""
+    """Start a router and three shards, store, recall and move a tenant while it is written, and stop the
+    cluster.
+    """
     began = time.monotonic()
     site = local.up(folder, 3, volatile=True)
     try:
@@ -61,7 +63,10 @@ def _run_demo(site: local.Local, say: Callable[[str], None]) -> None:
 
 
 def _move_under_writes(site: local.Local, operator: Session) -> tuple[int, int]:
-    """Return how many lessons were acknowledged meanwhile, and how many calls met a retryable error."""
+    """Move the tenant while lessons are written.
+
+    Return the number of acknowledged lessons, and of calls that met a retryable error.
+    """
     counts, end = {"written": 0, "repeated": 0}, Event()
 
     def write() -> None:

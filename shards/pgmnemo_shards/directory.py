@@ -14,8 +14,10 @@ SHARDS = "SELECT name, operator, capacity, address FROM directory.shard ORDER BY
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A shard: its connection string for an operator, its capacity in bytes (None: unlimited), and its
-    connection string for other servers, without a user.
+    """A shard of the directory.
+
+    `operator` is the connection string for an operator, `address` the one for other servers, without a user;
+    `capacity` is in bytes (None: unlimited).
     """
 
     name: str
@@ -26,7 +28,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A tenant on its way; the directory knows the move by its tenant and `began_at` (None: not begun)."""
+    """A move of a tenant; the directory identifies it by its tenant and `began_at` (None: not begun)."""
 
     tenant: UUID
     source: Shard
@@ -35,12 +37,12 @@ class Move:
 
 
 def shards(router: Session) -> dict[str, Shard]:
-    """Return all shards by name, in the order in which they came."""
+    """Return all shards by name, in the order in which they were added."""
     return {row[0]: Shard(*row) for row in router.execute(SHARDS).fetchall()}
 
 
 def shard_named(router: Session, name: str) -> Shard:
-    """Return the shard of that name; UsageError that lists those that there are."""
+    """Return the shard with a name; raise UsageError with the known names if there is no such shard."""
     known = shards(router)
     if name not in known:
         listed = ", ".join(known) or "(none)"
@@ -49,7 +51,7 @@ def shard_named(router: Session, name: str) -> Shard:
 
 
 def shard_of(router: Session, tenant: UUID) -> Shard:
-    """Return where a tenant lies; UsageError where the directory does not know it."""
+    """Return the shard of a tenant; raise UsageError if the directory does not know the tenant."""
     row = router.execute("SELECT shard FROM directory.tenant WHERE tenant_id = %s", (tenant,)).fetchone()
     if row is None:
         raise UsageError(f"the directory knows no tenant {tenant}; grant it to a login first")
@@ -57,7 +59,7 @@ def shard_of(router: Session, tenant: UUID) -> Shard:
 
 
 def moves(router: Session) -> list[Move]:
-    """Return those that are not done, the oldest first."""
+    """Return the moves that are not completed, the oldest first."""
     known = shards(router)
     rows = router.execute(
         "SELECT tenant_id, source, target, began_at FROM directory.move ORDER BY began_at"

@@ -1,4 +1,4 @@
-"""Takes over what is there: a database that has tenants, and the shards of a directory that was lost."""
+"""Import existing data: a database with tenants as a shard, or the shards of a lost directory."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ INSERT_MOVE = "INSERT INTO directory.move (tenant_id, source, target, state) VAL
 
 
 def import_database(router: Session, new: NewShard, version: str) -> list[str]:
-    """Make a database that has tenants a shard; what its operator must know.
+    """Make a database with tenants a shard, and return notes for its operator.
 
     The directory learns the shard, all its tenants and its logins, with their passwords, in one transaction.
-    Its lessons keep their ids, and no shard in whose block some of these lie gives them again.
+    Lessons keep their ids, and no shard will assign such an id again.
     """
     check_new(router, new.name)
     with open_operator(new.conninfo) as shard, database_errors(f"the database at {dsn_label(new.conninfo)}"):
@@ -100,13 +100,13 @@ def _check_unknown(router: Session, name: str, tenants: list[UUID]) -> None:
 
 
 def _reserve_ids(router: Session, blocks: Mapping[int, int]) -> None:
-    """No shard gives an id that a lesson has which comes from its block."""
+    """Advance the id sequence of each shard with ids of existing lessons in its block."""
     rows = router.execute("SELECT name, number, operator FROM directory.shard").fetchall()
     for name, number, operator in rows:
         if number in blocks:
             with shard_session(name, operator) as shard, shard.transaction():
                 shard.execute("SET LOCAL lock_timeout = '10s'")
-                shard.execute("LOCK TABLE pgmnemo.lesson IN SHARE MODE")  # nobody draws an id meanwhile
+                shard.execute("LOCK TABLE pgmnemo.lesson IN SHARE MODE")  # no session draws an id meanwhile
                 shard.execute(ADVANCE_IDS, (blocks[number], blocks[number]))
 
 
@@ -138,8 +138,10 @@ def _role(statement: str, login: str, kept: str | None) -> sql.Composed:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A shard that has a tenant, with so many lessons; `closed`: it refuses calls for the tenant; `incoming`:
-    by a move that is not done.
+    """A shard with rows of a tenant, and the number of its `lessons`.
+
+    `closed` means that the shard refuses calls for the tenant, `incoming` that it is the target of an
+    unfinished move.
     """
 
     shard: str
@@ -152,10 +154,10 @@ class Holder:
 
 
 def rebuild(router: Session, operators: Sequence[str], keep: Mapping[UUID, str]) -> list[str]:
-    """Fill an empty directory from its shards, in one transaction; what the operator must know.
+    """Fill an empty directory from its shards, in one transaction; return notes for the operator.
 
-    `keep` says of tenants that two shards hold on which they are served; `recover` takes the other away, and
-    proves before that the one that is kept holds all of it where a move came to there.
+    `keep` maps each tenant that is on two shards to the shard that serves it. `recover` deletes the rows on
+    the other shard; after a move it first proves that the kept shard has all of them.
     """
     if value(router, "SELECT EXISTS (SELECT FROM directory.shard)"):
         raise UsageError("the directory names shards already; only an empty one can be rebuilt")
@@ -191,7 +193,7 @@ def rebuild(router: Session, operators: Sequence[str], keep: Mapping[UUID, str])
 
 
 def _read_shard(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str, None]]:
-    """Read the definition, number, tenants and logins of a shard from its database."""
+    """Return the definition, number, tenants and logins of a shard, read from its database."""
     operator = addresses.operator_address(words, "the address of a shard")
     given = conninfo_to_dict(operator)
     where = dsn_label(given)
@@ -209,8 +211,9 @@ def _read_shard(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str
 
 
 def _choose_shard(tenant: UUID, holders: Sequence[Holder], kept: str | None) -> str:
-    """Return the shard that will serve a tenant: its only holder, or `kept`. Raise DatabaseError if two
-    shards hold it and `kept` is None.
+    """Return the shard that will serve a tenant: its only holder, or `kept`.
+
+    Raise DatabaseError if several shards have it and `kept` is None, UsageError if `kept` does not decide.
     """
     if len(holders) == 1:
         return holders[0].shard

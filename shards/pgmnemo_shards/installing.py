@@ -1,4 +1,4 @@
-"""Makes a database a shard, and another the router; run again, brings both to what is written here."""
+"""Install a shard or the router in a database; a repeated call updates its objects."""
 
 from __future__ import annotations
 
@@ -67,8 +67,10 @@ REGISTER = (
 
 @dataclass(frozen=True, slots=True)
 class NewShard:
-    """A shard to install: its addresses for the router and the operator, its capacity in bytes (None:
-    unlimited), and the password of the logins there (None: not needed).
+    """A shard to install.
+
+    `address` is for the router, `operator` for the operator; `capacity` is in bytes (None: unlimited);
+    `secret` is the password of the logins there (None: not needed).
     """
 
     name: str
@@ -95,7 +97,7 @@ def open_operator(conninfo: Conninfo) -> Session:
 
 
 def make_database(server: Conninfo) -> dict[str, Any]:
-    """Return the database of ours on a server, made if it is missing; its conninfo."""
+    """Create the project's database on a server, unless it exists; return its connection parameters."""
     with connect(server) as login:
         if not exists(login, DATABASE):
             create(login, DATABASE, dsn_label(server))
@@ -103,10 +105,10 @@ def make_database(server: Conninfo) -> dict[str, Any]:
 
 
 def install_shard(new: NewShard, number: int, version: str, *, again: bool = False) -> None:
-    """Install the extension and the router's functions in the database of `new`; its lesson ids begin at
-    number * 2^40 + 1.
+    """Install the extension and the router's functions in the database of `new`.
 
-    Raise DatabaseError if the database is a shard already, except the shard `new` itself with `again`.
+    Its lesson ids begin at number * 2^40 + 1. Raise DatabaseError if the database is a shard already, except
+    the shard `new` itself with `again`.
     """
     where = dsn_label(new.conninfo)
     with open_operator(new.conninfo) as session, database_errors(where):
@@ -139,7 +141,7 @@ def install_shard(new: NewShard, number: int, version: str, *, again: bool = Fal
 
 
 def create_shard_objects(session: Session, **given: object) -> None:
-    """Create or replace the objects that a shard has besides the extension; `given` describes a new shard."""
+    """Create or replace a shard's objects besides the extension; `given` describes a new shard."""
     identity = {"name": "", "verifier": None, "address": None, "capacity": None, **given}
     session.execute(_script("shard.sql", session, identity).encode())
     for verb in verbs(session):
@@ -147,7 +149,7 @@ def create_shard_objects(session: Session, **given: object) -> None:
 
 
 def install_router(conninfo: Conninfo, shard: Conninfo) -> None:
-    """Directory and functions in the database at `conninfo`, for the verbs that `shard` has."""
+    """Create the directory and the functions for the verbs of `shard` in the database at `conninfo`."""
     where = dsn_label(conninfo)
     with open_operator(shard) as example, open_operator(conninfo) as session, database_errors(where):
         if not value(session, IS_ROUTER):
@@ -185,7 +187,7 @@ def _create_types(session: Session, wanted: Mapping[str, Columns]) -> None:
 
 
 def _create_routing_functions(session: Session, verb: Verb) -> None:
-    """Create a verb's routing function, or replace it where its arguments and rows are the same."""
+    """Create a verb's routing functions, or replace them; drop those with other arguments."""
     types = [kind for _, kind, _ in router_parameters(verb)]
     for name in (remote_function_name(verb), verb.name):
         for (signature,) in session.execute(OVERLOADS, (name, types)).fetchall():
@@ -207,8 +209,9 @@ def _replace(session: Session, statement: str, schema: str, name: str) -> None:
 
 
 def add_shard(router: Session, new: NewShard, version: str) -> list[str]:
-    """Install a shard, and add it to the directory with every login of the router; return notes for its
-    operator.
+    """Install a shard and add it to the directory, with every login of the router.
+
+    Return notes for its operator.
     """
     check_new(router, new.name)
     with shard_session(new.name, new.operator) as shard:
@@ -228,17 +231,19 @@ def add_shard(router: Session, new: NewShard, version: str) -> list[str]:
 
 
 def next_number(router: Session, least: int = 0) -> int:
-    """Return a number (at least `least`) that no shard has or had, since old ids may live on elsewhere."""
+    """Return a number of at least `least` that no shard has or had, because its lesson ids may still be in
+    use.
+    """
     return int(value(router, NEXT, least))
 
 
 def register(router: Session, new: NewShard, number: int) -> None:
-    """Put a shard that is ready into the directory."""
+    """Add an installed shard to the directory."""
     router.execute(REGISTER, (new.name, number, new.address, new.operator, new.capacity))
 
 
 def create_logins(router: Session, new: NewShard) -> list[str]:
-    """Give a shard the router's logins; what its operator must know of it."""
+    """Create the router's logins on a shard; return notes for its operator."""
     with shard_session(new.name, new.operator) as shard:
         for (login,) in router.execute(LOGINS, (ROUTER_ROLE,)).fetchall():
             shard.execute("SELECT pgmnemo_shard.create_login(%s)", (login,))
@@ -253,7 +258,7 @@ def create_logins(router: Session, new: NewShard) -> list[str]:
 
 
 def check_new(router: Session, name: str) -> None:
-    """Raise where the directory names a shard `name`, or may not."""
+    """Raise UsageError if the directory has a shard `name` already, or the name is invalid."""
     if value(router, "SELECT EXISTS (SELECT FROM directory.shard WHERE name = %s)", name):
         raise UsageError(f"the directory names a shard {name} already; give this one another name")
     if not NAME.fullmatch(name):
@@ -275,7 +280,7 @@ def install_router_for(router: Conninfo, shard: Conninfo, version: str) -> None:
 
 
 def add_replica(router: Session, shard: str, address: str) -> None:
-    """Enter a replica, which streams from a shard already, in the directory."""
+    """Add a replica, which already streams from a shard, to the directory."""
     number = value(router, "SELECT count(*) + 1 FROM directory.replica WHERE shard = %s", shard)
     router.execute(
         "INSERT INTO directory.replica VALUES (%s, %s, %s)", (f"{shard}-replica{number}", shard, address)

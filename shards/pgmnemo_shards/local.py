@@ -1,7 +1,7 @@
-"""Router, shards and replicas on this machine, without Docker and without root: `up` to `down`.
+"""A router, shards and replicas on this machine, without Docker and without root.
 
-Each is a server in a folder of its own below one folder, on a private socket; it outlives the command. As
-root the servers run as another user, since PostgreSQL refuses to be root.
+Each is a server with a subfolder of one folder and a private socket; it runs until `down`. If root starts
+them, the servers run as another user, because PostgreSQL refuses to run as root.
 """
 
 from __future__ import annotations
@@ -67,7 +67,10 @@ VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "of
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """A cluster in `folder`: ports, which name the sockets, by the name of the server, the router first."""
+    """A cluster in `folder`.
+
+    `ports` maps the name of each server, the router first, to its port, which names its socket.
+    """
 
     folder: Path
     ports: dict[str, int]
@@ -82,7 +85,7 @@ class Local:
         }  # fmt: skip
 
     def address(self, name: str) -> str:
-        """Return a server's address without a user, since the router logs in as its caller."""
+        """Return a server's address without a user, because the router logs in as its caller."""
         return make_conninfo("", host=str(self.sockets), port=self.ports[name], dbname=DATABASE)
 
     def operator(self, name: str) -> str:
@@ -107,15 +110,16 @@ class Local:
 
 
 def default_folder() -> Path:
-    """Return the cluster's folder in the user's private state; for root in /var/lib, since root's servers
-    cannot enter root's home.
+    """Return the default folder of the cluster, in the user's private state.
+
+    For root it is in /var/lib, because root's servers cannot enter root's home.
     """
     at_home = Path("/var/lib") if os.geteuid() == 0 else Path.home() / ".local" / "state"
     return Path(os.environ.get("XDG_STATE_HOME") or at_home) / "pgmnemo" / "shards"
 
 
 def check_own(folder: Path) -> None:
-    """Raise UsageError if another user can write to the folder, since files in it are run."""
+    """Raise UsageError if another user can access the folder, because programs in it are run."""
     found, others = folder.lstat(), 0o066 if os.geteuid() == 0 else 0o077
     if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & others:
         raise UsageError(
@@ -187,7 +191,7 @@ def _up(folder: Path, home: Path, shards: int, volatile: bool) -> Local:
 
 
 def stage_extension_again(local: Local) -> None:
-    """Give the servers the extension's present files, for an upgrade."""
+    """Copy the extension's current files to the servers, for an upgrade."""
     home = Path(_engine(local)["home"])
     copied = home.is_relative_to(local.folder)
     stage_extension(SQL_FOLDER, home / PIXELTABLE.extensions if copied else local.folder / "extension")
@@ -199,7 +203,7 @@ def _engine(local: Local) -> dict[str, Any]:
 
 
 def add(local: Local, name: str, capacity: int | None = None) -> Local:
-    """Return one more shard in a cluster that is up, of the release that the others have."""
+    """Add a shard to a running cluster, with the release of the other shards; return the changed cluster."""
     engine = _engine(local)
     with open_operator(local.conninfo()) as router:
         check_new(router, name)
@@ -212,8 +216,9 @@ def add(local: Local, name: str, capacity: int | None = None) -> Local:
 
 
 def add_replica(local: Local, primary: str) -> Local:
-    """Return a streaming replica by pg_basebackup: of a shard, which the directory then names, or of the
-    router.
+    """Add a streaming replica of a shard or of the router by pg_basebackup; return the changed cluster.
+
+    The directory gets an entry for a replica of a shard.
     """
     if primary not in ("router", *local.shards):
         known = ", ".join(("router", *local.shards))
@@ -251,13 +256,13 @@ def stop(local: Local, name: str) -> None:
 
 
 def processes(local: Local, name: str) -> list[psutil.Process]:
-    """Return those of a server that is up, the first the one that starts the others."""
+    """Return the processes of a running server; the first is the parent of the others."""
     first = psutil.Process(int((local.folder / name / "data" / "postmaster.pid").read_text().split("\n")[0]))
     return [first, *first.children()]
 
 
 def kill(local: Local, name: str, victims: Sequence[psutil.Process]) -> None:
-    """Kill a server of the cluster by SIGKILL, all its processes at once; `start` brings it back."""
+    """Kill all processes of a server of the cluster by SIGKILL; `start` starts it again."""
     for process in victims:
         with suppress(psutil.NoSuchProcess):
             process.kill()

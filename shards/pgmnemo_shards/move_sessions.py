@@ -1,4 +1,4 @@
-"""The connections of a move to its three servers, and the locks that let only one command make it."""
+"""The connections of a move to its three servers, and the locks that allow only one mover for a tenant."""
 
 from __future__ import annotations
 
@@ -35,29 +35,31 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class MoveConnections:
-    """The three servers of a move, each by a connection of the operator."""
+    """The operator's connections to the three servers of a move."""
 
     router: Session
     source: Session
     target: Session
 
     def both(self, query: Callable[[Session], Answer]) -> tuple[Answer, Answer]:
-        """Return the answers of source and target, which are asked at the same time."""
+        """Return the results of `query` on source and target, which run at the same time."""
         with ThreadPoolExecutor(2) as pool:
             from_source, from_target = pool.map(query, (self.source, self.target))
         return from_source, from_target
 
 
 class MoveInProgressError(DatabaseError):
-    """Another mover holds the tenant."""
+    """Another command is moving the tenant."""
 
 
 @contextmanager
 def tenant_move_lock(
     session: Session, tenant: UUID, timeout: float = 0.0, *, on: str = ON_ROUTER
 ) -> Iterator[None]:
-    """Hold the lock on the tenant's moves on one server during the block; it ends with the session. Raise
-    MoveInProgressError if another command still holds it after `timeout` seconds.
+    """Hold the lock on the tenant's moves on one server during the block.
+
+    The lock also ends with the session. Raise MoveInProgressError if another command still holds it after
+    `timeout` seconds.
     """
     deadline = time.monotonic() + timeout
     while not value(session, TRY_MOVE_LOCK.format(on), tenant):
@@ -75,11 +77,10 @@ def tenant_move_lock(
 
 @contextmanager
 def open_move(router: Session, planned: Move, *, wait: bool = False) -> Iterator[MoveConnections]:
-    """Yield the servers of a move, locked on router and shards, so that no mover that lost the router is
-    active.
+    """Yield the servers of a move, locked on both shards against a mover that has lost the router.
 
-    A move deletes what it has copied, so each step is on disk before the next, even if a server's default
-    differs.
+    A move deletes what it has copied, so each step is synced to disk before the next, even if a server's
+    default differs.
     """
     with ExitStack() as stack:
         source, target = (
@@ -98,10 +99,11 @@ def open_move(router: Session, planned: Move, *, wait: bool = False) -> Iterator
 
 @contextmanager
 def with_router_reconnected(connections: MoveConnections, tenant: UUID) -> Iterator[MoveConnections]:
-    """Yield `connections` with a router that answers; reconnect and lock the move again if it is lost.
+    """Yield `connections` with a router that answers.
 
-    The lost session held the lock to its end. So the new holder knows that all earlier statements have ended,
-    committed or not. Raise DatabaseError if the router does not answer in time.
+    If the router was lost, reconnect and lock the move again. The lost session held the lock until it ended,
+    so after the new lock all its statements have ended, committed or not. Raise DatabaseError if the router
+    does not answer in time.
     """
     with ExitStack() as stack:
         try:
@@ -115,11 +117,10 @@ def with_router_reconnected(connections: MoveConnections, tenant: UUID) -> Itera
 
 
 def lock_tenant(session: Session, tenant: UUID) -> None:
-    """Take the tenant's lock on a shard exclusively, until this session ends or `unlock_tenant`
-    releases it.
+    """Take the tenant's lock on a shard exclusively, until the session ends or `unlock_tenant`.
 
     New calls queue behind the waiting lock, so each try is short and is repeated. Raise DatabaseError after
-    PATIENCE seconds.
+    LOCK_TIMEOUT seconds.
     """
     deadline = time.monotonic() + LOCK_TIMEOUT
     session.execute(f"SET lock_timeout = {int(1000 * min(LOCK_TRY, LOCK_TIMEOUT))}".encode())
@@ -146,7 +147,10 @@ def unlock_tenant(session: Session, tenant: UUID) -> None:
 
 
 def _reconnect(lost: Session) -> Session:
-    """Another session like the one that was lost, as soon as the server lets it in."""
+    """Return a new session like a lost session, as soon as the server accepts it.
+
+    Raise its error after RECONNECT_TIMEOUT seconds.
+    """
     deadline = time.monotonic() + RECONNECT_TIMEOUT
     while True:
         try:

@@ -1,12 +1,14 @@
-"""Moves a tenant to another shard while it is read and written.
+"""Move a tenant to another shard while it is read and written.
 
-The target refuses the tenant, gets its rows in the snapshot of a replication slot, and follows from there
-(`replication`). Derived data is built there, and both shards are compared as they were at one moment, while
-the source serves. Then writers wait: what they changed since is compared, both shards refuse it, and
-one transaction of the directory switches. The state of the move's row there decides. `copying`: the source
-has everything that was acknowledged, and serves again if anything fails. `switched`: the target has, and the
-source's rows are taken away once all of them are proven to be there. Whoever finds a move whose command is
-gone ends it: `recover`, or the next move of the tenant.
+The target refuses calls for the tenant, receives its rows in the snapshot of a replication slot, and follows
+the source from there (`replication`). Derived data is built on the target, and both shards are compared at
+one common state while the source serves. Then writers wait: their changes since that state are compared, both
+shards refuse calls, and one transaction of the directory switches the tenant.
+
+The state of the move in the directory decides. `copying`: the source has all acknowledged writes, and serves
+again if anything fails. `switched`: the target has them, and the source's rows are deleted once all of them
+are proven to be on the target. A move whose command has died is ended by `recover`, or by the next move of
+the tenant.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ INSERT INTO pgmnemo_shard.away (tenant_id) VALUES (%s) ON CONFLICT (tenant_id) D
 OPEN = "DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s"
 CHANGED = "SELECT DISTINCT lesson_id FROM pgmnemo_shard.changed WHERE tenant_id = %s"
 DELETE_CHANGED = "DELETE FROM pgmnemo_shard.changed WHERE tenant_id = %s"
-SWITCH = (  # the first decides, and whoever ended the move before has left nothing to decide
+SWITCH = (  # the first statement decides; it changes no row if the move was ended before
     "UPDATE directory.move SET state = 'switched' "
     "WHERE tenant_id = %(tenant)s AND began_at = %(began)s AND state = 'copying'",
     "UPDATE directory.tenant SET shard = %(target)s, moved_at = clock_timestamp() "
@@ -70,12 +72,12 @@ INSERT INTO directory.moved (tenant_id, source, target, outcome, began_at)
 SELECT tenant_id, source, target, %s, began_at FROM directory.move WHERE tenant_id = %s
 """
 DELETE_MOVE = "DELETE FROM directory.move WHERE tenant_id = %s"
-STANDBY = "SELECT pg_is_in_recovery()"  # which may not know yet what was decided
+STANDBY = "SELECT pg_is_in_recovery()"  # a standby may not have the latest state yet
 GRANTED = "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)"
 DERIVE = (
     "SELECT pgmnemo.index(%s)",
     "SELECT pgmnemo.merge_postings(%s)",
-)  # what is not carried, of a large tenant
+)  # derived data of a large tenant, which is not copied
 OUTCOMES = {"moved", "undone", "at work"}
 LESSONS = "SELECT count(*) FROM pgmnemo.lesson WHERE tenant_id = %s"
 LESSONS_PER_SECOND = 25_000  # the comparison waits so long, since it competes with the first calls
@@ -85,9 +87,11 @@ Step = Callable[[str], None]
 
 
 def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: None) -> Move:
-    """Move `tenant` to the shard `target`; `step` hears of each of STEPS before it is taken.
+    """Move `tenant` to the shard `target`, and return the move; `step` is called with each of STEPS before
+    it.
 
-    Raises UsageError or DatabaseError with everything as it was, or one that says what is left to `recover`.
+    Raise UsageError or DatabaseError if nothing was moved, or a DatabaseError that says what is left to
+    `recover`.
     """
     with ExitStack() as stack:
         stack.enter_context(tenant_move_lock(router, tenant))  # from here on it lies where it lies
@@ -112,10 +116,10 @@ def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: N
 
 
 def recover(router: Session, tenant: UUID | None = None) -> list[tuple[Move, str]]:
-    """Undo or finish what movers that are gone left; of each what became of it: one of OUTCOMES.
+    """Undo or finish the moves of dead movers; return each move with its outcome, one of OUTCOMES.
 
-    Or a sentence, where it can be neither yet; the others are ended all the same. Whose mover lives is left
-    alone: he holds the tenant's locks on all three servers.
+    A move that cannot be ended yet has a sentence as its outcome, and does not keep others from being ended.
+    A move with a living mover is skipped: the mover holds the tenant's locks on all three servers.
     """
     left = [one for one in moves(router) if tenant in (None, one.tenant)]
     if value(router, STANDBY):
@@ -146,7 +150,10 @@ def _recover(router: Session, left: Move) -> str:
 
 
 def _end_earlier(router: Session, tenant: UUID) -> None:
-    """End an earlier move of the tenant that lost its command; the tenant may change its shard by this."""
+    """End an unfinished earlier move of the tenant, which may change the tenant's shard.
+
+    Raise DatabaseError if it cannot be ended.
+    """
     for _, outcome in recover(router, tenant):
         if outcome == "at work":
             raise MoveInProgressError(
@@ -159,7 +166,7 @@ def _end_earlier(router: Session, tenant: UUID) -> None:
 
 
 def _resolve_failure(connections: MoveConnections, planned: Move, step: Step, error: BaseException) -> None:
-    """After `error`: undo and raise it, or finish, by what the router has committed and by nothing else."""
+    """After `error`, finish the move or undo it and raise `error`, as the router's committed state says."""
     tenant, source, target = planned.tenant, planned.source.name, planned.target.name
     with ExitStack() as stack:
         with _name_recover(
@@ -178,7 +185,9 @@ def _resolve_failure(connections: MoveConnections, planned: Move, step: Step, er
 
 
 def undo(connections: MoveConnections, planned: Move) -> None:
-    """Before the switch: the source serves again, and the target holds nothing of the tenant."""
+    """Undo a move before its switch: the source serves again, and the target's rows of the tenant are
+    deleted.
+    """
     tenant = planned.tenant
     connections.source.execute(OPEN, (tenant,))
     unlock_tenant(connections.source, tenant)
@@ -189,7 +198,7 @@ def undo(connections: MoveConnections, planned: Move) -> None:
 
 
 def _finish(connections: MoveConnections, planned: Move, step: Step) -> None:
-    """Finish a move: since the contents were compared, no call has passed its locks."""
+    """Finish a move right after the switch: no call has passed the locks since the contents were compared."""
     with _name_recover(
         f"tenant {planned.tenant} lies on {planned.target.name} now, but its move is not finished"
     ):
@@ -199,11 +208,11 @@ def _finish(connections: MoveConnections, planned: Move, step: Step) -> None:
 def finish(
     connections: MoveConnections, planned: Move, step: Step = lambda name: None, *, compared: bool = False
 ) -> None:
-    """After the switch: the target serves, and the source holds nothing of the tenant.
+    """Finish a move after its switch: the target serves, and the source's rows of the tenant are deleted.
 
-    What was `compared` under locks that are still held is served at once, else once it is proven. The source
-    is cleared when the target is proven to hold all of its rows, but for what was changed there since. The
-    proof takes both shards' processors: whoever waited to be let in comes first.
+    If the contents were `compared` under locks that are still held, the target serves at once, else after the
+    proof. The proof shows that the target has all rows of the source, except for changes on the target since.
+    It uses the processors of both shards, so waiting calls are admitted first.
     """
     tenant = planned.tenant
     step("open the target")
@@ -233,8 +242,9 @@ def _delete_move(connections: MoveConnections, planned: Move, outcome: str | Non
 
 
 def _copy_and_compare(connections: MoveConnections, planned: Move, step: Step) -> None:
-    """Copy the tenant to the target while the source serves, derive the rest there, follow changes, and
-    compare.
+    """Copy the tenant to the target while the source serves, and compare both.
+
+    Derived data is built on the target, which then follows the source's changes.
     """
     tenant = planned.tenant
     with database_errors("one of the two shards"):
@@ -286,8 +296,9 @@ def _build_derived(target: Session, tenant: UUID) -> None:
 
 @contextmanager
 def _equal_snapshots(connections: MoveConnections, planned: Move) -> Iterator[None]:
-    """Run the block with source and target at the same state of the tenant; writers wait only for the
-    snapshots, and later changes are noted.
+    """Run the block in snapshots of source and target with the same state of the tenant.
+
+    Writers wait only until the snapshots are taken; lessons that change later are recorded.
     """
     lock_tenant(connections.source, planned.tenant)
     _wait_until_arrived(connections, planned, connections.source)
@@ -300,8 +311,10 @@ def _equal_snapshots(connections: MoveConnections, planned: Move) -> Iterator[No
 
 
 def _wait_until_arrived(connections: MoveConnections, planned: Move, *held: Session) -> None:
-    """Wait until the target has received everything; between tries, release the locks on `held` for writers.
-    Raise DatabaseError after the last try.
+    """Wait until the target has received all changes.
+
+    Between tries, the locks on the sessions `held` are released for writers. Raise DatabaseError after the
+    last try.
     """
     for timeout in LOCKED_SECONDS:
         if replication.wait_until_caught_up(connections, planned, timeout):
@@ -318,7 +331,7 @@ def _wait_until_arrived(connections: MoveConnections, planned: Move, *held: Sess
 
 
 def _catch_up_unlocked(connections: MoveConnections, planned: Move) -> None:
-    """Let the target come near while writers go on: it takes over in a round what they wrote in the last."""
+    """Let the target catch up while writers continue; each round copies the changes made during the last."""
     for _ in range(ROUNDS):
         began = time.monotonic()
         replication.wait_until_caught_up(connections, planned)
@@ -336,8 +349,9 @@ def _repeatable_read(session: Session) -> Iterator[None]:
 
 
 def _changed(session: Session, tenant: UUID) -> list[int]:
-    """Return the lessons that were noted; 0 among them where the tenant's vectors became another
-    embedder's.
+    """Return the ids of recorded changed lessons.
+
+    They include 0 if the embedder of the tenant's vectors has changed.
     """
     return [number for (number,) in session.execute(CHANGED, (tenant,)).fetchall()]
 
@@ -354,7 +368,7 @@ def _switch(router: Session, planned: Move) -> None:
 
 
 def _compare_served(connections: MoveConnections, planned: Move) -> None:
-    """Once and for all: the target holds the source's rows, but for what its own writers changed since."""
+    """Prove once that the target has the source's rows, except for changes on the target since; record it."""
     if _query_move(connections.router, OUTCOME, planned) == "moved":
         return
     with _repeatable_read(connections.target):
@@ -376,7 +390,10 @@ def _compare(
     of: Sequence[int] | None = None,
     excluding: Sequence[int] = (),
 ) -> None:
-    """Raise unless the target holds what the source holds."""
+    """Raise DatabaseError unless source and target have the same content.
+
+    `of` and `excluding` are as in `copying.content`; `consequence` ends the message.
+    """
     here, there = connections.both(
         lambda session: copying.content(session, planned.tenant, of=of, excluding=excluding)
     )
@@ -389,7 +406,7 @@ def _compare(
 
 
 def _query_move(router: Session, query: str, planned: Move) -> str | None:
-    """Return what the directory says of this very move, and of no other of the tenant."""
+    """Return what the directory records of this move, and of no other move of the tenant."""
     found: str | None = value(router, query, planned.tenant, planned.began_at)
     return found
 

@@ -40,7 +40,10 @@ app = App(
 
 
 def remote_router(router: str | None, folder: Path | None = None) -> dict[str, Any] | None:
-    """Return a router that is named, by --router or where no folder is by the environment."""
+    """Return the connection parameters of a given router; None for the local cluster.
+
+    It is given by --router, or without a folder by the environment.
+    """
     if router is not None:
         return addresses.from_command_line(router, "--router")
     given = os.environ.get(ROUTER) if folder is None else None
@@ -49,7 +52,7 @@ def remote_router(router: str | None, folder: Path | None = None) -> dict[str, A
 
 @contextmanager
 def router_session(folder: Path | None, router: str | None) -> Iterator[Session]:
-    """Yield a session of the operator on the router: the given one, or that of the local cluster."""
+    """Yield a session of the operator on the given router, or on the router of the local cluster."""
     conninfo = remote_router(router, folder) or local.find(folder or local.default_folder()).conninfo()
     where = dsn_label(conninfo)
     with (

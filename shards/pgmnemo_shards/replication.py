@@ -2,8 +2,8 @@
 
 A publication names the tenant in a row filter of each table; all keys of these tables begin with the tenant.
 The slot exports its initial snapshot, from which the rows are copied; so the subscription continues where the
-copy ended. The subscription applies changes as the operator (`run_as_owner`), since it may act for no tenant;
-it receives only the publication's rows.
+copy ended. The subscription applies changes as the operator (`run_as_owner`), because the extension's owner
+needs an acting tenant; it receives only the publication's rows.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NEEDED = {f"pgmnemo_shard_{name}" for name in ("note", "applied", "other", "left
 SLOT_PATIENCE = "60s"  # that a slot waits for transactions that run on the source
 WORKER_TIMEOUT = 60.0  # seconds that a subscription may be without a worker
 FAILURES = 5  # that a worker may have: the server starts it again, and some pass, as a deadlock does
-PAUSE, LONGEST_PAUSE = 0.003, 0.1  # seconds between two looks at the target, and where nobody is held up
+PAUSE, LONGEST_PAUSE = 0.003, 0.1  # seconds between two checks of the target, and at most if no writer waits
 INSERT_MARK = f"""
 INSERT INTO {MARKS} AS m VALUES (%s, %s, %s, 1)
 ON CONFLICT (tenant_id) DO UPDATE SET number = m.number + 1 RETURNING number
@@ -83,7 +83,9 @@ def object_name(tenant: UUID) -> str:
 
 
 def check(connections: MoveConnections, planned: Move) -> None:
-    """Raise where the source sends nothing that could be followed, or a shard would not take notice of it."""
+    """Raise DatabaseError if the source does not support logical replication, or a shard lacks triggers of
+    moves.
+    """
     level = value(connections.source, LEVEL)
     if level != "logical":
         raise DatabaseError(
@@ -98,7 +100,7 @@ def check(connections: MoveConnections, planned: Move) -> None:
 
 
 def publish(source: Session, tenant: UUID) -> None:
-    """Publish the tenant's rows, and the marks of its move."""
+    """Publish the tenant's rows, and the marks of its move, on the source."""
     known = columns(source)
     parts = [
         sql.SQL("{} ({})").format(
@@ -113,7 +115,10 @@ def publish(source: Session, tenant: UUID) -> None:
 
 
 def subscribe(connections: MoveConnections, planned: Move) -> None:
-    """Create a disabled subscription, which shows before the copy that the target reaches the source."""
+    """Create a disabled subscription on the target.
+
+    Before the copy this shows whether the target reaches the source; raise DatabaseError if not.
+    """
     source_address = make_conninfo(planned.source.address, user=connections.source.info.user)
     statement = sql.SQL(
         "CREATE SUBSCRIPTION {0} CONNECTION {1} PUBLICATION {0} WITH (enabled = false, create_slot = false, "
@@ -134,7 +139,7 @@ def subscribe(connections: MoveConnections, planned: Move) -> None:
 
 @contextmanager
 def slot(source: Session, planned: Move) -> Iterator[str]:
-    """Create a move's replication slot; yield the name of its snapshot, which lasts as long as the block."""
+    """Create a move's replication slot; yield the name of its snapshot, which is valid during the block."""
     name = object_name(planned.tenant)
     sender = {**conninfo(source), "replication": "database", "application_name": name}
     begin = f"CREATE_REPLICATION_SLOT \"{name}\" LOGICAL pgoutput (SNAPSHOT 'export')"
@@ -150,14 +155,15 @@ def slot(source: Session, planned: Move) -> Iterator[str]:
 
 
 def enable_subscription(target: Session, tenant: UUID) -> None:
-    """Take over what has changed on the source since the copy, and what changes from now on."""
+    """Let the target apply the changes on the source since the copy, and all further changes."""
     target.execute(sql.SQL("ALTER SUBSCRIPTION {} ENABLE").format(sql.Identifier(object_name(tenant))))
 
 
 def wait_until_caught_up(connections: MoveConnections, planned: Move, timeout: float | None = None) -> bool:
-    """Wait until the target has all that was committed on the source before now; whether it has.
+    """Wait until the target has all changes committed on the source before now; return whether it has.
 
-    It waits for `timeout` seconds (None: as long as the target takes over at all, else DatabaseError).
+    It waits for `timeout` seconds. None waits as long as the subscription works, and raises DatabaseError if
+    it fails.
     """
     tenant, here, there = planned.tenant, planned.source.name, planned.target.name
     asked = (value(connections.source, INSERT_MARK, tenant, here, there), tenant, *(object_name(tenant),) * 2)
@@ -181,13 +187,13 @@ def wait_until_caught_up(connections: MoveConnections, planned: Move, timeout: f
 
 
 def drop_subscription(target: Session, tenant: UUID) -> None:
-    """End the subscription, with its worker, before this returns. The source is not asked."""
+    """Drop the subscription and wait for its worker to end; the source is not contacted."""
     if value(target, SUBSCRIBED, object_name(tenant)):
         target.execute(sql.SQL(UNSUBSCRIBE).format(sql.Identifier(object_name(tenant))))
 
 
 def drop_slot_and_publication(source: Session, tenant: UUID) -> None:
-    """Drop slot and publication, and end their users, so that the source keeps no more log for the move."""
+    """Drop slot and publication, and end the sender, so that the source keeps no more WAL for the move."""
     deadline = time.monotonic() + LOCK_TIMEOUT
     while True:
         source.execute(END_SENDERS, (object_name(tenant),))
@@ -202,16 +208,19 @@ def drop_slot_and_publication(source: Session, tenant: UUID) -> None:
 
 
 def delete_marks(session: Session, tenant: UUID) -> None:
-    """End the marks of a move, and notes without one: a call under way may note after the mark has gone."""
+    """Delete the mark of a move, and the recorded changes of tenants without a mark.
+
+    A call in progress may record a change after its mark is deleted.
+    """
     session.execute(DELETE_MARKS.encode(), (tenant,))
     session.execute(DELETE_STALE_CHANGES.encode())
 
 
 def drop_leftovers(router: Session) -> None:
-    """End slots, publications and subscriptions of moves that the directory does not know.
+    """Drop the slots, publications and subscriptions of moves that are not in the directory.
 
-    A slot keeps its server's log. What is there is listed before the directory is asked, which knows a move
-    before any of them is made.
+    A slot makes its server keep WAL. The objects are listed before the directory is read, because a move is
+    in the directory before its objects are created.
     """
     for shard in shards(router).values():
         try:

@@ -1,6 +1,7 @@
-"""The functions of the router: one for each verb, of the same name, around one with PL/Proxy for its body.
+"""The functions of the router: two for each verb, a PL/Proxy function and its caller.
 
-The outer one refuses what writes in a read-only transaction, and gives a shard's error as the shard gave it.
+The caller has the verb's name. It refuses a writing verb in a read-only transaction, and raises a shard's
+error unchanged.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ FAILED = (
 
 
 def remote_function_name(verb: Verb) -> str:
-    """Return the name of the function that goes to the shard, without its schema."""
+    """Return the name of the PL/Proxy function of a verb, without its schema."""
     return f"_to_{verb.name}"
 
 
 def router_parameters(verb: Verb) -> list[tuple[str, str, str]]:
-    """Name, type and default (with its word before it) of each argument of the two functions for `verb`."""
+    """Return name, type and default clause of each argument of the two router functions of `verb`."""
     with_defaults = [
         (name, transport_type(kind), _default(verb.defaults[place]))
         for place, (name, kind) in enumerate(verb.arguments)
@@ -33,8 +34,9 @@ def router_parameters(verb: Verb) -> list[tuple[str, str, str]]:
 
 
 def row_type(verb: Verb) -> tuple[str, Columns] | None:
-    """Return the type of the rows of `verb`, where it needs one of its own: a column has the name of an
-    argument.
+    """Return the name and columns of a row type for `verb`; None if it needs no type of its own.
+
+    It needs one if a column has the name of an argument.
     """
     if not {name for name, _ in verb.arguments} & {name for name, _ in verb.columns}:
         return None
@@ -42,7 +44,7 @@ def row_type(verb: Verb) -> tuple[str, Columns] | None:
 
 
 def routing_functions(verb: Verb) -> list[str]:
-    """Return the statements that create the two router functions of `verb`, the PL/Proxy function first."""
+    """Return the statements for `verb`: the PL/Proxy function, the outer function, and its comment."""
     parameters = router_parameters(verb)
     returned = f"SETOF pgmnemo.{verb.name}_row" if row_type(verb) else return_type(verb)
     place_arguments = "tenant, staleness" if verb.name == STALENESS_VERB else "tenant"

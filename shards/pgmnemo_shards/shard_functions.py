@@ -12,7 +12,7 @@ STALENESS_VERB = "recall"  # the verb that a replica may answer
 
 
 def argument_types(verb: Verb) -> list[str]:
-    """Return the types of the arguments of the function for `verb`."""
+    """Return the argument types of the shard's function for `verb`."""
     staleness = ["interval"] if verb.name == STALENESS_VERB else []
     return [*(transport_type(kind) for _, kind in verb.arguments), "jsonb", *staleness]
 
@@ -41,15 +41,16 @@ def shard_function(verb: Verb) -> str:
 
 
 def return_type(verb: Verb) -> str:
-    """Return what a function for `verb` returns, in types that pass the router."""
+    """Return the result type of a function for `verb`, with types that can pass the router."""
     if not verb.many:
         return transport_type(verb.columns[0][1])
     return f"TABLE ({', '.join(f'{name} {transport_type(kind)}' for name, kind in verb.columns)})"
 
 
 def _call(verb: Verb) -> str:
-    """Return the call itself; where it reads, in one statement with the question whether the tenant is
-    here.
+    """Return the statement that calls the verb.
+
+    For a verb that reads, the same statement checks that the tenant is on this shard.
     """
     arguments = ", ".join(
         f"{name} => ${place}{_argument_cast(kind)}"

@@ -1,4 +1,4 @@
-"""Operations on doubled servers: a replica replaces its shard, and backups share one point in time."""
+"""Operations with standby servers: a replica replaces its shard, and backups share one restore point."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ RESTORE_POINT = "SELECT pg_create_restore_point(%s)::text"
 
 
 def fail_over(router: Session, name: str) -> tuple[str, list[str]]:
-    """Promote the replica of a shard that has received most, and send calls there.
+    """Promote the replica of a shard that has received the most WAL, and send calls to it.
 
     Return its name, and the names of the shard's other replicas, which no longer follow a server. Raise
-    UsageError while the shard answers, since two primaries would both take writes.
+    UsageError while the shard answers, because two primaries would both accept writes.
     """
     shard = shard_named(router, name)
     replicas: dict[str, str] = dict(router.execute(REPLICAS, (name,)).fetchall())
@@ -68,7 +68,7 @@ def _is_up(operator: str) -> bool:
 
 
 def _most_advanced(shard: str, operator: str, replicas: dict[str, str]) -> tuple[str, str]:
-    """Return the replica that has received most, with its address as an operator uses it."""
+    """Return the replica that has received the most WAL, and its address for an operator."""
     own = {word: one for word, one in conninfo_to_dict(operator).items() if word not in PLACES}
     found = []
     for name, address in replicas.items():
@@ -84,10 +84,10 @@ def _most_advanced(shard: str, operator: str, replicas: dict[str, str]) -> tuple
 
 
 def create_restore_point(router: Session, name: str) -> None:
-    """Create a restore point of this name on every shard, then on the router, while the directory is locked.
+    """Create a restore point on every shard, then on the router, while the directory is locked.
 
-    Whoever restores all of them to it finds each tenant on the shard that the directory names: a move that is
-    on its way then is undone or finished by `recover`.
+    After all servers are restored to it, each tenant is on the shard that the directory names; `recover`
+    undoes or finishes a move that was in progress.
     """
     with ExitStack() as stack:
         opened = [

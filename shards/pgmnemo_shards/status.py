@@ -1,4 +1,4 @@
-"""How the shards are, one by one: those that are down stand in the table too."""
+"""The status of each shard, including shards that are down."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ Row = tuple[str, str, str, str, str, str, str]
 
 
 def shard_rows(router: Session) -> list[Row]:
-    """Return a row a shard: name, version, tenants placed and held, MB, most MB, whether it takes new
-    tenants.
+    """Return a row of texts for each shard.
+
+    The columns are name, version, tenants placed and tenants found, MB, capacity in MB, and whether it takes
+    new tenants.
     """
     rows = []
     for name, operator, placed, capacity, new in router.execute(SHARDS).fetchall():

@@ -1,4 +1,4 @@
-"""A place for a cluster that is gone afterwards."""
+"""A temporary folder for a cluster."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Yield the path of a folder to create; every user may enter its parent, since root's servers run as the
-    user nobody.
+    """Yield the path of a folder to create; it is deleted after the block.
+
+    Every user may enter its parent, because root's servers run as the user nobody.
     """
     with TemporaryDirectory(prefix="pgmnemo-shards-") as name:
         Path(name).chmod(0o755)

@@ -82,7 +82,7 @@ def recover(*, tenant: UUID | None = None, folder: Folder = None, router: Router
 
 
 def recover_and_print(session: Session, tenant: UUID | None = None) -> list[str]:
-    """Return what became of moves that are not done, which is printed as well."""
+    """Recover unfinished moves, print their outcomes, and return the outcomes."""
     outcomes = moving.recover(session, tenant)
     for left, outcome in outcomes:
         print(f"move of {left.tenant} from {left.source.name} to {left.target.name}: {outcome}")

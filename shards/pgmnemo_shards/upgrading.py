@@ -1,8 +1,8 @@
-"""Brings shards and router to the extension's release and to what is written here, while calls go on.
+"""Upgrade shards and router to the extension's release and to this package's objects, while calls continue.
 
-Shards first: each gets the functions of the new release and keeps those that the router still calls. Then the
-router calls the new functions; the old ones are dropped once no earlier call can be on its way. Calls of a
-shard wait while it is upgraded; none of them finds the extension half changed.
+Shards are upgraded first: each gets the functions of the new release and keeps those that the router still
+calls. Then the router calls the new functions; the old functions are dropped once no earlier call can still
+use them. Calls of a shard wait while it is upgraded; no call finds the extension half changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pgmnemo_shards.verbs import verbs
 LOCK_TIMEOUT = "10s"  # that calls on a shard, and moves, have to end
 DRAIN_TIMEOUT = 10.0  # seconds that calls of before have to end on the router
 LOCK_SHARD = "LOCK TABLE pgmnemo_shard.identity, pgmnemo_shard.away IN ACCESS EXCLUSIVE MODE"
-# In the order in which calls read them, so that nobody has one and waits for another.
+# The tables are in the order in which calls read them, which prevents deadlocks.
 LOCK_DIRECTORY = """
 LOCK TABLE directory.tenant, directory.shard, directory.replica, directory.move, directory.moved
     IN ACCESS EXCLUSIVE MODE
@@ -56,7 +56,11 @@ Say = Callable[[str], None]
 
 
 def upgrade(router: Session, version: str, say: Say = lambda text: None) -> None:
-    """Upgrade all shards, then the router, to `version`; existing functions are replaced."""
+    """Upgrade all shards, then the router, to `version`.
+
+    Existing functions are replaced. Raise DatabaseError if moves are unfinished, or a shard cannot be
+    upgraded.
+    """
     known = shards(router)
     if left := moves(router):
         raise DatabaseError(f"{len(left)} moves are not done; run pgmnemo-shards recover first")
@@ -92,8 +96,9 @@ def _check(session: Session, name: str, version: str) -> None:
 
 
 def _upgrade_shard(session: Session, name: str, version: str) -> str:
-    """Upgrade the extension and the router's functions in one transaction, while calls wait; return the
-    earlier version.
+    """Upgrade the extension and the router's functions in one transaction, while calls wait.
+
+    Return the version before.
     """
     before = str(installed_versions(session).pgmnemo)
     with session.transaction():
@@ -109,7 +114,7 @@ def _upgrade_shard(session: Session, name: str, version: str) -> str:
 
 
 def _obsolete_functions(session: Session) -> list[str]:
-    """Return the functions for the router that no current verb has, or has with other arguments."""
+    """Return the signatures of functions for the router that no current verb has."""
     wanted = {verb.name: argument_types(verb) for verb in verbs(session)}
     rows = session.execute(SHARD_FUNCTIONS).fetchall()
     return [signature for signature, name, types in rows if types != wanted.get(name)]
@@ -140,7 +145,7 @@ def _execute_locked(session: Session, statement: str, what: str) -> None:
 
 
 def _wait_for_older_transactions(router: Session) -> bool:
-    """Return whether no transaction of before now is left on the router."""
+    """Wait for the router's earlier transactions to end; return whether all have ended."""
     now, deadline = value(router, "SELECT clock_timestamp()"), time.monotonic() + DRAIN_TIMEOUT
     while value(router, COUNT_OLDER, now):
         if time.monotonic() > deadline:

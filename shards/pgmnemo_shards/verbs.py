@@ -1,4 +1,4 @@
-"""The verbs of the extension that name their tenant, as an installed extension describes them."""
+"""The verbs of the extension that name their tenant, as read from an installed extension."""
 
 from __future__ import annotations
 
@@ -50,8 +50,10 @@ Columns = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A function pgmnemo.<name>(tenant uuid, …, caller): `arguments` without the caller, `columns` of its
-    result (unnamed for a single value). Names are quoted if SQL requires it.
+    """A function pgmnemo.<name>(tenant uuid, …, caller).
+
+    `arguments` are without the caller; `columns` are those of its result, unnamed for a single value. Names
+    are quoted if SQL requires it.
     """
 
     name: str
@@ -93,8 +95,8 @@ def settings(connection: Session) -> list[str]:
 
 
 def transport_type(kind: str) -> str:
-    """Return the type in which a value of `kind` passes the router, which knows no vector and no
-    multirange.
+    """Return the type in which a value of `kind` passes the router, which has no vector and no multirange
+    types.
     """
     base = kind.removesuffix("[]")
     return kind.replace(base, "text") if base in SENT_AS_TEXT else kind
