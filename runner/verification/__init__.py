@@ -1,4 +1,6 @@
-"""`verify`: is a results folder what its run left, and do its numbers follow from its raw rankings?"""
+"""`verify`: whether a results folder is unchanged since its run, and its numbers follow from the raw
+rankings.
+"""
 
 from __future__ import annotations
 

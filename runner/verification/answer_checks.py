@@ -1,7 +1,7 @@
-"""The checks of an answer run: its files, its lines, its figures, and the run behind it.
+"""The checks of an answer run: its files, its lines, its figures, and its source run.
 
-An answer run has no entry in HISTORY.md and no gate (PROTOCOL.md §4.13). The replies of a model are taken on
-its author's word; the figures that follow from them are checked.
+An answer run has no entry in HISTORY.md and no gate (PROTOCOL.md §4.13). The replies of a model cannot be
+checked; the figures that follow from them are checked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ FILES = (ANSWERS, JUDGEMENTS, DOCUMENT, PAGE, MANIFEST)
 
 
 class AnswerRunContext(AnswerResults):
-    """An answer run, with its source run (default: in the same folder) and corpus, if available."""
+    """An answer run with its source run and corpus, if available.
+
+    By default the source run is looked up next to the answer run's folder.
+    """
 
     def __init__(self, folder: Path, run: Path | None = None, corpus: Path | None = None) -> None:
         super().__init__(folder)
@@ -43,7 +46,7 @@ class AnswerRunContext(AnswerResults):
 
     @cached_property
     def source(self) -> Results | None:
-        """The run that was read, its files as its manifest lists them; None where it is not at hand."""
+        """The source run, with its files checked against its manifest; None if it is not available."""
         beside = [self.folder.parent.with_name(name) for name in (KEPT, LOCAL)]
         places = [self.run_path] if self.run_path else [one / self.document["run"]["name"] for one in beside]
         found = next((place for place in places if is_run(place)), self.run_path)
@@ -51,15 +54,19 @@ class AnswerRunContext(AnswerResults):
 
     @cached_property
     def retrieved(self) -> dict[str, Retrieval]:
-        """Return the retrieval of each question for the arm that was read; empty if the run is
-        not available.
+        """Return the retrieval of each question by the source arm.
+
+        The result is empty if the source run is not available.
         """
         told, rows = self.document["run"], self.source.rows if self.source else []
         return {row.question: row for row in rows if (row.arm, row.scope) == (told["arm"], told["scope"])}
 
     @cached_property
     def material(self) -> SourceRun | None:
-        """Run and corpus together; None where either is not at hand. CorpusMoved for another corpus."""
+        """The source run with its corpus.
+
+        Returns None if either is not available. Raises CorpusMoved for another corpus.
+        """
         if self.source is None or self.corpus_path is None:
             return None
         told = self.document["run"]
@@ -67,7 +74,7 @@ class AnswerRunContext(AnswerResults):
 
 
 def complete(evidence: AnswerRunContext) -> str:
-    """Check that the folder holds the five files and no other."""
+    """Check that the folder holds exactly the five files of an answer run."""
     present = sorted(path.name for path in evidence.folder.iterdir())
     if present != sorted(FILES):
         raise CheckFailed(
@@ -77,7 +84,9 @@ def complete(evidence: AnswerRunContext) -> str:
 
 
 def schema(evidence: AnswerRunContext) -> str:
-    """Check that every file has the text that the runner writes, and the page follows from the document."""
+    """Check that every file has the text that the runner writes, and that the page follows from the
+    document.
+    """
     written = {
         DOCUMENT: pretty(evidence.document),
         ANSWERS: lines_text(evidence.answers),
@@ -106,7 +115,9 @@ def prompts(evidence: AnswerRunContext) -> str:
 
 
 def verdicts(evidence: AnswerRunContext) -> str:
-    """Check that exactly the answered questions have a verdict, and each follows from the judge's reply."""
+    """Check that exactly the answered questions have a verdict, and that each follows from the judge's
+    reply.
+    """
     said, first = evidence.said, evidence.verdicts()
     if set(first) != set(said):
         raise CheckFailed(f"{JUDGEMENTS} is not of the questions of {ANSWERS}, each of them judged")
@@ -120,13 +131,16 @@ def verdicts(evidence: AnswerRunContext) -> str:
 
 
 def _by_rule(line: Judgement, said: AnswerLine) -> Judgement:
-    """Return the verdict by reply and answer; an adversarial verdict follows from the answer's words."""
+    """Return the verdict that follows from reply and answer.
+
+    For an adversarial question from the answer only.
+    """
     right, plain = (False, False) if line.failed else verdict_of_reply(line.rule, line.reply, said)
     return replace(line, right=right, plain=plain)
 
 
 def counts(evidence: AnswerRunContext) -> str:
-    """Check refusals, failures, prose, agreement and tokens against sums over the lines."""
+    """Check that refusals, failures, prose, agreement and tokens are the sums over the lines."""
     made, said = evidence.document, evidence.said
     first, again = evidence.verdicts(), evidence.verdicts(again=True)
     for name, value in answer_counts(said, first, list(again.values())).items():
@@ -144,7 +158,7 @@ def counts(evidence: AnswerRunContext) -> str:
 
 
 def run(evidence: AnswerRunContext) -> str:
-    """Check that the run that was read is the named run, and the reader read its first ranks."""
+    """Check that the source run is the named run, and that the reader read its first ranks."""
     source, told = evidence.source, evidence.document["run"]
     if source is None:
         raise CheckSkipped(f"the run {told['name']} is not beside this folder; name it with --run")
@@ -165,9 +179,7 @@ def run(evidence: AnswerRunContext) -> str:
 
 
 def figures_of(evidence: AnswerRunContext) -> str:
-    """Check that the figures follow from the lines: the judge's from the lines only, their intervals with the
-    run.
-    """
+    """Check that the figures follow from the lines; intervals need the source run, and F1 also the corpus."""
     made, material = evidence.document, evidence.material
     said, wrong = evidence.said, made["known_key_errors"]
     ordered = {name: said[name] for name in evidence.retrieved if name in said} or said
@@ -203,7 +215,7 @@ def _words(row: Json) -> str:
 
 
 def corpus(evidence: AnswerRunContext) -> str:
-    """Check with the corpus that every planned question was asked and is judged by its type's rule."""
+    """Check with the corpus that every planned question was asked and is judged by the rule of its type."""
     if evidence.corpus_path is None:
         raise CheckSkipped("give --corpus PATH")
     if (material := evidence.material) is None:

@@ -1,4 +1,4 @@
-"""The terms of a check, and the evidence on a results folder: its corpus, HISTORY.md, releases, signers."""
+"""The types of a check, and the context of a results folder: its corpus, HISTORY.md, releases, signers."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from runner.protocol.datasets import SUITES
 from runner.records import Corpus, Json
 from runner.runs.results import Results, Unreadable
 
-# Files that are of their schema can still contradict each other in ways that no check foresees.
+# Files that fit their schemas can still contradict each other in ways that no check expects.
 HOSTILE = (LookupError, TypeError, ValueError, ArithmeticError)
-MOST = 80  # characters of a value in a sentence
+MOST = 80  # maximum characters of a value in a message
 
-E = TypeVar("E", bound=Results)  # the evidence
+E = TypeVar("E", bound=Results)  # the checked folder
 
 
 class CheckFailed(Exception):
-    """The check found a fault; the message is one sentence that says where."""
+    """The check found a fault; the message is one sentence with its place."""
 
 
 class CheckSkipped(Exception):
-    """A check had nothing to look at, such as no corpus; the message says what is missing."""
+    """A check could not run, for example without a corpus; the message says what is missing."""
 
 
 class CheckStatus(StrEnum):
-    """How a check ended."""
+    """The outcome of a check."""
 
     HOLDS = "holds"
     WRONG = "wrong"
@@ -45,7 +45,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The finding of one check, in one sentence."""
+    """The result of one check, in one sentence."""
 
     check: str
     found: CheckStatus
@@ -54,13 +54,13 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Check(Generic[E]):
-    """A named check. `look` returns what holds, in words, or raises CheckFailed or CheckSkipped."""
+    """A named check. `look` returns a sentence on what holds, or raises CheckFailed or CheckSkipped."""
 
     name: str
     look: Callable[[E], str]
 
     def __call__(self, evidence: E) -> CheckResult:
-        """Look; what cannot be looked at, because a file is missing or malformed, counts as wrong."""
+        """Run the check; a missing or malformed file counts as wrong."""
         try:
             return CheckResult(self.name, CheckStatus.HOLDS, self.look(evidence))
         except CheckSkipped as end:
@@ -76,7 +76,7 @@ class Check(Generic[E]):
 
 
 def first_difference(found: Any, wanted: Any, place: str = "") -> str:
-    """Return the first difference of two documents: the found value and the wanted value; empty if equal.
+    """Return the first difference of two documents, with the found and the wanted value; empty if equal.
 
     An item of a list is named by its name or its texts, so that a missing item can be named.
     """
@@ -95,7 +95,7 @@ def first_difference(found: Any, wanted: Any, place: str = "") -> str:
 
 
 def _label(item: Any) -> str:
-    """Return what an item of a list goes by; empty for one without a name or a text."""
+    """Return the name of a list item for messages; empty if it has neither a name nor a text."""
     if not isinstance(item, dict):
         return ""
     name = item.get("name", item.get("gate"))
@@ -109,7 +109,7 @@ def _told(value: Any) -> str:
 
 
 def differing_line(found: str, wanted: str) -> int:
-    """Return the number, from 1, of the first line in which two texts differ."""
+    """Return the number, from 1, of the first line in which two different texts differ."""
     pairs = zip_longest(found.split("\n"), wanted.split("\n"))
     return next(number for number, (one, other) in enumerate(pairs, start=1) if one != other)
 
@@ -132,10 +132,10 @@ class RunContext(Results):
         progress: Progress = QUIET,
         allowed_signers: Path | None = None,
     ) -> None:
-        super().__init__(Path(realpath(folder.expanduser())))  # a link to a run is the run
+        super().__init__(Path(realpath(folder.expanduser())))  # a link to a run counts as the run
         self.corpus_path, self.history_path, self.sql = corpus, history, sql
         self.allowed_signers, self.rerun, self.progress = allowed_signers, rerun, progress
-        self.recalled: tuple[str, ...] = ()  # arms that rank as recorded, once the check `rerun` has looked
+        self.recalled: tuple[str, ...] = ()  # arms that rank as recorded, filled in by the check `rerun`
         self.lacking = "give --corpus PATH, or --rerun, which looks where a run does"
 
     @cached_property
@@ -148,10 +148,10 @@ class RunContext(Results):
 
     @cached_property
     def corpus(self) -> Corpus | None:
-        """The corpus, as the run cut and wrote it; CorpusError when the one that was given cannot be read.
+        """The corpus, cut and written by the run's configuration; None if it is not available.
 
-        Where none was given and questions are recalled again, it is the one that a run finds; `lacking` says
-        why there is none.
+        Raises CorpusError if the given corpus cannot be read. Without a given corpus it is looked up only for
+        a rerun; `lacking` says why there is no corpus.
         """
         if self.corpus_path is not None:
             return self._read(self.corpus_path, {})
@@ -163,13 +163,13 @@ class RunContext(Results):
 
     @property
     def require_corpus(self) -> Corpus:
-        """The corpus; CheckSkipped where none is at hand."""
+        """The corpus; raises CheckSkipped if it is not available."""
         if self.corpus is None:
             raise CheckSkipped(self.lacking)
         return self.corpus
 
     def measured(self) -> Corpus:
-        """Return the corpus that was given for its texts; UsageError if the run measured another."""
+        """Return the corpus that was given for its texts; raise UsageError if the run measured another."""
         own, recorded = self.require_corpus, self.run.corpus.sha256
         if own.sha256 != recorded:
             raise UsageError(
@@ -179,7 +179,7 @@ class RunContext(Results):
         return own
 
     def _found(self) -> Corpus:
-        """Return the corpus that lies where a run looks for it; PgmnemoError where none does, or another."""
+        """Return the corpus that a run would find; raise PgmnemoError if it is missing or another."""
         if SUITES[self.run.choice.suite].own:
             raise CorpusError("the corpus is its owner's own file: give --corpus PATH")
         own, wanted = self._read(None, os.environ), self.run.corpus.sha256

@@ -1,10 +1,11 @@
-"""Are two rankings the same, as far as honest machines agree?
+"""The equality of two rankings, within the differences of honest machines.
 
-Between two machines the last bits of a vector differ (order of sums, batches, threads, processor), some 1e-7
-of it. pgmnemo keeps vectors in half precision, where that moves a coordinate to the next half number now and
-then: a cosine differs by up to 1.4e-5, and by weights and lent relevance every score by up to 2.8e-5 of the
-best score of its answer (docs/howto/verify.md, "The tolerance", says what was measured). So the bounds are
-shares of the best; one relative to each score is too narrow for a small score behind a great one.
+Between two machines the last bits of a vector differ (order of sums, batches, threads, processor), by some
+1e-7 of it. pgmnemo stores vectors in half precision, where such a difference sometimes moves a coordinate to
+the next half-precision number: a cosine differs by up to 1.4e-5, and through weights and relevance from
+neighbours every score by up to 2.8e-5 of the best score of its answer (docs/howto/verify.md, "The tolerance",
+has the measurement). So the bounds are shares of the best score; a bound relative to each score would be too
+narrow for a small score after a large one.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from runner.records import RankedSegment
 
 SWAY = 5e-5  # largest difference of a score, as a share of the best score: below twice the measured maximum
 HALF = 5.1e-5  # largest error of a component that is kept with four decimals
-DIGITS = 5.1e-6  # of a score that is kept with six digits
+DIGITS = 5.1e-6  # largest relative error of a score that is kept with six digits
 
 Ranking = Sequence[RankedSegment]
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRange:
-    """From the least to the greatest of some numbers."""
+    """The range from the least to the greatest of some numbers."""
 
     low: float
     high: float
@@ -34,17 +35,16 @@ class ValueRange:
         return cls(min(some), max(some))
 
     def near(self, other: ValueRange, by: float) -> bool:
-        """Return whether the two are no further apart than `by`."""
+        """Return whether the distance of the two ranges is at most `by`."""
         return self.low - by <= other.high and other.low - by <= self.high
 
 
 def ranking_faults(recorded: Ranking, answers: Sequence[Ranking], *, cut: bool = True) -> Iterator[str]:
-    """Yield the faults of a recorded ranking that matches none of the `answers` of honest machines, ours
-    first.
+    """Yield the faults of a recorded ranking against the `answers` of honest machines, ours first.
 
-    An id may have a rank with a score that ties its own to twice the bound: both may have moved. An id that
-    was not recalled is allowed only if the list is `cut` off and the rank ties the last rank. A score of
-    exactly 0 cannot move, and is always in order.
+    An id may have another rank if the score there ties its own within twice the bound, because both may have
+    moved. An id that was not recalled is allowed only if the list is `cut` off and the rank ties the last
+    rank. A score of exactly 0 cannot move, and must be in order.
     """
     alike = [answer for answer in answers if len(answer) == len(recorded)]
     if not alike:
@@ -59,7 +59,7 @@ def ranking_faults(recorded: Ranking, answers: Sequence[Ranking], *, cut: bool =
 
 @dataclass(frozen=True, slots=True)
 class _Alternatives:
-    """Some answers of one length, and what they say of each id."""
+    """Several answers of one length, and their hits by id."""
 
     answers: Sequence[Ranking]
     hits: dict[str, list[RankedSegment]]
@@ -106,7 +106,7 @@ class _Alternatives:
         return span is not None and span.near(ValueRange(score, score), by)
 
     def _parts(self, one: RankedSegment) -> bool:
-        """Return whether each component is one that was recalled, and those are absent that were."""
+        """Return whether each component was recalled, and is missing only if an answer lacks it."""
         found = self.hits[one.id]
         if any(len(hit.components) != len(one.components) for hit in found):
             return False
@@ -121,14 +121,15 @@ class _Alternatives:
         return True
 
     def _greatest(self, place: int) -> float:
-        """Return the greatest absolute value of a component in the answer; at least 1, the maximum of cosines
-        and shares.
+        """Return the largest absolute value of a component in the first answer, but at least 1.
+
+        1 is the maximum of cosines and shares.
         """
         return max(1.0, *(abs(hit.components[place] or 0) for hit in self.answers[0] if hit.components))
 
 
 def _scores(hits: Sequence[RankedSegment]) -> ValueRange | None:
-    """Return those of some hits; None where one has none, or there is no hit."""
+    """Return the range of the hits' scores; None if a hit has no score, or there is no hit."""
     scores = [hit.score for hit in hits if hit.score is not None]
     return ValueRange.of(scores) if scores and len(scores) == len(hits) else None
 

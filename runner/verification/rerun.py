@@ -1,4 +1,4 @@
-"""Questions of a run recalled again: its corpus, embedder, systems and reranker, in databases of our own."""
+"""The rerun of a run's questions with its corpus, embedder, systems and reranker, in separate databases."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ from runner.verification.context import RunContext
 AS_CHOSEN = (
     "system", "version", "beside", "text", "passages", "max_chars", "types", "split", "limit", "scopes",
     "embedder",
-)  # fmt: skip  # what a request and the choice that is recorded of it both call so
-HASH = "hash"  # the embedder with an option for its width
+)  # fmt: skip  # fields with the same name in a request and in the recorded configuration
+HASH = "hash"  # the embedder that has an option for its width
 START = 3.0  # seconds to open a system, including its own database
-LONG = 60.0  # seconds of loading from which a system is named
-TIMES = 16  # queries of one question with moved vectors
-MOVED = 2e-5  # change of a cosine in these: slightly above the 1.4e-5 between honest machines
+LONG = 60.0  # a system with more seconds of loading is named in the estimate
+TIMES = 16  # queries for each question with moved vectors
+MOVED = 2e-5  # change of their cosines: slightly above the 1.4e-5 between honest machines
 
 
 @dataclass(frozen=True, slots=True)
 class RerunRows:
-    """The answers of every arm that could be asked here, to a number of questions that were recalled again.
+    """The answers of every available arm to the questions that were recalled again.
 
-    Scores and components are as the systems gave them, of every rank. `left` says why an arm was not asked,
-    `versions` which version of a system is here, `postgres` the major version under pgmnemo.
+    Scores and components are complete for every rank. `left` maps each arm that was not asked to the reason,
+    `versions` each arm to its version here; `postgres` is the major version under pgmnemo.
     """
 
     questions: int
@@ -65,11 +65,11 @@ class RerunRows:
     work: RunState
 
     def moved(self, keys: Collection[Key]) -> dict[Key, list[Retrieval]]:
-        """Return what else honest machines may answer: those questions asked TIMES more, each time a vector
-        beside.
+        """Return other answers that honest machines may give: each question is asked TIMES times with moved
+        vectors.
 
-        A vector is moved by so much that a cosine with it differs by some MOVED. The arms are loaded anew.
-        Nothing in a run without vectors, for there is nothing to move.
+        A vector is moved so far that its cosines change by about MOVED. The arms are loaded again. The result
+        is empty for a run without vectors.
         """
         vectors = self.work.vectors
         if vectors is None:
@@ -103,14 +103,14 @@ class RerunRows:
 
 
 def _beside(rows: Matrix, seed: int) -> Matrix:
-    """Return unit rows near the given rows, each in a direction drawn by the seed."""
+    """Return unit rows near the given rows, each moved in a direction that the seed decides."""
     drawn = unit_rows(np.random.default_rng(seed).standard_normal(rows.shape, dtype=np.float32))
     return unit_rows(rows + MOVED * rows.shape[1] ** 0.5 * drawn)
 
 
 @dataclass(slots=True)
 class RowCollector:
-    """Rows as a run writes them, kept whole and in memory; what is `done` is not asked."""
+    """A sink that keeps complete rows in memory; keys in `done` are not asked."""
 
     rows: list[Retrieval] = field(default_factory=list)
     done: set[Key] = field(default_factory=set)
@@ -125,10 +125,10 @@ class RowCollector:
 def rerun_questions(
     context: RunContext, number: int, progress: Progress, environ: Mapping[str, str] = os.environ
 ) -> RerunRows:
-    """Recall `number` questions of the run again in its scopes, by the code of a run.
+    """Recall `number` questions of the run again in its scopes, with the code of a run.
 
-    The whole corpus is embedded, through the cache, and ingested into a database of each system's own.
-    PgmnemoError where the system under test cannot be asked here; another that cannot is left.
+    The whole corpus is embedded, through the cache, and loaded into a separate database for each system.
+    Raises PgmnemoError if the system under test cannot be opened here; another system is then in `left`.
     """
     run = context.run
     left = dict(missing_systems(context, environ))
@@ -155,13 +155,14 @@ def rerun_questions(
 
 
 def _base(arm: str) -> str:
-    """Return the arm that a reranked one reorders."""
+    """Return the name of the arm that a reranked arm reorders."""
     return arm.removesuffix(SUFFIX)
 
 
 def _answers(state: RunState, names: Collection[str], done: Collection[Key] = ()) -> list[Retrieval]:
-    """Return those of the arms that are named, and perhaps of others, but what is done; failures are in the
-    run.
+    """Return the rows of the named arms, possibly with rows of others, without the keys in `done`.
+
+    Failures are recorded in the run.
     """
     lessons = CorpusLessons(state.corpus, state.vectors, state.label)
     material, answers = (
@@ -182,7 +183,9 @@ def _answers(state: RunState, names: Collection[str], done: Collection[Key] = ()
 
 
 def draw_questions(asked: Sequence[IndexedQuestion], digest: str, number: int) -> tuple[IndexedQuestion, ...]:
-    """So many of the questions as the manifest's SHA-256 draws: those with the least hash beside it."""
+    """Return `number` questions, drawn by the manifest's SHA-256: those with the smallest hash of it and
+    their key.
+    """
 
     def place(one: IndexedQuestion) -> bytes:
         return sha256(f"{digest} {one.question.key}".encode()).digest()
@@ -192,22 +195,20 @@ def draw_questions(asked: Sequence[IndexedQuestion], digest: str, number: int) -
 
 
 def _words(run: Run, asked: Sequence[IndexedQuestion]) -> dict[str, str]:
-    """Return what was asked in place of each text; nothing where the run had no rewriter."""
+    """Return the rewritten text of each question's text; empty if the run had no rewriter."""
     rule = rule_rewriter(run.rewriter) if run.rewriter else None
     return {one.question.text: rule.rewrite(one.question.text).text for one in asked} if rule else {}
 
 
 def _corpus(context: RunContext) -> Corpus:
-    """Return the corpus of the run; CorpusError where it is not at hand."""
+    """Return the corpus of the run; raise CorpusError if it is not available."""
     if context.corpus is None:
         raise CorpusError(context.lacking)
     return context.corpus
 
 
 def _estimate(run: Run, names: Collection[str], number: int, of: int) -> str:
-    """Return how long it takes, by the times of the run itself; which system takes minutes to load is
-    named.
-    """
+    """Return the expected duration, from the run's own times; systems that take minutes to load are named."""
     spent = run.resources
     said = f"rerun: {number:,} of {of:,} questions"
     if spent is None:
@@ -240,7 +241,7 @@ def _embed(state: RunState) -> None:
 
 
 def answering_baselines(run: Run) -> list[Arm]:
-    """Return the systems beside the one under test that answered, without their reranked arms."""
+    """Return the baselines that answered, without reranked arms."""
     return [one for one in run.systems[1:] if not (one.failed or one.name.endswith(SUFFIX))]
 
 
@@ -266,8 +267,9 @@ def _missing(name: str, context: RunContext, environ: Mapping[str, str]) -> str:
 
 
 def reranker_of(run: Run, left: dict[str, str], progress: Progress) -> Reranker | None:
-    """Return the reranker of the run, loaded; None where it had none, or is not at hand, which `left` then
-    says.
+    """Return the run's reranker, loaded; None if it had none, or if it is not available here.
+
+    In the second case the reason is added to `left` for the reranked arms.
     """
     identity = run.reranker
     if identity is None:
@@ -286,7 +288,7 @@ def reranker_of(run: Run, left: dict[str, str], progress: Progress) -> Reranker 
 
 
 def original_request(run: Run, left: Collection[str] = ()) -> Request:
-    """Return the run's own request, without the systems beside the one under test that are `left`."""
+    """Return the run's own request, without the baselines in `left`."""
     choice, identity = run.choice, run.embedder
     options = EmbedderOptions(max_tokens=choice.max_tokens)
     if identity is not None:
@@ -311,7 +313,7 @@ def original_request(run: Run, left: Collection[str] = ()) -> Request:
 
 
 def embedder_of(request: Request, run: Run) -> Embedder | None:
-    """Return the embedder of the run; EmbedderError where the one at hand is another."""
+    """Return the embedder of the run; raise EmbedderError if the embedder here differs."""
     embedder = request.make_embedder()
     if embedder is not None and embedder.identity != run.embedder:
         raise EmbedderError(

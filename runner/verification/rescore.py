@@ -41,7 +41,7 @@ class ChangedFigure:
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """The new figures. `why` names every difference in how they were computed."""
+    """The new figures of a run, and the changes. `why` lists every difference in how they were computed."""
 
     source: str
     before: str  # metric code
@@ -78,7 +78,7 @@ def rescore_command(folder: Run, /, *, metric_code: str | None = None, output: P
 def rescore(
     folder: Path | str, *, metric_code: str | None = None, output: Path | str | None = None
 ) -> Rescored:
-    """Return the figures of `folder` by `metric_code` (default: that of the run's edition).
+    """Return the figures of `folder` by `metric_code` (None: that of the run's edition).
 
     With `output` they are written to a new folder. Raises UsageError for an unknown metric code, a missing
     folder, and an `output` that exists; OutputError for artefacts that cannot be read.
@@ -144,7 +144,7 @@ def _moves(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[Ch
 
 
 def _why(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what differs between the two documents besides the figures."""
+    """Yield the differences between the two documents besides the figures."""
     if former["metric_code"] != metrics["metric_code"]:
         yield f"metric code {metrics['metric_code']} instead of {former['metric_code']}"
     for what in ("definitions", "intervals"):
@@ -155,7 +155,7 @@ def _why(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[str]
 
 
 def summary_lines(done: Rescored, most: int = 40) -> Iterator[str]:
-    """For people: what moved, at most `most` figures of it, and why."""
+    """Yield at most `most` changed figures, the reasons, and a summary, one on each line."""
     for move in done.moves[:most]:
         yield f"{move.row}: {move.figure} {_number(move.before)} → {_number(move.after)}"
     if len(done.moves) > most:

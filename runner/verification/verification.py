@@ -1,4 +1,4 @@
-"""`python -m runner verify DIR…`: check whether a results folder is what its run left.
+"""`python -m runner verify DIR…`: check whether a results folder is unchanged since its run.
 
 The folder is compared with itself, HISTORY.md, its commit and, if given, the corpus.
 """
@@ -35,17 +35,17 @@ HEADLINE = {
     "questions": OF_CORPUS,
     "rerun": "its rankings were not recalled again",
     "run": "the run that it read was not looked at",
-}  # checks that a headline needs besides the file checks, and the sentence if one was not asked
-LIST = 1 << 20  # bytes of a list of signers
+}  # checks that a headline needs besides the file checks, and the sentence if one was skipped
+LIST = 1 << 20  # maximum bytes of a list of signers
 
 
 class VerificationOutcome(StrEnum):
-    """How a verification ended."""
+    """The outcome of a verification."""
 
-    HELD = "held"  # no fault, and the whole headline was recalled again or checked
+    HELD = "held"  # no fault, and every check that the headline needs was made
     FAULT = "fault"
-    UNASKED = "not asked"  # no fault, and a check that the headline needs was not asked
-    FILES = "files alone"  # no fault, and only the files were asked for
+    UNASKED = "not asked"  # no fault, but a check that the headline needs was skipped
+    FILES = "files alone"  # no fault, and only the files were to be checked
 
     @property
     def code(self) -> int:
@@ -55,7 +55,7 @@ class VerificationOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The findings of all checks. `verdict` is the run's own, None if run.json cannot be read.
+    """The results of all checks. `verdict` is the run's own; None if run.json cannot be read.
 
     `files`: only the files were to be checked. `arms` are the arms that were recalled again and rank as
     recorded.
@@ -74,19 +74,19 @@ class Verification:
 
     @property
     def complete(self) -> bool:
-        """Return whether it is intact and every check that the headline needs was asked."""
+        """Return whether no check found a fault and every check that the headline needs was made."""
         return self.intact and not self.unasked
 
     @property
     def unasked(self) -> tuple[CheckResult, ...]:
-        """Return the checks that the headline needs and that were not asked."""
+        """Return the checks that the headline needs and that were skipped."""
         return tuple(
             one for one in self.answers if one.found is CheckStatus.NOT_ASKED and one.check in HEADLINE
         )
 
     @property
     def outcome(self) -> VerificationOutcome:
-        """A fault before what was not asked."""
+        """The outcome; a fault takes precedence over a skipped check."""
         if self.faults:
             return VerificationOutcome.FAULT
         if not self.unasked:
@@ -101,18 +101,18 @@ class Verification:
 
     @property
     def faults(self) -> tuple[CheckResult, ...]:
-        """The checks that found one."""
+        """The checks that found a fault."""
         return tuple(answer for answer in self.answers if answer.found is CheckStatus.WRONG)
 
     def demand_intact(self, folder: Path | str) -> None:
-        """UnusableRunError with the first fault."""
+        """Raise UnusableRunError with the first fault, if any."""
         for first in self.faults:
             raise UnusableRunError(
                 f"{folder} is not intact: {first.check}: {first.sentence}; `python -m runner verify` says all"
             )
 
     def document(self) -> Json:
-        """Return the same as JSON."""
+        """Return the verification as JSON."""
         return {
             "folder": self.folder.name,
             "intact": self.intact,
@@ -150,7 +150,7 @@ def verify_command(
     """  # noqa: E501
     if not folders:
         raise UsageError("verify takes one results folder or more; see `python -m runner verify --help`")
-    folders = tuple(one for one in folders if one.name != HISTORY) or folders  # OUT/* also names it
+    folders = tuple(one for one in folders if one.name != HISTORY) or folders  # OUT/* also matches HISTORY.md
     done, others = [], []
     for folder in folders:
         try:
@@ -189,15 +189,15 @@ def verify(
     run: Path | str | None = None,
     progress: Progress = QUIET,
 ) -> Verification:
-    """Check a results folder; changes nothing, and needs no database, no model and no network but to rerun.
+    """Check a results folder without changing it; only a rerun needs a database, a model or the network.
 
     `corpus` is the corpus file or its folder, `history` the HISTORY.md to use instead of the nearest one
-    above the folder, `allowed_signers` the list of whose signatures count (default: the repository's,
-    where it has one). With `rerun` so many questions are recalled again, in embedded databases, and the
-    corpus that lies where a run looks for it is held, too; with 0 the files alone are wanted. A folder
-    of `answer` is held against itself, the corpus and the `run` that it read (default: the one beside it). A
-    fault is an answer, never an exception; UsageError only for what is no folder, no path, no list or no
-    number of questions.
+    above the folder, `allowed_signers` the list of signers whose signatures count (None: the repository's, if
+    it has one). `rerun` is the number of questions to recall again, in embedded databases; the corpus that a
+    run would find is then checked too; 0 checks only the files. A folder of `answer` is checked against
+    itself, the corpus and its source `run` (None: the run next to it). A fault is a result, never an
+    exception. Raises UsageError for a missing folder or path, an invalid list, or a negative number of
+    questions.
     """
     if rerun is not None and rerun < 0:
         raise UsageError(f"--rerun takes a number of questions, 0 for the files alone, not {rerun}")
@@ -214,7 +214,7 @@ def verify(
 
 
 def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool) -> Verification:
-    """Return the checks of an answer run; UsageError for a run or a corpus that is not there."""
+    """Return the checks of an answer run; raise UsageError if the given run or corpus does not exist."""
     _demand_there({"--run": run, "--corpus": corpus})
     evidence = AnswerRunContext(place, run, corpus)
     answers = tuple(check(evidence) for check in ANSWER_CHECKS.values())
@@ -223,7 +223,7 @@ def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool)
 
 
 def _demand(context: RunContext, folder: Path | str) -> None:
-    """Raise UsageError if the run, or the named corpus or history, is missing."""
+    """Raise UsageError if the run, or the given corpus or history, is missing."""
     if not context.folder.is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
     if not is_run(context.folder):
@@ -241,8 +241,9 @@ def _demand_there(named: Mapping[str, Path | None]) -> None:
 
 
 def signers_list(named: Path | str | None) -> Path | None:
-    """Return the allowed-signers file that was named, or the repository's; UsageError where it cannot be
-    read.
+    """Return the given allowed-signers file, or the repository's; None if it has none.
+
+    Raises UsageError if the given file cannot be read.
     """
     if named is None:
         return ALLOWED if ALLOWED.exists() else None
@@ -261,7 +262,7 @@ def _path(place: Path | str | None) -> Path | None:
 
 
 def _verdict(recorded: Callable[[], object]) -> str | None:
-    """Return the run's own; None where its document cannot be read."""
+    """Return the recorded verdict; None if it cannot be read."""
     try:
         return str(recorded())
     except Unreadable:
@@ -269,7 +270,7 @@ def _verdict(recorded: Callable[[], object]) -> str | None:
 
 
 def summary_lines(verification: Verification) -> Iterator[str]:
-    """For people: one line a check, one for all of them, and one for what was not asked."""
+    """Yield one line for each check, one for all of them, and one for skipped checks."""
     for answer in verification.answers:
         yield f"{answer.found:<10} {answer.check:<10} {answer.sentence}"
     asked = [answer for answer in verification.answers if answer.found is not CheckStatus.NOT_ASKED]

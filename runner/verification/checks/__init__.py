@@ -1,4 +1,4 @@
-"""Every check of `verify`, in order. A new one is a function in one of these files, and one line here."""
+"""The checks of `verify`, in order. A new check is a function in one of these files, and one line here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arms of a run, made again from edition, version, mode and choice. (§4.6)"""
+"""The arms that a run must have, derived from edition, version, mode and configuration. (§4.6)"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runner.verification.context import RunContext
 
 PARTED = f"+{PASSAGES}"
 FINGERPRINT = "fingerprint"
-WORDS_ALONE = "bm25"  # the retriever of one component: its score says all of it
+WORDS_ALONE = "bm25"  # a retriever with one component: its score is that component
 RETRIEVER_WORDS = {
     "bm25": "the BM25 leg of the same extension alone",
     "keyword": "the same extension in mode keyword",
@@ -26,11 +26,11 @@ RETRIEVER_WORDS = {
     "cosine": "exact cosine of the same vectors alone",
     "plain-bm25": "BM25 over plain words, the same for every version",
     "random": "a random order, from the seed",
-}  # as every edition has them
+}  # equal in every edition
 
 
 def expected_arms(context: RunContext, corpus: Corpus | None) -> tuple[Arm, ...]:
-    """Return the arms that the run must have, in order; keep what a system says of itself."""
+    """Return the arms that the run must have, in order; facts that only a system reports are kept."""
     run, choice = context.run, context.run.choice
     found = {arm.name: arm for arm in run.arms}
     tested = _system(context, found, choice.system)
@@ -38,7 +38,7 @@ def expected_arms(context: RunContext, corpus: Corpus | None) -> tuple[Arm, ...]
         words = f"pgmnemo.recall_lessons, mode {choice.mode}"
         tested = replace(tested, words=words, version=choice.version)
         retrievers = list(_retrievers(context))
-    else:  # the retrievers of another system are its own
+    else:  # another system defines its own retrievers
         retrievers = [replace(arm, failed="") for arm in run.arms if arm.role == "leg"]
     beside = [_system(context, found, name) for name in _beside(context, corpus, [*found])]
     return (
@@ -51,9 +51,7 @@ def expected_arms(context: RunContext, corpus: Corpus | None) -> tuple[Arm, ...]
 
 
 def _retrievers(context: RunContext) -> Iterator[Arm]:
-    """Yield the retrievers of pgmnemo: words only, and for engines of passages each mode other than the
-    run's.
-    """
+    """Yield the retrievers of pgmnemo: BM25, and each other mode if the engine takes passages."""
     run = context.run
     engine, vectors = context.edition.engine(run.choice.version), run.embedder is not None
     modes = {"keyword", *(["vector"] if vectors else [])} - {run.choice.mode} if engine.passages else set()
@@ -69,9 +67,9 @@ def _controls(context: RunContext) -> Iterator[Arm]:
 
 
 def _beside(context: RunContext, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
-    """Yield the chosen systems, with `+passages` where lessons have several."""
+    """Yield the names of the baselines, with a `+passages` arm if lessons have several passages."""
     choice, several = context.run.choice, _several_passages(context, corpus)
-    if several is None:  # then of all systems or of none
+    if several is None:  # then the recorded arms decide for all systems
         several = any(name.removesuffix(SUFFIX).endswith(PARTED) for name in {*found} - {*choice.named})
     for name in choice.systems:
         yield name
@@ -80,7 +78,7 @@ def _beside(context: RunContext, corpus: Corpus | None, found: Sequence[str]) ->
 
 
 def _several_passages(context: RunContext, corpus: Corpus | None) -> bool | None:
-    """Return whether any lesson has more than one passage; None if neither corpus nor counts can say."""
+    """Return whether any lesson has more than one passage; None if neither corpus nor counts show it."""
     if corpus is not None:
         return any(len(segment.passages) > 1 for segment in corpus.segments)
     counts = context.run.passages
@@ -88,8 +86,9 @@ def _several_passages(context: RunContext, corpus: Corpus | None) -> bool | None
 
 
 def _takes_passages(config: RunConfig, name: str, found: Sequence[str]) -> bool:
-    """Return whether a run asks a system again with passages; an unknown system is judged by the
-    found arms.
+    """Return whether a run asks a system again with passages.
+
+    For an unknown system the recorded arms decide.
     """
     parts = SystemName.of(name)
     if f"{name}{PARTED}" in config.named:
@@ -100,7 +99,10 @@ def _takes_passages(config: RunConfig, name: str, found: Sequence[str]) -> bool:
 
 
 def _system(context: RunContext, found: Mapping[str, Arm], name: str) -> Arm:
-    """Return a system under its title; a system over pgmnemo has that release's functions and components."""
+    """Return the arm of a system with its title.
+
+    Over pgmnemo also with the release's fingerprint and components.
+    """
     arm = replace(found.get(name, Arm(name, "")), role="system")
     if SystemName.of(name).system not in SYSTEMS:
         return arm
@@ -108,7 +110,7 @@ def _system(context: RunContext, found: Mapping[str, Arm], name: str) -> Arm:
 
 
 def _released(context: RunContext, arm: Arm, name: str) -> Arm:
-    """Return the arm with version, fingerprint and components of the pgmnemo in it, if any."""
+    """Return the arm with version, fingerprint and components of the pgmnemo inside it, if any."""
     own = base_of(name)
     if own.system != OURS or arm.failed:
         return arm
@@ -116,7 +118,7 @@ def _released(context: RunContext, arm: Arm, name: str) -> Arm:
     printed = arm.facts.get(FINGERPRINT, "")
     if version in known:
         facts = {**arm.facts, FINGERPRINT: known[version]}
-    else:  # then its functions are those of no release
+    else:  # then its functions must not be those of a release
         facts = {**arm.facts, FINGERPRINT: "" if printed in known.values() else printed}
     arm = replace(arm, version=version, facts=facts)
     plain = SystemName.of(name).system == OURS and not SystemName.of(name).wrappers and name == arm.name

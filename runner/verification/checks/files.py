@@ -1,4 +1,4 @@
-"""Are all artefacts there, as the manifest lists them and in the form that the runner writes? (§7)"""
+"""Checks of the files: complete, as the manifest lists them, and in the form that the runner writes. (§7)"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runner.verification.context import CheckFailed, CheckSkipped, RunContext, d
 
 
 def complete(context: RunContext) -> str:
-    """Check for the files of §7; another file must be listed, derived or a signature."""
+    """Check that the files of §7 are there; any other file must be listed, derived or a signature."""
     if twice := plain_and_packed(context.folder):
         raise CheckFailed(f"{', '.join(twice)} lies there packed and unpacked: take one away")
     present = context.names
@@ -36,7 +36,7 @@ def complete(context: RunContext) -> str:
 
 
 def manifest(evidence: Results) -> str:
-    """Every file of the manifest, each listed once and in order of name, with its size and SHA-256."""
+    """Check every file of the manifest: listed once, in order of name, with its size and SHA-256."""
     entries = evidence.manifest["files"]
     names = [entry["name"] for entry in entries]
     if names != sorted(set(names)) or MANIFEST in names or any("/" in name for name in names):
@@ -79,7 +79,7 @@ def demand_written(evidence: Results, written: Mapping[str, str]) -> None:
 
 
 def _named(context: RunContext) -> None:
-    """Each file is of the schema of the run's edition, as the manifest and it itself say; none besides."""
+    """Check that each file has the schema of the run's edition, in the manifest and in the file itself."""
     pins = context.edition.schemas
     wanted = {RAW: pins.raw, TIMINGS: pins.timings, RUN: pins.run, METRICS: pins.metrics, REPORT: pins.report,
               MANIFEST: pins.manifest}  # fmt: skip
@@ -100,7 +100,7 @@ def _named(context: RunContext) -> None:
 
 
 def report(context: RunContext) -> str:
-    """report.md comes out of metrics.json and run.json again, by the template of its edition."""
+    """Check that report.md equals a new rendering of metrics.json and run.json by its edition's template."""
     template = context.edition.schemas.report
     found, wanted = context.text(REPORT), render(context.metrics, context.run)
     if found != wanted:
@@ -113,8 +113,8 @@ def report(context: RunContext) -> str:
 def page(context: RunContext) -> str:
     """Check report.html, if there is one, against a new rendering.
 
-    The page is derived and not in the manifest: it can be rendered again from the artefacts, also in a newer
-    form. So it is compared with them and not with a hash, and every byte of it follows from them.
+    The page is derived and not in the manifest: it can be rendered again from the artefacts, in a newer form
+    too. So it is compared with the artefacts and not with a hash, and every byte of it follows from them.
     """
     if not (context.folder / PAGE).exists():
         raise CheckSkipped(f"there is no {PAGE}; `python -m runner report` renders one")

@@ -1,6 +1,6 @@
-"""Are the lines of timings, reranks and rewrites those that the raw rankings ask for? (§4.12 to §4.14)
+"""Checks of the lines of timings, reranks and rewrites against the raw rankings. (§4.12 to §4.14)
 
-Their sums in run.json are made again by the check `record`.
+The check `record` checks their sums in run.json.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from runner.stages.rewriters import rule_rewriter
 from runner.systems import SYSTEMS, spec_of
 from runner.verification.context import CheckFailed, CheckSkipped, RunContext
 
-EACH_ONCE = ("linear",)  # judges each candidate once, without a call
-ALL_AT_ONCE = ("llm-list", "llm-promote")  # one call for all candidates, or its cached reply
-ROUNDING = 0.01  # seconds, of time_seconds
+EACH_ONCE = ("linear",)  # score each candidate once, without a call
+ALL_AT_ONCE = ("llm-list", "llm-promote")  # make one call for all candidates, or use its cached reply
+ROUNDING = 0.01  # seconds; rounding of time_seconds
 
 
 def timings(context: RunContext) -> str:
-    """Each system was timed in each scope by the questions that the edition spreads over all."""
+    """Check that each system was timed in each scope with the edition's evenly spread questions."""
     times, run, pins = context.timings, context.run, context.edition.retrieval
     asked = list(dict.fromkeys(line["question"] for line in context.raw))
     every = spread(asked, pins.timed)
@@ -51,7 +51,7 @@ def _pair(timed: tuple[str, str, str]) -> tuple[str, str]:
 
 
 def reranks(context: RunContext) -> str:
-    """Every reranked answer has its line and the ids of its base, as many of them judged as can be."""
+    """Check that every reranked answer has a line, the ids of its base, and plausible counts."""
     reranker = context.run.reranker
     if reranker is None:
         raise CheckSkipped("the run had no reranker")
@@ -71,7 +71,7 @@ def reranks(context: RunContext) -> str:
         if not _repeats(base):
             continue
         before = rows[question, base, scope]
-        # Where one id may stand in several projects, its copies are one hit, and all ranks are compared.
+        # If an id may occur in several projects, its copies are one hit, and all ranks are compared.
         first = 0 if one.failed else len(before) if scope in joined else reranker.depth
         fault = _moved(before, rows[key], first, base)
         if not fault and scope not in joined:
@@ -82,14 +82,12 @@ def reranks(context: RunContext) -> str:
 
 
 def _repeats(name: str) -> bool:
-    """Return whether a system answers alike when asked again: the systems of this project do, a service may
-    not.
-    """
+    """Return whether a system repeats its answers: this project's systems do, a service may not."""
     return SystemName.of(name).system in SYSTEMS and not spec_of(name).own_embedder
 
 
 def _moved(before: list[str], after: list[str], first: int, base: str) -> str:
-    """Return how the first ranks differ in ids, or the ranks behind them in order; empty if they agree."""
+    """Return how the first ranks differ in ids, or the later ranks in order; empty if they agree."""
     if {*after[:first]} == {*before[:first]} and after[first:] == before[first:]:
         return ""
     strange = [one for one in after if one not in before]
@@ -105,14 +103,14 @@ def _miscounted(one: Rerank, reranker: str, candidates: int) -> str:
         right = found == (0, judged, 0)
     elif reranker in ALL_AT_ONCE:
         right = found in ((1, judged, 0), (0, 0, 1))
-    else:  # each distinct text once, several in a call
+    else:  # each distinct text once, several texts per call
         right = one.pairs + one.cached > 0 and bool(one.calls) == bool(one.pairs) and one.calls <= one.pairs
     said = f"{one.calls} calls, {one.pairs} pairs, {one.cached} from the cache"
     return "" if right else f"{said} cannot be of {candidates} candidates"
 
 
 def rewrites(context: RunContext) -> str:
-    """Every question that was asked has its line; with the corpus, a rule gives the words that were asked."""
+    """Check that every asked question has a line; with the corpus, also that a rule gives the asked words."""
     identity, lines = context.run.rewriter, context.rewrites
     if identity is None:
         raise CheckSkipped("the run had no rewriter")

@@ -1,6 +1,6 @@
-"""Is every line of the raw file one that was to be asked, and do the figures follow from them?
+"""Checks of the raw rows: each is of a planned question, and the figures follow from them.
 
-What a line holds besides its ranking is made again, from the first arm or from the corpus, and compared.
+Everything in a row besides its ranking is derived again, from the first arm or from the corpus, and compared.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from runner.systems.controls import CONTROLS, controls_among, new_control
 from runner.verification.checks.scores import ids
 from runner.verification.context import CheckFailed, CheckSkipped, RunContext, first_difference
 
-SHARED = ("question", "type", "project", "size", "gold")  # what every arm must have seen alike in a scope
+SHARED = ("question", "type", "project", "size", "gold")  # fields that are equal for every arm in a scope
 AGAIN = controls_among(CONTROLS, vectors=False)
 Blocks = Mapping[tuple[str, str], Sequence[Json]]  # lines by arm and scope
 
 
 def raw(context: RunContext) -> str:
-    """Each arm answered the questions of the first in every scope, once and in its order, as it can."""
+    """Check that each arm answered the first arm's questions in every scope, once, in order, with a valid
+    ranking.
+    """
     blocks = _blocks(context)
     for fault in _faults(context, blocks):
         raise CheckFailed(fault)
@@ -50,9 +52,11 @@ def _faults(context: RunContext, blocks: Blocks) -> Iterator[str]:
         return
     first = {scope: lines for (arm, scope), lines in blocks.items() if arm == arms[0].name}
     yield from _unlike(blocks, first, "the first arm has")
-    joined = {scope.name for scope in SUITES[run.choice.suite].more_scopes}  # copies are one hit there
+    joined = {
+        scope.name for scope in SUITES[run.choice.suite].more_scopes
+    }  # there, copies of a lesson are one hit
     for arm in arms:
-        # a system other than pgmnemo may find less than there is
+        # a system other than pgmnemo may find fewer lessons than exist
         full = arm.role == "control" or (run.choice.ours and (arm.role == "leg" or arm is arms[0]))
         for scope in run.scopes_of(arm):
             for line in blocks[arm.name, scope.name]:
@@ -64,7 +68,7 @@ def _faults(context: RunContext, blocks: Blocks) -> Iterator[str]:
 
 
 def _unlike(blocks: Blocks, wanted: Mapping[str, Sequence[Json]], whose: str) -> Iterator[str]:
-    """Where the lines of a block are not of the questions that are wanted in its scope, ranking left out."""
+    """Yield how the rows of a block differ from the wanted rows of its scope, apart from the rankings."""
     for (arm, scope), lines in blocks.items():
         found, known = ([line["question"] for line in some] for some in (lines, wanted[scope]))
         missing, strange = {*known} - {*found}, {*found} - {*known}
@@ -87,7 +91,7 @@ def _words(value: object) -> str:
 
 
 def _ranking(line: Json, context: RunContext, full: bool, parts: int) -> str:
-    """Return the fault of a ranking: each id once, as many as scope and depth allow, best first."""
+    """Return the fault of a ranking; each id once, as many as scope and depth allow, best first."""
     ranked, most = ids(line), min(context.edition.retrieval.depth, line["size"])
     if len({*ranked}) < len(ranked) or len(ranked) > most or (full and len(ranked) < most):
         return f"{len({*ranked})} ids in {len(ranked)} ranks, not {most}"
@@ -102,7 +106,9 @@ def _ranking(line: Json, context: RunContext, full: bool, parts: int) -> str:
 
 
 def _sizes(block: Sequence[Json], segments: int, scope: str, pooled: bool) -> Iterator[str]:
-    """Return the fault of a scope's sizes: a pool holds every segment, projects together no more."""
+    """Yield the faults of a scope's sizes: a pool has every segment, the projects together at most as
+    many.
+    """
     sizes: dict[str, int] = {}
     for line in block:
         if pooled and line["size"] != segments:
@@ -114,7 +120,7 @@ def _sizes(block: Sequence[Json], segments: int, scope: str, pooled: bool) -> It
 
 
 def _counts(block: Sequence[Json], context: RunContext) -> Iterator[str]:
-    """No more questions of a type than the corpus has, and all of them unless fewer were asked for."""
+    """Yield the faults of the counts of questions by type, and of all questions."""
     shape, choice = context.run.corpus.shape, context.run.choice
     for kind, number in Counter(line["type"] for line in block).items():
         if number > shape.get(kind, 0):
@@ -123,13 +129,13 @@ def _counts(block: Sequence[Json], context: RunContext) -> Iterator[str]:
             yield f"questions of the type {kind} were not asked for"
     answerable = shape.get("answerable", shape["scored"])
     asked = min(answerable, choice.limit or answerable)
-    some = bool(choice.types or choice.split)  # only the corpus says how many have gold
+    some = bool(choice.types or choice.split)  # then only the corpus shows how many have gold
     if len(block) != asked and (not some or len(block) > asked):
         yield f"{len(block):,} questions were asked, and not {asked:,}"
 
 
 def questions(context: RunContext) -> str:
-    """Check with the corpus that every line is of a planned question, with its type, project and gold."""
+    """Check with the corpus that every row is of a planned question, with its type, project and gold."""
     own, run = context.require_corpus, context.run
     asked = [one.question for one in selected(run.choice, own, context.edition)]
     sizes, whole = own.project_sizes(), len(own.segments)
@@ -170,7 +176,7 @@ def ranked(context: RunContext) -> str:
 
 
 def controls(context: RunContext) -> str:
-    """Check the random arm and plain-bm25 by the corpus: rank again, without system or vectors."""
+    """Check the random arm and plain-bm25 with the corpus, by ranking again without a system or vectors."""
     there = [name for name in AGAIN if name in context.by_arm]
     if not there:
         raise CheckSkipped("the run has none of the arms " + ", ".join(AGAIN))
@@ -185,7 +191,7 @@ def controls(context: RunContext) -> str:
 def _demand_same(
     context: RunContext, name: str, workload: Workload, asked: Mapping[str, IndexedQuestion]
 ) -> None:
-    """Raise CheckFailed if the control `name` ranks otherwise than it does now."""
+    """Raise CheckFailed if the control `name` ranks differently now."""
     arm = new_control(name, context.run.seed, workload.drawn_by)
     arm.load(workload.lessons)
     scopes = {scope.name: scope for scope in workload.corpus.scopes}
@@ -199,7 +205,7 @@ def _demand_same(
 
 
 def metrics(context: RunContext) -> str:
-    """metrics.json is made again from the raw rankings and run.json, to the byte. (§4)"""
+    """Check that metrics.json equals a new computation from the raw rankings and run.json. (§4)"""
     wanted = metrics_of(context.run, list(context.detailed()))
     if context.text(METRICS) != metrics_text(wanted):
         fault = first_difference(context.metrics, wanted)

@@ -1,7 +1,7 @@
-"""run.json, made again from what decides it, and compared as a whole. (§4, §5, §9)
+"""The check of run.json: derived again from its inputs, and compared as a whole. (§4, §5, §9)
 
-What decides it: the run's own choice, its edition, its release, the lines of its other files, and the corpus
-where it is at hand. What nothing of this decides stays as it is recorded: tests/verify/fields.py says which.
+The inputs are the run's configuration, its edition, its release, the lines of its other files, and the corpus
+if it is available. Fields that follow from none of these stay as recorded: tests/verify/fields.py lists them.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from runner.verification.checks.arms import expected_arms
 from runner.verification.checks.scores import shown_values
 from runner.verification.context import CheckFailed, RunContext, first_difference
 
-ROUNDING = 0.005  # seconds, of each figure in resources
-CLOCK = 2.0  # seconds that two clocks, both cut to whole seconds, may differ
-ITSELF = ("context",)  # a lesson without companions is its own context, so that it has values and no effect
-FOLLOW = ("gates", "verdict", "deviations")  # they follow from the rest, so a fault there is reported first
+ROUNDING = 0.005  # seconds; rounding of each figure in resources
+CLOCK = 2.0  # seconds by which two clocks, both cut to whole seconds, may differ
+ITSELF = ("context",)  # a lesson without companions is its own context: it has values, but no effect
+FOLLOW = ("gates", "verdict", "deviations")  # they follow from other fields, so they are compared last
 COUNTS = ("projects", "segments", "questions", "scored", "answerable", "turns", "edges")
 PREFIX = "pgmnemo."
 
@@ -59,7 +59,9 @@ Identity = TypeVar("Identity", EmbedderIdentity, RerankerIdentity, RewriterIdent
 
 
 def record(context: RunContext) -> str:
-    """run.json is what choice, edition, release and lines make of it, and no time in it is impossible."""
+    """Check that run.json follows from configuration, edition, release and lines, and that its times are
+    possible.
+    """
     _check_expected_record(context, None)
     run, folder = context.run, context.folder.name
     for fault in _impossible(context):
@@ -85,7 +87,7 @@ def _check_expected_record(context: RunContext, corpus: Corpus | None) -> None:
 
 
 def expected_record(context: RunContext, corpus: Corpus | None = None) -> Run:
-    """Return the record as it must be; take what nothing decides from the file."""
+    """Return the record as it must be; fields that nothing decides are kept."""
     run, edition, choice = context.run, context.edition, context.run.choice
     state, defaults = _settings(context)
     types = {line["question"]: line["type"] for line in context.raw}
@@ -119,13 +121,19 @@ def expected_record(context: RunContext, corpus: Corpus | None = None) -> Run:
 
 
 def _name(run: Run) -> str:
-    """Return the name that follows from the choice, with a number if that name was taken."""
+    """Return the recorded name if it follows from the configuration, with or without a number.
+
+    Otherwise return the expected name.
+    """
     wanted = folder_name(run)
     return run.name if re.fullmatch(re.escape(wanted) + r"(_([2-9]|[1-9]\d+))?", run.name) else wanted
 
 
 def _named(recorded: Identity | None, name: str) -> Identity | None:
-    """Return the chosen identity; CheckFailed if it is not described."""
+    """Return the recorded identity under the chosen name, None if nothing was chosen.
+
+    Raises CheckFailed if it is missing.
+    """
     if not name:
         return None
     if recorded is None:
@@ -157,7 +165,10 @@ def _corpus(context: RunContext, corpus: Corpus | None) -> CorpusPins:
 
 
 def _embedder(context: RunContext) -> EmbedderIdentity | None:
-    """As the edition pins it; of the suite's own a gate says whether it is the pinned revision."""
+    """Return the embedder as the edition pins it.
+
+    The revision of the suite's own embedder is checked by a gate.
+    """
     run, choice = context.run, context.run.choice
     made = _named(run.embedder, "" if choice.embedder == NO_EMBEDDER else choice.embedder)
     pins, suite = context.edition.embedders.get(choice.embedder), context.edition.suites.get(choice.suite)
@@ -169,7 +180,7 @@ def _embedder(context: RunContext) -> EmbedderIdentity | None:
 
 
 def _scopes(context: RunContext, corpus: Corpus | None) -> tuple[SearchScope, ...]:
-    """Return the scopes of the corpus, or of the edition; a user's own corpus names its scopes."""
+    """Return the scopes of the corpus, or of the edition; a user's own corpus has its recorded scopes."""
     run = context.run
     if corpus is not None:
         return corpus.scopes
@@ -181,7 +192,7 @@ def _scopes(context: RunContext, corpus: Corpus | None) -> tuple[SearchScope, ..
 
 
 def _settings(context: RunContext) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Every setting in force, and its default: of the release, but for what edition and choice say."""
+    """Return every setting in force and its default, as release, edition and configuration decide them."""
     run, edition = context.run, context.edition
     known = setting_defaults(context.sql, run.choice.version) if run.choice.ours else {}
     if not known:
@@ -194,13 +205,13 @@ def _settings(context: RunContext) -> tuple[Mapping[str, str], Mapping[str, str]
 
 
 def _as_recorded(wanted: Mapping[str, str], recorded: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings under their full names, numbers as the run writes them: 0.1 as 0.10."""
+    """Return the settings by full name, with equal numbers written as recorded: 0.1 as 0.10."""
     found = ((f"{PREFIX}{name}", value) for name, value in wanted.items())
     return {name: recorded[name] if equal(recorded.get(name, ""), value) else value for name, value in found}
 
 
 def _components(context: RunContext, corpus: Corpus | None) -> dict[str, str]:
-    """Return the state of each component; without the corpus only what mode, edges and values show."""
+    """Return the state of each component; without the corpus, as far as mode, edges and values show it."""
     run, choice = context.run, context.run.choice
     if not choice.ours:
         return {}
@@ -222,7 +233,10 @@ def _components(context: RunContext, corpus: Corpus | None) -> dict[str, str]:
 
 
 def _gates(context: RunContext, run: Run, corpus: Corpus | None) -> Iterator[GateResult]:
-    """Each gate judges again; one that reads the corpus's text stays as recorded without it."""
+    """Yield a new result of each gate.
+
+    Without the corpus, a gate that reads its text keeps the recorded result.
+    """
     recorded = {gate.gate: gate for gate in context.run.gates}
     kept = {gate.name for gate in gates_of(run.edition, run.choice.ours) if gate.needs_text and not corpus}
     for result in check_all(gate_facts(context, run, corpus)):
@@ -232,13 +246,16 @@ def _gates(context: RunContext, run: Run, corpus: Corpus | None) -> Iterator[Gat
 
 
 def _public(result: GateResult) -> list[str]:
-    """Return a gate's result without the corpus's folder, which no artefact names."""
+    """Return the texts of a gate's result without the corpus's folder, which no artefact contains."""
     texts = (result.expected, result.found, result.where, result.resolve)
     return [result.status, *(without_private_path(text).removeprefix("…/") for text in texts)]
 
 
 def gate_facts(context: RunContext, run: Run, corpus: Corpus | None = None) -> RunFacts:
-    """Return the input of the gates; without a corpus a stand-in has the counts of run.json, and no text."""
+    """Return the facts for the gates.
+
+    Without a corpus, a placeholder has the counts of run.json and no text.
+    """
     return RunFacts(
         run=run,
         corpus=corpus or _stand_in(run),
@@ -246,12 +263,12 @@ def gate_facts(context: RunContext, run: Run, corpus: Corpus | None = None) -> R
         asked=len({line["question"] for line in context.raw}),
         retrievals=context.counts,
         artefacts=dict.fromkeys(context.names, True),
-        history_ready=True,  # another check looks for the entry
+        history_ready=True,  # the check `history` looks for the entry
     )
 
 
 def _stand_in(run: Run) -> Corpus:
-    """Return a corpus of placeholders, as many of each kind as run.json counts."""
+    """Return a corpus of placeholders with the counts of run.json."""
     pins, shape = run.corpus, run.corpus.shape
     projects = [str(number) for number in range(shape["projects"])]
     more = [projects[-1]] * (pins.segments - len(projects))
@@ -270,9 +287,9 @@ def _stand_in(run: Run) -> Corpus:
 
 
 def _questions(shape: Mapping[str, int]) -> Iterator[Question]:
-    """As many of each type as the shape has; those beyond its number of scored questions cite nothing."""
+    """Yield placeholder questions by type; questions beyond the number of scored questions cite nothing."""
     types = {kind: number for kind, number in shape.items() if kind not in COUNTS}
-    if sum(types.values()) > shape["questions"]:  # LongMemEval counts abstention beside the types
+    if sum(types.values()) > shape["questions"]:  # LongMemEval counts abstention in addition to the types
         types.pop("abstention", None)
     kinds = [kind for kind, number in types.items() for _ in range(number)]
     for number, kind in enumerate(kinds):
@@ -280,7 +297,7 @@ def _questions(shape: Mapping[str, int]) -> Iterator[Question]:
 
 
 def _impossible(context: RunContext) -> Iterator[str]:
-    """Yield impossible claims of a run: on its times, and on an edition older than its release."""
+    """Yield the impossible claims of a run: on its times, or an edition older than its release."""
     run, edition = context.run, context.edition
     if run.resources is None or run.finished is None:
         yield "run.json does not say what the run cost and when it ended"
@@ -292,7 +309,10 @@ def _impossible(context: RunContext) -> Iterator[str]:
 
 
 def _times(resources: Resources, lasted: float) -> Iterator[str]:
-    """Stages fit into the whole, and the whole between start and end (a resumed run has more between)."""
+    """Yield a fault if the stages exceed the whole, or the whole exceeds the time from start to end.
+
+    A resumed run has more time between start and end.
+    """
     stages = sum(getattr(resources, f"{stage}_seconds") for stage in STAGES)
     if stages > resources.wall_seconds + ROUNDING * (len(STAGES) + 1):
         yield f"the stages took {stages:.2f} s, the whole {resources.wall_seconds:.2f} s"

@@ -1,4 +1,4 @@
-"""Is the folder the one that HISTORY.md and the repository's own history know? (§1)"""
+"""Checks of the folder against HISTORY.md and the repository's own history. (§1)"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runner.verification.context import CheckFailed, CheckSkipped, RunContext
 
 LATER = "; later it adds: "
 UNTRUSTED = "dubious ownership"
-# Every commit that touched a file, a merge against each parent: no setting of the user's hides one.
+# Every commit that touched a file, with a merge against each parent; no user setting can hide a commit.
 WHOLE_LOG = (
     "-c", "log.follow=false", "-c", "log.showRoot=true", "-c", "log.diffMerges=separate",
     "-c", "log.showSignature=false",
@@ -29,7 +29,7 @@ DAY = 86_400  # maximum error of a run's clock, in seconds
 
 
 def history(context: RunContext) -> str:
-    """HISTORY.md holds the run's own entry, then any deviation that became known later."""
+    """Check that HISTORY.md has the run's own entry, then any deviation that became known later."""
     run, digest = context.run, context.digest(MANIFEST)
     path, *others = [context.history_path] if context.history_path else _histories(context.folder)
     named = entries_of_run(entries(path), run.choice.suite, run.name, digest)
@@ -63,7 +63,7 @@ def history(context: RunContext) -> str:
 
 
 def _ever(context: RunContext, path: Path, digest: str) -> list[str]:
-    """Every deviation of the run in any version of a HISTORY.md that git knows; none without git."""
+    """Return every deviation of the run in any version of a HISTORY.md in git; empty without git."""
     try:
         blobs = _versions(path.parent, path.name)
         text = git(path.parent, "show", *blobs).stdout.decode(errors="replace") if blobs else ""
@@ -80,7 +80,7 @@ def _ask_kept(context: RunContext) -> None:
 
 
 def _later(found: list[HistoryEntry], path: Path) -> str:
-    """Return the deviations that became known after the run; CheckFailed for an entry that adds nothing."""
+    """Return the deviations that became known after the run; raise CheckFailed for an entry without one."""
     if not all(entry.values("deviation") for entry in found):
         raise CheckFailed(f"{path.name} has the entry of the run twice")
     added = [deviation for entry in found for deviation in entry.values("deviation")]
@@ -95,7 +95,7 @@ def _histories(folder: Path) -> list[Path]:
 
 
 def _checkout(folder: Path) -> Path | None:
-    """Return the top folder of the checkout with the run in its benchmarks/; None for a run elsewhere."""
+    """Return the top folder of the checkout that has the run in its benchmarks/; None for a run elsewhere."""
     if not folder.match(f"benchmarks/*/{KEPT}/*") and not is_local(folder):
         return None
     return folder.parents[3]
@@ -109,8 +109,8 @@ def _short(values: list[str]) -> str:
 def commit(context: RunContext) -> str:
     """Check that the manifest, which pins every other file, was committed once and never changed since.
 
-    Every reachable commit is read, a merge against each of its parents, with any git configuration; a merge
-    that was forged by hand shows as one blob more.
+    Every reachable commit is read, a merge against each of its parents, under any git configuration; a merge
+    that was forged by hand appears as an additional blob.
     """
     top = _repository(context)
     blobs = _versions(context.folder, MANIFEST)
@@ -135,7 +135,7 @@ def commit(context: RunContext) -> str:
 
 
 def _repository(context: RunContext) -> str:
-    """Return the top folder of the repository that keeps the run; CheckSkipped without a repository."""
+    """Return the top folder of the repository with the run; raise CheckSkipped without a repository."""
     top = _asked(context.folder, "rev-parse", "--show-toplevel").decode(errors="replace").strip()
     if not top:
         _ask_kept(context)
@@ -155,13 +155,15 @@ def _repository(context: RunContext) -> str:
 
 
 def _versions(folder: Path, name: str) -> dict[str, str]:
-    """Each distinct blob of a file in git's history, newest first, with the oldest commit that brought it."""
+    """Return each distinct blob of a file in git's history, newest first, with the oldest commit that has
+    it.
+    """
     blobs: dict[str, str] = {}
     commit = ""
     for row in git(folder, *WHOLE_LOG, "--", name).stdout.decode(errors="replace").splitlines():
         if row.startswith(":"):
             _, _, _, blob, *_ = row.split()
-            if blob.strip("0"):  # zeros: it was taken away there
+            if blob.strip("0"):  # zeros: the commit deletes the file
                 blobs[blob] = commit
         elif row:
             commit = row
@@ -173,7 +175,7 @@ def _is_shallow(folder: Path) -> bool:
 
 
 def _asked(folder: Path, *arguments: str) -> bytes:
-    """Return git's answer, empty if git knows no such thing; CheckSkipped if git cannot be asked."""
+    """Return git's output, empty if git reports an error; raise CheckSkipped if git cannot be run."""
     try:
         done = git(folder, *arguments)
     except OSError:
@@ -187,10 +189,9 @@ def _asked(folder: Path, *arguments: str) -> bytes:
 
 
 def code(context: RunContext) -> str:
-    """Check that the commit of the run is in this repository, older than the run, and had its edition in
-    force.
+    """Check that the run's commit is in this repository, older than the run, and had its edition in force.
 
-    The uncommitted changes of a `dirty` run are not known: its gate says so.
+    The uncommitted changes of a `dirty` run are not known; the gate `tree` says so.
     """
     run = context.run
     commit = run.code.commit
@@ -213,8 +214,9 @@ def code(context: RunContext) -> str:
 
 
 def _in_force(context: RunContext, commit: str) -> str:
-    """Return a sentence that the protocol's text at the commit is that of the run's edition; CheckFailed if
-    it is not.
+    """Return a clause that the commit's protocol is the run's edition; CheckFailed if it is another.
+
+    The result is empty for a dirty run.
     """
     run = context.run
     if run.code.dirty is not False:

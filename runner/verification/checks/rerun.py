@@ -1,6 +1,8 @@
-"""Do the systems rank so? Drawn questions are recalled again, and held against the raw file.
+"""The check that the systems rank as recorded: some questions are recalled again and compared with the raw
+file.
 
-Which arms are not held, and why, is said: a system may not open here, or honestly rank otherwise.
+The result names the arms that were not compared and why: a system may not open here, or may legitimately rank
+differently.
 """
 
 from __future__ import annotations
@@ -27,17 +29,17 @@ from runner.verification.ranking_equality import SWAY, Ranking, ranking_faults
 if TYPE_CHECKING:
     from runner.verification.rerun import RerunRows
 
-SERVICES = ("endpoint",)  # embedders that are a service: a run does not record its address
-MANY, FEW = 4, 2  # one in so many of an arm's answers, or so few: what near ties may explain
-# Lessons beyond which pgmnemo searches an index; the second setting is that of versions before 1.0.0.
+SERVICES = ("endpoint",)  # embedders behind a service; a run does not record its URL
+MANY, FEW = 4, 2  # near ties may explain one in MANY of an arm's answers, or FEW answers
+# Number of lessons above which pgmnemo searches an index; the second setting is of versions before 1.0.0.
 LIMITS, USUAL_LIMIT = ("pgmnemo.hnsw_min_vectors", "pgmnemo.exact_scan_limit"), 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class RerunFinding:
-    """`arms` answered so many questions as recorded; `left` says of each other arm why it is not held.
+    """The result of a rerun: `arms` answered `questions` as recorded; `left` maps each other arm to a reason.
 
-    Of all `answers`, `ties` differ as those of two honest machines do where scores nearly tie.
+    Of all `answers`, `ties` differ only as honest machines may differ if scores nearly tie.
     """
 
     questions: int
@@ -48,7 +50,7 @@ class RerunFinding:
 
 
 def rerun(context: RunContext) -> str:
-    """Check that the drawn questions get the raw file's ids and scores again, in every arm."""
+    """Check that the drawn questions get the recorded ids and scores again, in every comparable arm."""
     run = context.run
     if not context.rerun:
         raise CheckSkipped(f"give --rerun, or --rerun N for other than {USUAL} questions")
@@ -79,10 +81,11 @@ def rerun(context: RunContext) -> str:
 
 
 def compare_rerun(context: RunContext, number: int) -> RerunFinding:
-    """So many questions recalled again and compared. CheckFailed for a fault; PgmnemoError where that cannot
-    be.
+    """Recall `number` questions again and compare them with the raw file.
+
+    Raises CheckFailed for a fault, and PgmnemoError if the questions cannot be recalled here.
     """
-    # Imported here, because the checks of files do without these modules:
+    # Imported here, because the checks of files do not need these modules:
     from runner.verification.rerun import rerun_questions
 
     again = rerun_questions(context, number, context.progress)
@@ -123,7 +126,7 @@ def _odd(
 def _near(
     context: RunContext, again: RerunRows, odd: Collection[Key], rows: Collection[Key]
 ) -> dict[Key, list[Ranking]]:
-    """Return alternative answers to the odd questions, for the arms with few odd answers."""
+    """Return alternative answers to the odd questions, for arms with few odd answers."""
     number, of = (Counter(arm for _, arm, _ in some) for some in (odd, rows))
     few = [name for name in odd if number[name[1]] <= max(FEW, of[name[1]] // MANY)]
     if few:
@@ -135,9 +138,7 @@ def _near(
 def _left(
     run: Run, again: RerunRows, rows: Mapping[Key, Retrieval], odd: Mapping[Key, str]
 ) -> dict[str, str]:
-    """Return the arms that were not compared, with the reason; CheckFailed for a differing answer without
-    one.
-    """
+    """Return the arms that were not compared, with reasons; CheckFailed for a difference without a reason."""
     made, left = {arm for _, arm, _ in rows}, {}
     arms = {arm.name: arm for arm in run.arms if not arm.failed}
     for name in arms.keys() - made:
@@ -153,7 +154,7 @@ def _left(
 
 
 def _excuse(run: Run, arm: Arm, row: Retrieval, again: RerunRows) -> str:
-    """Why an arm may honestly rank otherwise here; empty where it may not."""
+    """Return why an arm may legitimately rank differently here; empty if it may not."""
     if arm.role == "control":
         return ""
     here = again.versions.get(arm.name, "")

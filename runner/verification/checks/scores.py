@@ -1,7 +1,7 @@
 """Checks of the scores in the first ten ranks: every number follows, and agrees wherever it appears (§4.2).
 
 A component belongs to a question and a lesson, in every arm and scope that shows it, and a score is the
-weighted sum of its components. So a forger who moves an id has to move all of this with it.
+weighted sum of its components. So a forger who moves an id has to change all of these numbers too.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from runner.runs.run import Arm
 from runner.verification.context import CheckFailed, CheckSkipped, RunContext
 
 HALF = 5.1e-5  # largest error of a component that is kept with four decimals
-SHARE = 1e-5  # of a score that is kept with six digits
-HALVED = 1e-3  # largest error of a cosine that the engine takes of vectors in half precision
+SHARE = 1e-5  # largest relative error of a score that is kept with six digits
+HALVED = 1e-3  # largest error of a cosine of vectors in half precision
 COSINES = ("cosine", "passage_cosine", "pair_cosine")  # negative cosines count as 0
-OWN = (*COSINES, "temporal", "recency", "importance")  # of question and lesson only, in every scope and arm
-WORDS = ("bm25", "passage_terms")  # of the scope besides, in an engine that knows neighbours
+OWN = (*COSINES, "temporal", "recency", "importance")  # equal in every scope and arm
+WORDS = ("bm25", "passage_terms")  # depend on the scope too, in an engine that knows neighbours
 RELEVANT = (*WORDS, *COSINES, "temporal")
-LINEAR_BEFORE = "1.0.0"  # from there words count by coverage, which no component of protocol 2.0.0 shows
-LEAST_CENTER = -0.5  # no embedder has unrelated texts with a lower cosine
+LINEAR_BEFORE = "1.0.0"  # later, words count by coverage, which no component of protocol 2.0.0 shows
+LEAST_CENTER = -0.5  # no embedder gives unrelated texts a lower cosine
 CONTROLS = ("bm25", "cosine")  # arms that rank by the component of their name
 STATISTICS = "pgmnemo.statistics_scope"
-LARGER = 1.5  # times a scope: in one as large, words are rarer or more common
-CHANCE = 0.005  # of the lessons in both, that may be alike by chance
+LARGER = 1.5  # a scope this many times as large has words of another rarity
+CHANCE = 0.005  # share of the lessons in both that may be equal by chance
 
 Parts = Mapping[str, Sequence[float | None]]  # components by id
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreWeights:
-    """How an arm of pgmnemo sums up; `share` is what counts of a lesson that an assistant said.
+    """The weights of a pgmnemo arm; `share` is the part that counts of a lesson by an assistant.
 
-    `linear`: the score is the weighted sum of its components. Otherwise it is at most that: words count by
-    what they cover, cosines by what stands out.
+    `linear`: the score is the weighted sum of its components. Otherwise the sum is an upper bound: words
+    count by their coverage, cosines by how far they stand out.
     """
 
     weights: Mapping[str, float]
@@ -50,7 +50,7 @@ class ScoreWeights:
     linear: bool
 
     def demand(self, line: Json, one: str, score: float, parts: Sequence[float | None]) -> None:
-        """CheckFailed where its components do not give the score, to what rounding leaves."""
+        """Raise CheckFailed unless the components give the score, within rounding."""
         relevance = rest = 0.0
         for (name, weight), value in zip(self.weights.items(), parts, strict=True):
             worth = weight * (self._cosine(value or 0.0) if name in COSINES else value or 0.0)
@@ -65,29 +65,30 @@ class ScoreWeights:
             raise CheckFailed(f"{_place(line)}: the score of {one} is {score}, {given}")
 
     def _cosine(self, value: float) -> float:
-        """Return what a cosine counts with at most: how far it is above LEAST_CENTER; linear: above 0."""
+        """Return the most that a cosine can count: its part above LEAST_CENTER; if linear, above 0."""
         least = 0.0 if self.linear else LEAST_CENTER
         return max(value - least, 0.0) / (1 - least)
 
 
 @dataclass(slots=True)
 class ComponentTable:
-    """The components in the first ten ranks: by their key, and by answer for systems under test and
-    retrievers.
+    """The components in the first ten ranks, by key.
+
+    For the system under test and its retrievers also by answer.
     """
 
     evidence: RunContext
     seen: dict[tuple[str, ...], float] = field(default_factory=dict)
-    own: dict[tuple[str, str, str], Parts] = field(default_factory=dict)  # by arm, scope and question
+    own: dict[tuple[str, str, str], Parts] = field(default_factory=dict)  # by arm, scope, question
     held: int = 0
 
     @property
     def joined(self) -> set[str]:
-        """The scopes in which copies of a lesson are one hit, so that a ranking is not whole."""
+        """The scopes in which copies of a lesson are one hit, so that a ranking may be incomplete."""
         return {scope.name for scope in SUITES[self.evidence.run.choice.suite].more_scopes}
 
     def enter(self, arm: Arm, line: Json, weighing: ScoreWeights) -> None:
-        """Add an answer of pgmnemo: check its sums, and its values against the values entered before."""
+        """Add an answer of pgmnemo: check its sums, and its values against those already entered."""
         run = self.evidence.run
         whose = arm.name if arm.role == "system" and arm.name != run.system else ""
         lacking = {"temporal"} if "vector" in (arm.name, run.choice.mode) else set()
@@ -109,7 +110,9 @@ class ComponentTable:
 
 
 def scores(context: RunContext) -> str:
-    """Check that scores are sums of components, which agree in all arms and scopes; controls rank by them."""
+    """Check that scores follow from components, that components agree everywhere, and that controls rank
+    by them.
+    """
     run, table = context.run, ComponentTable(context)
     for arm in run.arms:
         lines, weighing = context.by_arm.get(arm.name, []), _weighing(context, arm)
@@ -133,9 +136,7 @@ def scores(context: RunContext) -> str:
 
 
 def shown_values(context: RunContext) -> dict[str, set[float]]:
-    """Return the values that each component under test has in the first ten ranks, without None
-    (not asked).
-    """
+    """Return the values of each component of the system under test in the first ten ranks, without None."""
     arm = context.run.arms[0]
     found: dict[str, set[float]] = {name: set() for name in arm.components}
     for line in context.by_arm.get(arm.name, []):
@@ -152,7 +153,7 @@ def ids(line: Json) -> list[str]:
 
 
 def _detailed(line: Json) -> Iterator[tuple[str, float, Sequence[float | None]]]:
-    """(id, score, components) of the ranks that have all three."""
+    """Yield (id, score, components) of the first ten ranks that have all three."""
     for rank in line["ranking"][:DETAILED_RANKS]:
         if isinstance(rank, list) and len(rank) == 3:
             yield rank[0], rank[1], rank[2]
@@ -163,7 +164,7 @@ def _place(line: Json) -> str:
 
 
 def _demand_whole(arm: Arm, line: Json) -> None:
-    """Raise CheckFailed unless the first ten have the arm's score and components, or its score."""
+    """Raise CheckFailed unless the first ten ranks have the score and components that the arm must have."""
     wanted = 3 if arm.components else 2 if arm.role == "leg" or arm.name == "cosine" else 0
     first = line["ranking"][:DETAILED_RANKS]
     if wanted and not all(isinstance(rank, list) and len(rank) == wanted for rank in first):
@@ -172,7 +173,7 @@ def _demand_whole(arm: Arm, line: Json) -> None:
 
 
 def _weighing(context: RunContext, arm: Arm) -> ScoreWeights | None:
-    """Return the weights of a pgmnemo arm without wrappers, or of its retriever; None for others."""
+    """Return the weights of a pgmnemo arm without wrappers, or of its retriever; None for another arm."""
     run, name = context.run, SystemName.of(arm.name)
     own = run.choice.ours and (arm.role == "leg" or arm.name == run.system)
     if not arm.components or not (own or (name.system == OURS and not name.wrappers)):
@@ -194,16 +195,15 @@ def _is_linear(version: str) -> bool:
 
 
 def _demand_falling(table: ComponentTable, name: str) -> None:
-    """Check that the component falls along the arm that ranks by it, and that the arm's scores are its
-    values.
+    """Check that the component falls along the arm that ranks by it, and gives the arm's scores.
 
-    In a whole ranking, an unranked lesson has no more of it than a ranked lesson.
+    In a complete ranking, an unranked lesson does not have more of it than a ranked lesson.
     """
     run = table.evidence.run
     place, slack = run.arms[0].components.index(name), HALVED if name in COSINES else 2 * HALF
     weight = 1.0 if name in COSINES else float(run.guc_state.get(f"pgmnemo.{name}_weight", 1))
     linear = name in COSINES or _is_linear(run.choice.version)
-    if not weight:  # then its ranks follow from nothing that is shown
+    if not weight:  # then no shown value decides its ranks
         return
     for line in table.evidence.by_arm[name]:
         known = table.own.get((run.system, line["scope"], line["question"]), {})
@@ -225,10 +225,10 @@ def _demand_falling(table: ComponentTable, name: str) -> None:
 
 
 def _demand_rarer(table: ComponentTable) -> None:
-    """Check that a word's value depends on the scope in an engine that knows neighbours: a pool has other
+    """Check that a word's value depends on the scope, in an engine that knows neighbours: a pool has other
     values.
 
-    Few are equal by chance: 0 of 71,362 in the committed runs of 0.4.1.
+    Few values are equal by chance: 0 of 71,362 in the committed runs of 0.4.1.
     """
     run = table.evidence.run
     if "neighbours" not in run.arms[0].components or run.guc_state.get(STATISTICS) == "tenant":
@@ -254,7 +254,7 @@ def _demand_rarer(table: ComponentTable) -> None:
 
 
 def _demand_nested(context: RunContext) -> None:
-    """Check that cosines ignore the scope: a project's lessons keep their order in the pool."""
+    """Check that cosines ignore the scope: a project's lessons have the same order in the pool."""
     pooled = {scope.name: scope.pooled for scope in context.run.scopes}
     lines = context.by_arm.get("cosine", [])
     inner = {line["question"]: ids(line) for line in lines if not pooled[line["scope"]]}

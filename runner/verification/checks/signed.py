@@ -9,7 +9,7 @@ from runner.verification.sign.keygen import ForgedSignature, signed_by
 
 
 def signature(context: RunContext) -> str:
-    """Check the signature beside the manifest against the list of signers; a run may be unsigned."""
+    """Check the signature of the manifest against the list of signers; a run may be unsigned."""
     if not (context.folder / SIGNATURE).is_symlink() and not (context.folder / SIGNATURE).exists():
         raise CheckSkipped(f"unsigned: there is no {SIGNATURE}")
     try:

@@ -30,11 +30,11 @@ def sign_command(folder: Run, /, *, key: Path) -> int:
 
 
 def sign(folder: Path | str, key: Path | str) -> Path:
-    """Write the signature by the private `key` over the manifest of the run in `folder`, and return its path.
+    """Sign the manifest of the run in `folder` with the private `key`; return the path of the signature.
 
-    With a public key the agent signs. Every file is first held against the manifest. Raises UsageError for no
-    run, no key and where a signature is there already, UnusableRunError for a blocked or changed run,
-    SigningError where there is no ssh-keygen or the key is locked.
+    With a public key the agent signs. Every file is first checked against the manifest. Raises UsageError
+    without a run or key and if a signature exists, UnusableRunError for a blocked or changed run,
+    SigningError if ssh-keygen is missing or the key is locked.
     """
     results = read_whole_run(folder)
     target = results.folder / SIGNATURE
@@ -52,15 +52,19 @@ def sign(folder: Path | str, key: Path | str) -> Path:
 
 
 def read_whole_run(folder: Path | str) -> Results:
-    """Return the run, each of its files the one that the manifest lists; UsageError or UnusableRunError for
-    another.
+    """Return the run, with each file checked against the manifest.
+
+    Raises UsageError or UnusableRunError if wrong.
     """
     results: Results = read_results(folder)
     return read_results(folder, files=list(results.schemas))
 
 
 def signature_of(content: bytes, key: Path | str, namespace: str = NAMESPACE) -> bytes:
-    """Return the signature of these bytes; UsageError for what is no key, SigningError for a locked one."""
+    """Return the signature of `content`.
+
+    Raises UsageError for an invalid key, SigningError for a locked one.
+    """
     key = Path(key).expanduser()
     if not key.is_file():
         raise UsageError(

@@ -24,9 +24,9 @@ PATIENCE = 60  # seconds; a key on a token may wait for a touch
 
 
 def keygen(verb: str, *options: str | Path, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Return what `ssh-keygen -Y VERB` says to `data`; it never asks a question.
+    """Run `ssh-keygen -Y VERB` on `data` and return its result; it never prompts.
 
-    Raises SigningError where there is no ssh-keygen, or where it does not answer in time.
+    Raises SigningError if ssh-keygen is missing or does not finish in time.
     """
     environ = {**os.environ, "LC_ALL": "C", "SSH_ASKPASS_REQUIRE": "never"}
     words = [PROGRAM, "-Y", verb, *map(str, options)]
@@ -41,7 +41,7 @@ def keygen(verb: str, *options: str | Path, data: bytes = b"") -> subprocess.Com
 
 
 def reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return why ssh-keygen refused, in its own words: the first line that is no frame of a warning."""
+    """Return why ssh-keygen refused: the first line of its message that is no warning banner."""
     said = done.stderr.decode(errors="replace").splitlines()
     return next(
         (escape_control_chars(line).strip() for line in said if line.strip(" @")[:7] not in ("", "WARNING")),
@@ -51,7 +51,7 @@ def reason(done: subprocess.CompletedProcess[bytes]) -> str:
 
 @contextmanager
 def signature_file(signature: bytes) -> Iterator[Path]:
-    """Yield a file with the signature, so that ssh-keygen checks the bytes that were read."""
+    """Yield a temporary file with the signature, so that ssh-keygen checks the bytes that were read."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "signature"
         path.write_bytes(signature)
@@ -63,7 +63,7 @@ FINGERPRINT = re.compile(r"\bSHA256:[\w+/]+")
 
 
 class ForgedSignature(Exception):
-    """The signature does not hold; the message says why."""
+    """The signature is invalid; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ class Signer:
 
 
 def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace: str = NAMESPACE) -> Signer:
-    """Return the signer of these bytes for the namespace; without a list of signers only the key.
+    """Return the signer of `content` for the namespace; without a list of signers only the key.
 
-    Raises Forged if the signature is not of these bytes or its key is not in the list now, and SigningError
-    if there is no ssh-keygen.
+    Raises ForgedSignature if the signature is not of these bytes or its key is not in the list now, and
+    SigningError if ssh-keygen is missing.
     """
     with signature_file(signature) as path:
         done = keygen("check-novalidate", "-n", namespace, "-s", path, data=content)
@@ -98,7 +98,7 @@ def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace:
 
 
 def _names(content: bytes, path: Path, allowed: Path, namespace: str) -> tuple[str, ...]:
-    """Return each name of the key with a valid signature: the list may restrict namespaces and days."""
+    """Return each name of the key that verifies: the list may restrict namespaces and dates."""
     listed = keygen("find-principals", "-s", path, "-f", allowed).stdout.decode(errors="replace").splitlines()
     options = ("-n", namespace, "-s", path, "-f", allowed)
     holding = [name for name in listed if not keygen("verify", *options, "-I", name, data=content).returncode]
