@@ -46,7 +46,7 @@ def test_every_step_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_key_of_the_schema() -> None:
-    schema = json.loads((ROOT / "runner" / "protocol" / "suites" / "file.schema.json").read_bytes())[
+    schema = json.loads((ROOT / "runner" / "protocol" / "datasets" / "file.schema.json").read_bytes())[
         "definitions"
     ]
     for part in ("session", "turn", "question"):

@@ -25,7 +25,7 @@ NOW = datetime(2026, 2, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("leg", ["vector", "keyword"])
-def test_a_leg_alone_comes_without_the_components_of_the_system_within(
+def test_a_retriever_alone_comes_without_the_components_of_the_system_within(
     leg: str, tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Within:
@@ -34,7 +34,7 @@ def test_a_leg_alone_comes_without_the_components_of_the_system_within(
 
     with open_system("convex:over=sqlite-hybrid", SystemContext(tmp_path)) as system:
         assert isinstance(system, Strategy)
-        monkeypatch.setattr(system, "leg", lambda what: Within())
+        monkeypatch.setattr(system, "retriever", lambda what: Within())
         assert system.client({"leg": leg}).ask(Query(0, "tea", None, None), 5) == [Match(1, 0.5)]
 
 
