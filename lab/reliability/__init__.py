@@ -1,1 +1,1 @@
-"""Faults on purpose: of servers, connections, inputs and runs, and what came of them."""
+"""Deliberate faults of servers, connections, inputs and runs, and their effects."""

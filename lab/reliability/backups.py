@@ -1,4 +1,4 @@
-"""After a backup that was cut short: another one is whole, and restored holds what was acknowledged."""
+"""The check after an interrupted backup: a new backup restores all that was acknowledged."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lab.reliability.known import judge
 from pgmnemo.postgres.server_process import ServerProcess
 from pgmnemo.postgres.temporary_folders import stop_server
 
-PORT = "5433"  # of the server that a base backup becomes
+PORT = "5433"  # port of the server that runs a base backup
 RESTORED = "restored"
 
 
 def wrong(bed: Bed, fresh: Databases, target: Path, code: int, case: Any) -> list[str]:
-    """What is wrong with the backup at `target`, whose program ended with `code`, or with the next one."""
+    """Return the faults of the backup at `target`, whose program ended with `code`, and of a new backup."""
     if target.suffix == ".dump":
         target.unlink(missing_ok=True)
         restore, told = dumped, []
@@ -35,7 +35,7 @@ def wrong(bed: Bed, fresh: Databases, target: Path, code: int, case: Any) -> lis
 
 @contextmanager
 def copied(bed: Bed, fresh: Databases, target: Path, name: str) -> Iterator[tuple[Databases, str]]:
-    """By pg_basebackup, and a server on it."""
+    """Make a base backup with pg_basebackup, and yield a server that runs it."""
     run("pg_basebackup", "-D", target, "-X", "stream", "-c", "fast", "-d", bed.databases.dsn(name=name))
     with (target / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
         file.write(f"port = '{PORT}'\nfsync = off\n")
@@ -52,7 +52,7 @@ def copied(bed: Bed, fresh: Databases, target: Path, name: str) -> Iterator[tupl
 
 @contextmanager
 def dumped(bed: Bed, fresh: Databases, target: Path, name: str) -> Iterator[tuple[Databases, str]]:
-    """By pg_dump and pg_restore, as sql/README.md says, into a new database of the other server."""
+    """Restore a pg_dump, as sql/README.md says, into a new database of another server; yield both."""
     run("pg_dump", "-Fc", "-f", target, "-d", bed.databases.dsn(name=name))
     fresh.install(RESTORED)
     listed = target.with_suffix(".listed")
@@ -66,7 +66,7 @@ def dumped(bed: Bed, fresh: Databases, target: Path, name: str) -> Iterator[tupl
 
 
 def run(program: str, *given: object) -> str:
-    """Return what a program of PostgreSQL prints; it must end well."""
+    """Run a program of PostgreSQL and return its output; exit if it fails."""
     done = subprocess.run(
         [str(bin_folder() / program), *map(str, given)], capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""A durable PostgreSQL 18 that may be killed, filled up and backed up, and the databases in a server."""
+"""A durable PostgreSQL 18 that can be killed, filled up and backed up, and the databases of a server."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from pgmnemo.postgres.server_process import SETTINGS, SUPERUSER, ServerProcess, 
 from pgmnemo.postgres.servers import install_for_server, temporary_server
 from pgmnemo.postgres.temporary_folders import find_server
 
-KEEPER, AGENT = "keeper", "agent"  # who owns the extension, and who works in it
-MEMORY, KEPT = "memory", "kept"  # the database that is hurt, and an empty one to copy
+KEEPER, AGENT = "keeper", "agent"  # the owner of the extension, and the role that works in it
+MEMORY, KEPT = "memory", "kept"  # the database that suffers the faults, and an empty database to copy
 POSTGRES = 18
 PATIENCE = 60.0  # seconds
 DURABLE = {
@@ -33,10 +33,10 @@ DURABLE = {
     "wal_level": "replica", "max_wal_senders": "4", "max_connections": "80", "shared_buffers": "128MB",
     "recovery_init_sync_method": "syncfs",
     "work_mem": "8MB", "maintenance_work_mem": "64MB",
-    # often, so that some faults meet a checkpoint, and a small disk holds the log
+    # frequent checkpoints, so that some faults hit one and the WAL fits on a small disk
     "checkpoint_timeout": "30s", "min_wal_size": "16MB", "max_wal_size": "48MB",
 }  # fmt: skip
-# What seals sixteen thousand lessons at once does it here with sixty-four.
+# A segment is sealed at sixty-four lessons in place of sixteen thousand.
 SMALL_PIECES = (
     "CREATE OR REPLACE FUNCTION pgmnemo._segment_size() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE "
     "AS 'SELECT 64'"
@@ -45,13 +45,13 @@ Connection = psycopg.Connection[Any]
 
 
 def bin_folder() -> Path:
-    """Return where PostgreSQL's programs lie."""
+    """Return the folder with PostgreSQL's programs."""
     return installation(POSTGRES, EMBEDDED) / "bin"
 
 
 @dataclass(frozen=True)
 class Databases:
-    """Those of one server, whose superuser `conninfo` is."""
+    """The databases of one server; `conninfo` connects as its superuser."""
 
     conninfo: Mapping[str, str]
 
@@ -67,7 +67,7 @@ class Databases:
                 root.execute(f"CREATE ROLE {role} LOGIN")
 
     def install(self, name: str, version: str | None = None, space: str = "") -> None:
-        """A new database with the extension, which the keeper owns."""
+        """Create a database with the extension, owned by the keeper."""
         with self.connect(name="postgres") as root:
             root.execute(f"CREATE DATABASE {name} OWNER {KEEPER}" + (f" TABLESPACE {space}" if space else ""))
         with self.connect(name=name) as root:
@@ -76,7 +76,7 @@ class Databases:
             keeper.execute("CREATE EXTENSION pgmnemo" + (f" VERSION '{version}'" if version else ""))
 
     def copy(self, template: str, name: str) -> None:
-        """A database as another one that nobody uses, in the place of an earlier one."""
+        """Replace a database with a copy of another database that is not in use."""
         with self.connect(name="postgres") as root:
             root.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
             root.execute(f"CREATE DATABASE {name} OWNER {KEEPER} TEMPLATE {template} STRATEGY file_copy")
@@ -88,12 +88,12 @@ class Databases:
 
 @dataclass
 class Bed:
-    """A server in `folder`, in an environment of its own."""
+    """A server in `folder`, with an environment of its own."""
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=lambda: DURABLE)
     environ: Mapping[str, str] = field(default_factory=dict)
-    wal: Path | None = None  # another place for the log
+    wal: Path | None = None  # another folder for the WAL
     pid: int = 0
 
     def make(self) -> None:
@@ -127,7 +127,7 @@ class Bed:
         self.pid = int((self.server.data / "postmaster.pid").read_text().split("\n")[0])
 
     def kill(self) -> None:
-        """All its processes by SIGKILL, as close together as can be."""
+        """Kill all processes of the server with SIGKILL, as close together as possible."""
         with suppress(psutil.NoSuchProcess):
             first = psutil.Process(self.pid)
             victims = [first, *first.children(recursive=True)]
@@ -139,7 +139,7 @@ class Bed:
         self._reap()
 
     def up(self) -> None:
-        """Start it again if it is down, as a service manager does; wait until it answers."""
+        """Start the server again if it is down, as a service manager does, and wait until it answers."""
         deadline = time.monotonic() + PATIENCE
         while True:
             if find_server(self.server.data) is None:
@@ -154,7 +154,7 @@ class Bed:
                 time.sleep(0.02)
 
     def _reap(self) -> None:
-        """It is our child, and would count as running while it is a zombie."""
+        """Reap the server's process, our child, which would count as running while it is a zombie."""
         with suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
 
@@ -167,7 +167,7 @@ def _lives(process: psutil.Process) -> bool:
 
 
 def own(folder: Path) -> None:
-    """Give a folder, whole, to the user that the server runs as."""
+    """Give a folder and everything in it to the user that the server runs as."""
     if os.geteuid() == 0:
         for path in (folder, *folder.rglob("*")):
             give_to_server(path)
@@ -175,7 +175,7 @@ def own(folder: Path) -> None:
 
 @contextmanager
 def bed(place: str | None = None, **given: Any) -> Iterator[Bed]:
-    """A server for the length of the block, in a folder of `place`."""
+    """Yield a server in a temporary folder of `place`; kill it at the end."""
     with TemporaryDirectory(prefix="pgmnemo-bed-", dir=place) as name:
         Path(name).chmod(0o755)
         made = Bed(Path(name), **given)
@@ -188,7 +188,7 @@ def bed(place: str | None = None, **given: Any) -> Iterator[Bed]:
 
 @contextmanager
 def fresh_server() -> Iterator[Databases]:
-    """A server beside, which nothing happens to, with an empty memory to copy."""
+    """Yield a second server, which suffers no faults, with an empty memory to copy."""
     with temporary_server(SQL_FOLDER, None, bundle=EMBEDDED) as conninfo:
         made = Databases(conninfo)
         made.roles()

@@ -1,4 +1,4 @@
-"""Ways in which a file goes wrong: each changes the one at a path, by a chance that a seed decides."""
+"""Kinds of damage to a file: each function changes the file at a path, randomly by a seed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 
 Damage = Callable[[Path, Random], None]
 
-HOLE = '"@hole@"'  # where a value was taken out of a text
+HOLE = '"@hole@"'  # marks where a value was removed from a text
 OTHERS = ("null", "true", "0", "-1", "1.5", '""', '"x"', "[]", "{}", "[[null]]", '{"a": 1}', '["x"]')
 DEPTHS = (30, 400, *range(880, 1_000, 10), 3_000, 200_000)  # Python counts to a thousand
 PAIRS = (("[", "]"), ('{"a": ', "}"), ("(", ")"), ("> ", ""))
@@ -30,12 +30,12 @@ MIB = 1 << 20
 
 
 def truncated(path: Path, chance: Random) -> None:
-    """Its beginning alone, perhaps none of it; of a packed file that of what is in it, or of the file."""
+    """Keep only the beginning, possibly nothing; for a packed file of its content or of the file."""
     _bytes(path, chance, lambda content: content[: chance.randrange(len(content) + 1)])
 
 
 def flipped(path: Path, chance: Random) -> None:
-    """Some of its bits are others."""
+    """Flip some bits."""
 
     def flip(content: bytes) -> bytes:
         changed = bytearray(content)
@@ -47,7 +47,7 @@ def flipped(path: Path, chance: Random) -> None:
 
 
 def swapped(path: Path, chance: Random) -> None:
-    """A value is of another type, a field has another name."""
+    """Give a value another type, or a field another name."""
 
     def swap(text: str) -> str:
         names = [*re.finditer(r'"([\w@.-]+)"\s*:', text)]
@@ -59,13 +59,13 @@ def swapped(path: Path, chance: Random) -> None:
 
 
 def nested(path: Path, chance: Random) -> None:
-    """A value is a list in a list in a list, and so on."""
+    """Replace a value with deeply nested lists or objects."""
     (begin, end), depth = chance.choice(PAIRS), chance.choice(DEPTHS)
     _text(path, lambda text: _holed(text, chance).replace(HOLE, f"{begin * depth}0{end * depth}"))
 
 
 def huge(path: Path, chance: Random) -> None:
-    """A number of thousands of digits, or one that no float or no 64 bits hold."""
+    """Insert a number of thousands of digits, or a number that no float or no 64 bits can hold."""
 
     def put(text: str) -> str:
         digits = [*re.finditer(r"\d+", text)]
@@ -77,7 +77,7 @@ def huge(path: Path, chance: Random) -> None:
 
 
 def encoded(path: Path, chance: Random) -> None:
-    """Another encoding, a byte or half a character that no text has."""
+    """Use another encoding, or insert an invalid byte or half a character."""
 
     def encode(content: bytes) -> bytes:
         at, text = chance.randrange(len(content) + 1), content.decode("utf-8", "replace")
@@ -102,13 +102,15 @@ def encoded(path: Path, chance: Random) -> None:
 
 
 def bombed(path: Path, chance: Random) -> None:
-    """A small file that unpacks to a large one, or an archive that leads elsewhere or has no end."""
+    """Replace the file with a small one that unpacks to a large one, or an archive with bad members or no
+    end.
+    """
     kinds = TARS if path.name.endswith(".tar.gz") else ZIPS if path.suffix == ".zip" else PACKED
     path.write_bytes(chance.choice([*kinds.values()])())
 
 
 def doubled(path: Path, chance: Random) -> None:
-    """A line is lost, stands twice, or the lines are in another order; the file is empty, or noise."""
+    """Lose, repeat or reorder lines, or make the file empty or random."""
 
     def change(text: str) -> str:
         lines = text.split("\n")
@@ -130,7 +132,7 @@ def doubled(path: Path, chance: Random) -> None:
 
 
 def replaced(path: Path, chance: Random) -> None:
-    """Something that is no file stands in its place, or nothing."""
+    """Put something that is no file in its place, or nothing."""
     path.unlink()
     makes: tuple[Callable[[], object], ...] = (
         path.mkdir,
@@ -157,7 +159,10 @@ KINDS: Mapping[str, Damage] = {
 
 
 def _unpacked(content: bytes) -> tuple[bytes, Callable[[bytes], bytes]]:
-    """What is in a packed file, and what packs it again; a plain one is itself."""
+    """Return the content of a packed file, and the function that packs it again.
+
+    A plain file is its own content.
+    """
     if content.startswith(b"\x1f\x8b"):
         return gzip.decompress(content), gzip.compress
     if content.startswith(b"\xfd7zXZ"):
@@ -183,7 +188,7 @@ def _put(text: str, span: tuple[int, int], new: str) -> str:
 
 
 def _holed(text: str, chance: Random) -> str:
-    """Return the text with a hole in place of a value, where it is JSON or lines of it; else at any place."""
+    """Return the text with a hole in place of a value if it is JSON or JSON lines; else a hole anywhere."""
     lines = text.split("\n")
     at = chance.randrange(len(lines))
     for where, part in ((None, text), (at, lines[at])):
@@ -197,7 +202,7 @@ def _holed(text: str, chance: Random) -> str:
 
 
 def _without(value: Any, chance: Random) -> str:
-    """JSON with a hole in place of a value that stands anywhere in it, mostly deep."""
+    """Return JSON with a hole in place of a random value, mostly a deep one."""
     top: Any = [value]
     holder, key = top, 0
     while isinstance(inner := holder[key], dict | list) and inner and chance.random() < 0.9:
@@ -250,14 +255,14 @@ def _member(name: str = "benchmarks/sample/results/run/run.json", **fields: Any)
 
 
 def _headers() -> bytes:
-    """Return a thousand headers, each of which says that another follows."""
+    """Return an archive with a thousand headers that each announce another one."""
     record = b"13 path=abcd\n"
     header = _member("x", type=tarfile.XHDTYPE, size=len(record)).tobuf(tarfile.USTAR_FORMAT)
     return _tar(_member(), before=(header + record.ljust(512, b"\0")) * 1_000)
 
 
 def _huge_member(kind: bytes = tarfile.REGTYPE) -> bytes:
-    """Return a member, or the header of a name, that says to have a terabyte, and has nothing."""
+    """Return an archive with a member, or a name header, that claims a terabyte and has no content."""
     return gzip.compress(_member(type=kind, size=1 << 40).tobuf(tarfile.GNU_FORMAT) + bytes(512))
 
 

@@ -60,7 +60,7 @@ WORKERS.set_forkserver_preload(["lab.reliability.faults"])
 KILLS = ("server", "backend", "client", "upkeep")
 OLDER, UPGRADED, FROM = "older", "upgraded", "0.6.1"
 LATE = "afterwards"
-MOST = 400  # lessons; then another tenant is taken
+MOST = 400  # lessons of a tenant; then the next tenant is used
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
 JUMPS = ("+400d", "-3d", "+1d", "-400d")
 CELLS = {
@@ -68,12 +68,12 @@ CELLS = {
     "link": tuple(STAGES), "data": ("load", "store", "merge", "graph"),
     "wal": ("load", "store", "merge", "graph"), "clock": ("load", "store", "supersede", "forget"),
 }  # fmt: skip
-Cells = list[tuple[str, str, int]]  # a kind, a stage, and how many faults
+Cells = list[tuple[str, str, int]]  # kind, stage, number of faults
 
 
 @dataclass(frozen=True)
 class FaultOutcome:
-    """One fault: whether the work was cut short by it, and what it did."""
+    """The result of one fault: whether it interrupted the work, and what was lost or wrong."""
 
     kind: str
     stage: str
@@ -83,7 +83,7 @@ class FaultOutcome:
 
 
 class FaultWorker:
-    """A process of work.py, and what it says; it has begun."""
+    """A running process of work.py, and its output; its work has begun."""
 
     def __init__(self, folder: Path, *given: str, rounds: int = 1) -> None:
         self.said = folder / f"said {given[0]}"
@@ -98,7 +98,7 @@ class FaultWorker:
 
     @property
     def errors(self) -> str:
-        """The end of what it said on standard error."""
+        """The end of its standard error."""
         return Path(f"{self.said}.errors").read_text(encoding="utf-8")[-2000:]
 
     def says(self, *words: str) -> bool:
@@ -109,7 +109,7 @@ class FaultWorker:
         return self.process.exitcode is not None or self.says("took")
 
     def end(self, patience: float = 2 * PATIENCE) -> int:
-        """Its exit code, below 0 for a signal."""
+        """Wait for the process, then kill it; return its exit code, below 0 for a signal."""
         self.process.join(patience)
         self.process.kill()
         self.process.join()
@@ -118,7 +118,7 @@ class FaultWorker:
 
 @dataclass
 class FaultCase:
-    """A tenant in a database, and what was acknowledged of it."""
+    """A tenant in a database, and what was acknowledged for it."""
 
     tenant: str
     name: str = MEMORY
@@ -127,7 +127,7 @@ class FaultCase:
 
 @dataclass
 class Scene:
-    """What a fault meets."""
+    """The objects that a fault acts on."""
 
     bed: Bed
     chance: random.Random
@@ -138,7 +138,7 @@ class Scene:
     clock: Path | None = None
 
     def backend(self, application: str) -> bool:
-        """Kill the server's process that works for an application; whether there was one."""
+        """Kill the server process that works for an application; return whether there was one."""
         query = (
             "SELECT pid FROM pg_stat_activity WHERE application_name = %s ORDER BY state = 'active' DESC "
             "LIMIT 1"
@@ -146,12 +146,12 @@ class Scene:
         with self.bed.databases.connect(name="postgres") as root:
             row = root.execute(query, (application,)).fetchone()
         if row is not None:
-            with suppress(ProcessLookupError):  # it is over by now
+            with suppress(ProcessLookupError):  # it has ended
                 os.kill(row[0], signal.SIGKILL)
         return row is not None
 
     def fill(self, name: str) -> None:
-        """Leave no room on a disk until the work fails there."""
+        """Fill up a disk until the work fails on it."""
         assert self.mounts is not None
         ballast, log = self.mounts / name / "ballast", self.bed.server.log
         before, deadline = log.stat().st_size, time.monotonic() + 30
@@ -176,16 +176,16 @@ def backend(scene: Scene) -> None:
 
 
 def client(scene: Scene) -> None:
-    """The program and its own: pg_basebackup's other half would hold its connection open for ever."""
+    """Kill the program and its children: a surviving half of pg_basebackup would keep its connection open."""
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(scene.worker.process.pid)
-        process.suspend()  # it starts no more
+        process.suspend()  # it starts no more children
         for one in (process, *process.children()):
             one.kill()
 
 
 def upkeep(scene: Scene) -> None:
-    """The scheduler's program, or the server's process that it asks."""
+    """Kill the scheduler's program, or the server process that works for it."""
     assert scene.beside is not None
     if scene.chance.random() < 0.5 or not scene.backend("upkeep"):
         scene.beside.process.kill()
@@ -217,7 +217,7 @@ STRIKES: dict[str, Callable[[Scene], None]] = {
 
 @dataclass
 class Site:
-    """A server that is hurt and one that is not; `more` is what scenes have besides."""
+    """The server that suffers the faults and one that does not; `more` holds further fields of the scenes."""
 
     bed: Bed
     fresh: Databases
@@ -237,11 +237,11 @@ class Site:
         return FaultWorker(self.folder, stage, *given, rounds=rounds)
 
     def target(self) -> Path:
-        """Return where this run's backup goes: a folder, or every other time a dump."""
+        """Return the path of this run's backup: a folder or, every other time, a dump."""
         return self.folder / f"backup{self.runs}{'.dump' if self.runs % 2 else ''}"
 
     def whole(self, stage: str, case: FaultCase) -> float:
-        """Return seconds of a stage that nothing happens to."""
+        """Run a stage without a fault; return its seconds."""
         worker = self.work(stage, case)
         began = time.monotonic()
         if worker.end():
@@ -250,7 +250,7 @@ class Site:
         return time.monotonic() - began
 
     def case(self, stage: str, number: int) -> FaultCase:
-        """Return a tenant that the stage has worked on once."""
+        """Return a tenant that the base stage has filled."""
         if stage == "upgrade":
             return FaultCase("old", UPGRADED)
         made = FaultCase(f"{stage} {number}")
@@ -259,7 +259,7 @@ class Site:
         return made
 
     def older(self) -> Acknowledged:
-        """Return a database of an older release, made once, to copy."""
+        """Create a database of an older release, to be copied; return what was acknowledged in it."""
         case = FaultCase("old", OLDER)
         self.bed.databases.install(OLDER, FROM)
         self.bed.databases.grant(case.tenant, OLDER)
@@ -268,7 +268,7 @@ class Site:
         return case.known
 
     def quiet(self) -> None:
-        """Wait until no call of ours is at work in the server any more."""
+        """Wait until none of our calls is at work in the server."""
         query = "SELECT count(*) FROM pg_stat_activity WHERE application_name IN ('work', 'upkeep')"
         with self.bed.databases.connect(name="postgres") as root:
             while root.execute(query).fetchone() != (0,):
@@ -278,7 +278,7 @@ class Site:
 def fault(
     site: Site, kind: str, stage: str, case: FaultCase, before: Acknowledged | None
 ) -> FaultOutcome | None:
-    """One fault and what it did; None where the work was over before."""
+    """Cause one fault and return its outcome; None if the work had ended before."""
     if stage == "upgrade":
         site.bed.databases.copy(OLDER, UPGRADED)
         case.known = deepcopy(before or Acknowledged())
@@ -318,7 +318,7 @@ def fault(
 def started(
     site: Site, kind: str, stage: str, case: FaultCase, stack: ExitStack
 ) -> tuple[FaultWorker, Scene]:
-    """Return the work as it goes on, with what a kind of fault needs beside it."""
+    """Return the running work, and the scene with what the kind of fault needs."""
     beside = proxy = host = None
     if kind == "upkeep":
         folder = Path(stack.enter_context(TemporaryDirectory()))
@@ -334,9 +334,10 @@ def started(
 
 
 def recovered(site: Site, case: FaultCase, began: float) -> float:
-    """Return seconds until a new client's recall is answered, the server started where it is down.
+    """Return the seconds until a new client's recall is answered; a server that is down is started.
 
-    Where an upgrade was cut, the database may still be of the former release, whose lessons are counted.
+    If an upgrade was interrupted, the database may still be of the older release, where lessons are counted
+    instead.
     """
     while True:
         site.bed.up()
@@ -348,7 +349,7 @@ def recovered(site: Site, case: FaultCase, began: float) -> float:
                 else:
                     project.recall("river", k=3)
                 return time.monotonic() - began
-        except (DatabaseError, RefusedError):  # an upgrade that ends meanwhile refuses a call once
+        except (DatabaseError, RefusedError):  # an upgrade that ends at this moment refuses one call
             if time.monotonic() - began > 2 * PATIENCE:
                 raise
             time.sleep(0.01)
@@ -360,7 +361,7 @@ def finish_upgrade(site: Site, case: FaultCase) -> None:
 
 
 def faults(site: Site, cells: Cells) -> Iterator[FaultOutcome]:
-    """Yield every cell's faults in turns; at the end every tenant is looked at once more."""
+    """Yield the outcomes of all cells in turns; at the end every tenant is checked once more."""
     before = site.older() if any(stage == "upgrade" for _, stage, _ in cells) else None
     cases: list[FaultCase] = []
     at_work: dict[str, FaultCase] = {}
@@ -391,7 +392,7 @@ def tell(outcome: FaultOutcome) -> None:
 
 @contextmanager
 def mounted(folder: Path, **megabytes: int) -> Iterator[Path]:
-    """Small file systems of these names in a folder."""
+    """Yield the folder with small mounted file systems of these names and sizes in MB."""
     with ExitStack() as stack:
         for name, size in megabytes.items():
             place = folder / name
@@ -406,7 +407,7 @@ def mounted(folder: Path, **megabytes: int) -> Iterator[Path]:
 
 @contextmanager
 def ground(family: str, folder: Path, place: str | None) -> Iterator[tuple[Bed, dict[str, Path]]]:
-    """The server of a family of kinds, and what their scenes have besides."""
+    """Yield the server for a family of kinds, and further fields of its scenes."""
     with ExitStack() as stack:
         space = ""
         more: dict[str, Path] = {}
@@ -437,7 +438,7 @@ def family_of(kind: str) -> str:
 
 
 def possible(kinds: Sequence[str]) -> list[str]:
-    """Return those that this machine can do; says which it cannot."""
+    """Return the kinds that this machine supports; print the others."""
     missing = {
         "disks": "" if os.geteuid() == 0 else "root alone mounts a small disk",
         "clock": "" if FAKETIME.exists() else "apt-get install libfaketime",
@@ -449,7 +450,7 @@ def possible(kinds: Sequence[str]) -> list[str]:
 
 
 def run(cells: Cells, seed: int, place: str | None = None) -> list[FaultOutcome]:
-    """Return all faults, each family on a server of its own; Ctrl-C ends them."""
+    """Return the outcomes of all faults, with a separate server for each family; Ctrl-C ends the run."""
     found: list[FaultOutcome] = []
     with suppress(KeyboardInterrupt), fresh_server() as fresh:
         for family in dict.fromkeys(family_of(kind) for kind, _, _ in cells):
@@ -465,7 +466,7 @@ def run(cells: Cells, seed: int, place: str | None = None) -> list[FaultOutcome]
 
 
 def table(found: Sequence[FaultOutcome]) -> Iterator[str]:
-    """Markdown: a row a stage, a column a kind."""
+    """Yield the lines of a Markdown table with a row for each stage and a column for each kind."""
     kinds = [kind for kind in CELLS if any(one.kind == kind for one in found)]
     stages = [stage for stage in (*STAGES, "upgrade", "backup") if any(one.stage == stage for one in found)]
     yield f"| | {' | '.join(kinds)} | cut short | lost | wrong | seconds, median | longest |"
@@ -489,7 +490,7 @@ def figures(some: Sequence[FaultOutcome]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """1 where something was lost or wrong."""
+    """Run the faults and print the table; return 1 if something was lost or wrong."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

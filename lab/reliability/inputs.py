@@ -42,10 +42,10 @@ from runner import cli as runner
 from runner.markdown import table
 
 SEED, MEMORY = 42, 2 << 30  # bytes of address space
-SECONDS, PATIENCE = 30, 180.0  # of the processor; until a command is taken to wait for ever
+SECONDS, PATIENCE = 30, 180.0  # CPU time limit; time after which a command counts as hanging
 SENTENCE = re.compile(r"(error|wrong use|blocked|refused|failed): \S[^\n]{8,1500}")
 CODES = (0, 1, 2, 3, 4)
-COMPILED = "torchinductor_"  # torch's own cache of what it compiles
+COMPILED = "torchinductor_"  # torch's own cache of compiled code
 PROGRAMS: dict[str, Callable[[Sequence[str]], int]] = {
     "runner": runner.main,
     "lab": lab.main,
@@ -62,7 +62,7 @@ with Memory.open(sys.argv[1], embedder=None) as memory:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended: `code` is below 0 for a signal, None where it was killed for its time."""
+    """The end of a command: `code` is below 0 for a signal, None if it was killed for taking too long."""
 
     code: int | None
     out: str
@@ -73,7 +73,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class InputCase:
-    """A reader, a kind of damage, and which of those it is."""
+    """A reader, a kind of damage, and the number of the case."""
 
     reader: FileCommand
     kind: str
@@ -81,13 +81,13 @@ class InputCase:
 
     @property
     def name(self) -> str:
-        """By which it is known, and from which its chance is made."""
+        """The name of the case, which also seeds its random numbers."""
         return f"{self.reader.command}, {self.reader.file}, {self.kind}, {self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class InputOutcome:
-    """What became of a case; `fault` is empty where all was well."""
+    """The result of a case; `fault` is empty if all was well."""
 
     case: InputCase
     ended: Ended
@@ -95,7 +95,7 @@ class InputOutcome:
 
 
 class CaseBench:
-    """Where cases run: good files by reader, laid out once, and a memory whose server is up."""
+    """The place where cases run: good files by reader, made once, and a memory with a running server."""
 
     def __init__(self, base: Path, seed: int) -> None:
         self.base, self.seed = base, seed
@@ -103,7 +103,7 @@ class CaseBench:
         self._laid: dict[object, Path] = {}
 
     def run(self, case: InputCase) -> InputOutcome:
-        """Lay out, damage, run, look."""
+        """Copy the good files, damage one, run the command, and check the result."""
         reader, place = case.reader, Path(tempfile.mkdtemp(prefix="case-", dir=self.base))
         place.chmod(0o755)
         inside, out = place / "in", place / "out"
@@ -124,9 +124,7 @@ class CaseBench:
         return InputOutcome(case, ended, fault and f"{case.name}: {fault} ({place})")
 
     def _good(self, reader: FileCommand) -> Path:
-        """Return the folder with what the reader is given; of a memory's folder a copy of the one that is
-        closed.
-        """
+        """Return the folder with a reader's good files; for a memory folder, the closed memory."""
         if reader.lay is str:
             return self.base / "closed"
         if reader.lay not in self._laid:
@@ -146,9 +144,9 @@ class CaseBench:
 
 @contextmanager
 def bench(seed: int) -> Iterator[CaseBench]:
-    """A bench in a folder of its own, with a memory in use and a copy of one that is not."""
+    """Yield a bench in a folder of its own, with a memory in use and a closed memory."""
     base = Path(tempfile.mkdtemp(prefix="inputs-", dir="/tmp"))
-    base.chmod(0o755)  # as root a server runs as another user
+    base.chmod(0o755)  # if we are root, a server runs as another user
     made = CaseBench(base, seed)
     with Memory.open(base / "closed" / "memory", embedder=None) as memory:
         memory.tenant("me").project("home").add("It rains in Porto.")
@@ -165,9 +163,7 @@ def bench(seed: int) -> Iterator[CaseBench]:
 
 
 def forked(run: Callable[[], int], place: Path, stdin: Path | None) -> Ended:
-    """Return what becomes of `run` in a fork, whose folders for temporary and own files are those of
-    `place`.
-    """
+    """Run `run` in a fork with home and temporary folders in `place`; return how it ended."""
     began = time.monotonic()
     child = os.fork()
     if child == 0:
@@ -202,7 +198,7 @@ def _in_fork(run: Callable[[], int], place: Path, stdin: Path | None) -> NoRetur
         os.environ |= {"HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), "PYTHONHASHSEED": "42"}
         for name in [name for name in os.environ if name.startswith(("XDG_", "PGMNEMO_"))]:
             del os.environ[name]
-        os.environ["PGMNEMO_PORT"] = "1"  # where no compose service answers
+        os.environ["PGMNEMO_PORT"] = "1"  # no compose service listens there
         tempfile.tempdir = None
         os.chdir(place)
         code = run()
@@ -214,7 +210,7 @@ def _in_fork(run: Callable[[], int], place: Path, stdin: Path | None) -> NoRetur
 
 
 def fault_of(reader: FileCommand, ended: Ended) -> str:
-    """What is wrong with an end; empty where nothing is."""
+    """Return the fault of an end; empty if there is no fault."""
     lines = ended.err.strip().splitlines()
     if "Traceback (most recent call last)" in ended.err + ended.out:
         return f"traceback: {lines[-1][:300]}"
@@ -235,7 +231,7 @@ def fault_of(reader: FileCommand, ended: Ended) -> str:
 
 
 def _left(reader: FileCommand, ended: Ended, inside: Path, before: object, out: Path, tmp: Path) -> str:
-    """Return what a command left that ended with an error, or in the folder of temporary files."""
+    """Return what a command left in the temporary folder, or changed or left despite an error."""
     if left := [path.name for path in tmp.iterdir() if not path.name.startswith(COMPILED)]:
         return f"left {', '.join(left)} among temporary files"
     if ended.code == 0:
@@ -248,7 +244,7 @@ def _left(reader: FileCommand, ended: Ended, inside: Path, before: object, out: 
 
 
 def snapshot(folder: Path) -> dict[str, str]:
-    """Return what lies in a folder: the hash of each file, what each link leads to."""
+    """Return the hash of each file in a folder, and the target of each link."""
     found = {}
     for path in folder.rglob("*"):
         if ".git" in path.parts:
@@ -260,14 +256,14 @@ def snapshot(folder: Path) -> dict[str, str]:
 
 
 def cases(each: int, only: str = "") -> list[InputCase]:
-    """Return every reader with every kind of damage, `each` times."""
+    """Return the cases: every reader with every kind of damage, `each` times; `only` filters by name."""
     made = [InputCase(one, kind, at) for one in readers() for kind in KINDS for at in range(each)]
     return [case for case in made if only in case.name]
 
 
 def report(outcomes: Sequence[InputOutcome]) -> str:
-    """Return a row a command: cases by kind, how many were read all the same, seconds and memory at the
-    most.
+    """Return a table with a row for each command: cases by kind, cases read without error, maximum time
+    and memory.
     """
     rows = [_row(" ".join(name), some) for name, some in _by_command(outcomes).items()]
     rows.append(_row("all", outcomes))
@@ -294,7 +290,7 @@ def _row(name: str, some: Sequence[InputOutcome]) -> tuple[str, ...]:
 
 
 def main() -> int:
-    """Run the cases that are asked for."""
+    """Run the requested cases; return 1 if there is a fault or a process is left."""
     options = ArgumentParser(description=__doc__)
     options.add_argument("--each", type=int, default=1)
     options.add_argument("--some", type=int, help="so many of them, drawn by the seed")
@@ -315,7 +311,7 @@ def main() -> int:
                 print(fault, file=sys.stderr, flush=True)
         there = [one for one in psutil.process_iter(["cmdline"]) if any(
             f"{made.base}/case-" in word for word in one.info["cmdline"] or ())]  # fmt: skip
-        _, left = psutil.wait_procs(there, timeout=PATIENCE)  # the last server may be ending still
+        _, left = psutil.wait_procs(there, timeout=PATIENCE)  # the last server may still be shutting down
     print(report(outcomes))
     print(f"{len(outcomes):,} cases, seed {given.seed}; processes left: {len(left)}")
     return int(any(one.fault for one in outcomes) or bool(left))

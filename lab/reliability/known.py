@@ -1,4 +1,4 @@
-"""What was acknowledged, held against what a memory holds, answers and counts."""
+"""What was acknowledged, compared with what a memory holds, answers and counts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ QUESTIONS = (
     "quietly the captain painted bridges in the forest market", "letter",
 )  # fmt: skip
 AS_OF = DAY + timedelta(days=200)
-LEAST_OVERLAP = 0.9  # of the ten nearest by the graph and by reading all
-# How many lessons each lexeme has, and under the empty one how many there are and their tokens.
+LEAST_OVERLAP = 0.9  # least overlap of the ten nearest by the graph and by an exact scan
+# The number of lessons of each lexeme; the empty lexeme counts all lessons and their tokens.
 RECOUNT = """
 WITH counted AS (
     SELECT v.lexeme COLLATE "C" AS lexeme, count(*) AS lessons, 0::bigint AS tokens
@@ -48,7 +48,9 @@ SELECT lexeme, c.lessons, k.lessons, c.tokens, k.tokens FROM counted c FULL JOIN
 
 @dataclass(frozen=True)
 class PendingCall:
-    """A call: the state of each key after it, and a text that gets a key of its own."""
+    """A call: the expected state of each key after it, and a text that gets a new key (None: no such
+    text).
+    """
 
     after: Mapping[str, State | None]
     new: str | None
@@ -56,14 +58,14 @@ class PendingCall:
 
 @dataclass
 class Acknowledged:
-    """Every key of a tenant's project with what was acknowledged of it; `unsure` are unanswered calls."""
+    """The acknowledged state of every key of a tenant's project; `unsure` are unanswered calls."""
 
     states: dict[str, State] = field(default_factory=dict)
     unsure: list[PendingCall] = field(default_factory=list)
     refused: int = 0
 
     def hear(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Take in what a process said; the last call may lack its answer."""
+        """Read a process's output; the last call may lack its answer."""
         asked: PendingCall | None = None
         for line in lines:
             if "asks" in line:
@@ -90,7 +92,9 @@ class Acknowledged:
             self.states[key] = (asked.new, HOLDS)
 
     def settle(self, found: Mapping[str, State]) -> None:
-        """An unanswered call has happened where all of it shows, else nothing of it may."""
+        """Settle the unanswered calls: a call happened if its whole effect is visible, else no part of it
+        may be.
+        """
         for asked in self.unsure:
             if asked.new is not None:
                 keys = [key for key, (text, _) in found.items() if text == asked.new]
@@ -103,7 +107,7 @@ class Acknowledged:
 
 @dataclass
 class Losses:
-    """Sentences, of which there should be none."""
+    """Sentences on lost and wrong data; both lists should be empty."""
 
     lost: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -113,7 +117,7 @@ class Losses:
 
 
 def spoken(path: Path) -> list[dict[str, Any]]:
-    """Return the whole lines of what a process said."""
+    """Return the complete lines of a process's output."""
     text = path.read_text(encoding="utf-8")
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
@@ -124,7 +128,7 @@ def opened(databases: Databases, name: str = MEMORY, limit: int = EXACT, **more:
 
 
 def held(scope: Any) -> dict[str, State]:
-    """Return every lesson as it is kept."""
+    """Return the text and status of every lesson by its key."""
 
     def status(one: Any) -> str:
         return FORGOTTEN if not one.active else HOLDS if one.superseded_at is None else ENDED
@@ -140,7 +144,7 @@ def answers(scope: Any, mode: str | None = None, k: int = 50) -> list[list[Any]]
 def judge(
     databases: Databases, name: str, tenant: str, known: Acknowledged, fresh: Databases | None = None
 ) -> Losses:
-    """Return whether a tenant is as it was acknowledged, sound, counted right, and answers as a fresh
+    """Return the losses of a tenant: against what was acknowledged, its own check, counts, and a fresh
     database.
     """
     verdict = Losses()
@@ -175,7 +179,7 @@ def compare(known: Acknowledged, found: Mapping[str, State], verdict: Losses) ->
 
 
 def anew(fresh: Databases, tenant: str, export: bytes) -> list[list[Any]]:
-    """Return what a database answers into which the same texts were imported, their vectors made anew."""
+    """Return the answers of a fresh database with the same texts and new vectors."""
     fresh.copy(KEPT, "again")
     fresh.grant(tenant, "again")
     with opened(fresh, "again") as memory:

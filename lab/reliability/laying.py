@@ -1,4 +1,4 @@
-"""Good files, as commands are given them: small corpora, finished runs, archives, tokens; see good/."""
+"""Good files as input of commands: small corpora, finished runs, archives, tokens; see good/."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Lay = Callable[[Path], object]
 
 GOOD = Path(__file__).with_name("good")
 NAME = f"v{default_version()}_{datetime.now(UTC):%Y%m%d}_hash_limit3"
-PLACE = f"benchmarks/sample/results/{NAME}"  # of a finished run, as in a repository
+PLACE = f"benchmarks/sample/results/{NAME}"  # path of a finished run, as in a repository
 RUN = "--system sqlite-fts5 --embedder none --allow-unregistered-corpus --limit 3 --quiet --output {out}/new"
 CACHED = "sample --embedder hash --system sqlite-hybrid --cache {in}/cache --quiet"
 
 
 def text(name: str, content: str | bytes) -> Lay:
-    """Return a file of that text."""
+    """Return a layout that writes a file with this content."""
 
     def lay(folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -46,35 +46,35 @@ def text(name: str, content: str | bytes) -> Lay:
 
 
 def document(name: str, value: Any) -> Lay:
-    """Return a file of JSON."""
+    """Return a layout that writes a JSON file."""
     return text(name, json.dumps(value))
 
 
 def graph(folder: Path) -> None:
-    """The graph of a model, where its package is installed."""
+    """Link the graph of a model, if its package is installed."""
     if (package := package_folder(PACKAGE)) is not None:
         (folder / "model" / "model.onnx").symlink_to(package / "model.onnx")
 
 
 def every(*lays: Lay) -> Lay:
-    """One after the other."""
+    """Return a layout that runs several layouts one after the other."""
     return lambda folder: [lay(folder) for lay in lays]
 
 
 def good(name: str) -> Lay:
-    """Return a file or a folder of good/."""
+    """Return a layout that copies a file or a folder of good/."""
     source = GOOD / name
     return lambda folder: (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
 
 
 def packed_as(name: str, to: str) -> Lay:
-    """Return a file of good/ as .gz or .xz."""
+    """Return a layout that writes a file of good/ as .gz or .xz."""
     content = (GOOD / name).read_bytes()
     return text(to, gzip.compress(content) if to.endswith("gz") else lzma.compress(content))
 
 
 def zipped(name: str, to: str) -> Lay:
-    """Return a file of good/ as the conversations.json of an archive."""
+    """Return a layout that writes a file of good/ as the conversations.json of an archive."""
 
     def lay(folder: Path) -> None:
         shutil.copy(GOOD / name, folder / "conversations.json")
@@ -85,7 +85,7 @@ def zipped(name: str, to: str) -> Lay:
 
 
 def database(name: str, script: str) -> Lay:
-    """Return a file of SQLite."""
+    """Return a layout that writes an SQLite file."""
 
     def lay(folder: Path) -> None:
         connection = sqlite3.connect(folder / name)
@@ -96,7 +96,7 @@ def database(name: str, script: str) -> Lay:
 
 
 def kept(folder: Path) -> None:
-    """A finished run with its entry in a HISTORY.md above it; made once for all."""
+    """Lay out a finished run with its entry in a HISTORY.md above it; it is made once and then copied."""
     made = folder.parents[1] / "kept"
     if not made.exists():
         words = f"sample --embedder hash --limit 3 --quiet --output {folder}/new"
@@ -104,7 +104,7 @@ def kept(folder: Path) -> None:
         [place] = (folder / "new").glob("*/run.json")
         shutil.copytree(place.parent, made / PLACE)
         _noted(made)
-        shutil.copytree(made / PLACE, made / "base")  # another run, to compare with
+        shutil.copytree(made / PLACE, made / "base")  # another run for comparisons
         record = json.loads((made / "base" / "run.json").read_bytes())
         document("base/run.json", record | {"started": "2026-01-01T00:00:00Z"})(made)
         sealed(made)
@@ -113,7 +113,7 @@ def kept(folder: Path) -> None:
 
 
 def _noted(folder: Path) -> None:
-    """Note the run in HISTORY.md."""
+    """Write the run's entry to HISTORY.md."""
     place = folder / PLACE
     run, digest = Results(place).run, sha256((place / MANIFEST).read_bytes()).hexdigest()
     entry = entry_text(run.started.date(), "sample", PLACE, run.verdict, digest, run.deviations)
@@ -121,7 +121,7 @@ def _noted(folder: Path) -> None:
 
 
 def packed(folder: Path) -> None:
-    """The same with its raw rankings packed."""
+    """Lay out the same run with its raw rankings packed."""
     kept(folder)
     raw = folder / PLACE / RAW
     raw.with_name(f"{RAW}.xz").write_bytes(lzma.compress(raw.read_bytes()))
@@ -129,7 +129,7 @@ def packed(folder: Path) -> None:
 
 
 def sealed(folder: Path) -> None:
-    """Let the manifest list the files as they are now, and HISTORY.md that manifest."""
+    """Update the manifest to the current files, and HISTORY.md to the manifest."""
     for place in folder.rglob(MANIFEST):
         before, listed = sha256(place.read_bytes()).hexdigest(), json.loads(place.read_bytes())
         for entry in listed["files"]:
@@ -143,7 +143,7 @@ def sealed(folder: Path) -> None:
 
 
 def asked(folder: Path) -> None:
-    """A small LoCoMo and a finished run over it."""
+    """Lay out a small LoCoMo and a finished run over it."""
     good("locomo.json")(folder)
     words = f"locomo --data {folder}/locomo.json {RUN.format(out=folder)}"
     assert main(words.split()) == 0
@@ -152,7 +152,7 @@ def asked(folder: Path) -> None:
 
 
 def of_corpus(folder: Path) -> None:
-    """Let the run be of the corpus as that is now."""
+    """Update the run's record to the hash of the current corpus."""
     path, corpus = folder / "done" / "run.json", folder / "locomo.json"
     if corpus.is_file():
         record = json.loads(path.read_bytes())
@@ -162,7 +162,7 @@ def of_corpus(folder: Path) -> None:
 
 
 def cut_short(folder: Path) -> None:
-    """A run with a reranker and a rewriter that was interrupted when all was asked."""
+    """Lay out a run with a reranker and a rewriter that was interrupted after all questions were asked."""
     with mock.patch("runner.bench.pipeline.write_artefacts", side_effect=KeyboardInterrupt):
         assert main(f"sample --rerank linear --rewrite words {RUN.format(out=folder)}".split()) == 130
     [partial] = (folder / "new").glob(".*.partial")
@@ -170,7 +170,7 @@ def cut_short(folder: Path) -> None:
 
 
 def cached(folder: Path) -> None:
-    """A cache of embeddings with the vectors of the sample in it."""
+    """Lay out an embedding cache with the vectors of the sample."""
     words = (
         f"sample --embedder hash --system sqlite-hybrid --cache {folder}/cache --quiet --output {folder}/new"
     )
@@ -179,6 +179,6 @@ def cached(folder: Path) -> None:
 
 
 def tokens(folder: Path) -> None:
-    """A file of two tokens."""
+    """Lay out a file with two tokens."""
     TokenFile(folder / "tokens.json").create("ada", "home", "laptop")
     TokenFile(folder / "tokens.json").create("bob")

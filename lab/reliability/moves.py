@@ -1,9 +1,10 @@
-"""How long a tenant's writers wait while it moves under them, back and forth between two shards.
+"""How long a tenant's writers wait while the tenant moves back and forth between two shards.
 
     python -m lab.reliability.moves [LESSONS [MOVES]]
 
-50,000 lessons with vectors of 384 dimensions and an HNSW index, 20 moves; four clients store all the time, by
-the router. A wait is what one acknowledged call takes, with its repetition where the move refused it once.
+50,000 lessons with vectors of 384 dimensions and an HNSW index, 20 moves; four clients store all the time,
+through the router. A wait is the time of one acknowledged call, including its retry if the move refused it
+once.
 """
 
 from __future__ import annotations
@@ -43,17 +44,19 @@ SELECT count(*) FROM pgmnemo.store_set(%s, array(
 
 @dataclass
 class Waits:
-    """Of every call when it began and when it was acknowledged."""
+    """When each call began and when it was acknowledged."""
 
     calls: list[tuple[float, float]] = field(default_factory=list)
 
     def longest(self, began: float, ended: float) -> tuple[float, float]:
-        """Of the calls under way between these moments: how long, and when it was acknowledged."""
+        """Return the longest of the calls under way between two moments: its seconds, and when it was
+        acknowledged.
+        """
         return max(((b - a, b) for a, b in self.calls if b > began and a < ended), default=(0.0, 0.0))
 
 
 def write(site: Local, tenant: UUID, place: int, waits: Waits, end: Event) -> None:
-    """Store one lesson after the other."""
+    """Store one lesson after the other until `end` is set."""
     vector, made = [float(n % 7 - 3 + place) for n in range(384)], 0
     with connect({**site.conninfo(), "user": LOGIN}) as client:
         while not end.is_set():
@@ -88,7 +91,7 @@ def writing(site: Local, tenant: UUID) -> Iterator[Waits]:
 
 
 def filled(site: Local, router: Session, lessons: int) -> UUID:
-    """Return a tenant of so many lessons on the first shard."""
+    """Return a tenant with this many lessons on the first shard."""
     tenant = uuid4()
     router.execute("SELECT pgmnemo.create_login(%s)", (LOGIN,))
     router.execute("SELECT pgmnemo.place_tenant(%s, 'shard1')", (tenant,))
@@ -122,7 +125,7 @@ def measure(lessons: int, moves: int) -> None:
 
 
 def _move(router: Session, tenant: UUID, number: int, waits: Waits) -> float:
-    """One move after a pause, whose longest wait is the measure of the machine."""
+    """Make one move after a pause; the longest wait in the pause is the baseline of the machine."""
     quiet = time.perf_counter()
     time.sleep(3)
     steps: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Every command that reads a file: what is laid out for it, which of that goes wrong, how it is called."""
+"""Every command that reads a file: its input files, the file to damage, and its arguments."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ IMPORT = "import {file} --memory {memory} --tenant {name} --embedder none --quie
 
 @dataclass(frozen=True)
 class FileCommand:
-    """A command that reads a file: `words` is how it is called, `file` what goes wrong of what is laid out.
+    """A command that reads a file: `words` are its arguments, `file` is the input file to damage.
 
-    `after` puts the rest in order, so that no hash tells of the damage. `stdin`: the file of standard
-    input. `told`: a fault is an answer, on standard output. `own`: the command may change what it was given.
+    `lay` makes the input; `after` updates hashes, so that none of them reveals the damage. `stdin`: the file
+    of standard input. `told`: a fault is a result, on standard output. `own`: the command may change its
+    input.
     """
 
     command: str
@@ -57,7 +58,7 @@ class FileCommand:
 
 
 def corpora() -> Iterator[FileCommand]:
-    """Yield the suites, each with a file of its corpus damaged, as a run is given it."""
+    """Yield the suites as commands of a run, each with a damaged file of its corpus."""
     sample = text("sample.json", (ROOT / "benchmarks" / "sample" / "sample.json").read_bytes())
     yield FileCommand("sample", "sample.json", sample, f"sample --data {{file}} {RUN}")
     for suite, data in (
@@ -85,7 +86,7 @@ def corpora() -> Iterator[FileCommand]:
 
 
 def finished() -> Iterator[FileCommand]:
-    """Commands over a finished run, each with a file of the run damaged."""
+    """Yield the commands over a finished run, each with a damaged file of the run."""
     run = f"{{in}}/{PLACE}"
     for name in ARTEFACTS:
         of = partial(FileCommand, file=f"{PLACE}/{name}", lay=kept, after=str if name == MANIFEST else sealed)
@@ -103,7 +104,7 @@ def finished() -> Iterator[FileCommand]:
 
 
 def beside() -> Iterator[FileCommand]:
-    """Yield the same commands with another file damaged: HISTORY.md, signers, a packed file."""
+    """Yield commands over a finished run with another damaged file: HISTORY.md, signers, a packed file."""
     run = f"{{in}}/{PLACE}"
     xz = f"{PLACE}/raw_retrievals.jsonl.xz"
     yield FileCommand("verify", xz, laying.packed, f"verify {run} --rerun 0", sealed, told=True)
@@ -124,7 +125,7 @@ def beside() -> Iterator[FileCommand]:
 
 
 def others() -> Iterator[FileCommand]:
-    """Yield the other files that commands of the runner and of the laboratory are given."""
+    """Yield the commands of the runner and the laboratory that read other files."""
     rankings = [
         {"question": f"conv-1/q{at}", "ranking": [["conv-1/D1", 2.0], "conv-1/D2"]} for at in range(4)
     ]
@@ -210,12 +211,12 @@ FOLDER = (
 
 
 def said(folder: Path) -> None:
-    """What a coding agent says to a hook: where its transcript is."""
+    """Write the event that a coding agent sends to a hook: the path of its transcript."""
     document("event.json", {"transcript_path": f"{folder}/claude-code.jsonl", "cwd": "/boats"})(folder)
 
 
 def memories() -> Iterator[FileCommand]:
-    """Commands of `mnemo`."""
+    """Yield the commands of `mnemo`."""
     of = partial(FileCommand, program="mnemo")
     for name, form in FORMATS.items():
         yield of(f"import --from {form}", name, good(name), f"{IMPORT} --from {form}")
@@ -253,5 +254,5 @@ def memories() -> Iterator[FileCommand]:
 
 
 def readers() -> list[FileCommand]:
-    """Return all of them."""
+    """Return all commands that read a file."""
     return [*corpora(), *finished(), *beside(), *others(), *memories()]

@@ -34,7 +34,7 @@ from runner.runs.raw import RAW
 from runner.runs.timings import RERANKS, REWRITES, TIMINGS
 from runner.verification import verify
 
-SEED, KILLS, PATIENCE = 42, 50, 60.0  # seconds in which a watchdog puts in order what a kill has left
+SEED, KILLS, PATIENCE = 42, 50, 60.0  # seconds in which a watchdog cleans up after a kill
 MORE = ("--systems", "sqlite-fts5", "--rerank", "linear", "--rewrite", "words")
 RUNS: Mapping[str, Sequence[str]] = {
     "sample": ("sample", "--embedder", "hash"),
@@ -43,8 +43,8 @@ RUNS: Mapping[str, Sequence[str]] = {
     "sample, dry run": ("sample", "--embedder", "hash", "--dry-run"),
 }
 PLACES = ("before its folder", "before a ranking", "between rankings", "after the last", "done")
-BYTES = (RAW, REWRITES, "metrics.json")  # the same in every run
-TIMES = ("started", "finished", "resources", "latency")  # of run.json
+BYTES = (RAW, REWRITES, "metrics.json")  # equal in every run
+TIMES = ("started", "finished", "resources", "latency")  # fields of run.json
 OF_TIME = (
     "seconds",
     "load_seconds",
@@ -60,7 +60,7 @@ OF_TIME = (
 
 @dataclass
 class Killed:
-    """One command: where it was killed, how often it was done, and what differed then."""
+    """One command: where it was killed, how often it was completed, and the differences."""
 
     places: Counter[str] = field(default_factory=Counter)
     done: int = 0
@@ -68,7 +68,7 @@ class Killed:
 
 
 class Stage:
-    """A folder in which one run is made, killed and resumed, with temporary files and a cache of its own."""
+    """A folder in which one run is made, killed and resumed, with its own temporary files and cache."""
 
     def __init__(self, words: Sequence[str], base: Path) -> None:
         self.words, self.base = words, Path(tempfile.mkdtemp(prefix="run-", dir=base))
@@ -80,18 +80,19 @@ class Stage:
 
     @property
     def partial(self) -> Path | None:
-        """The folder of the run that was interrupted."""
+        """The folder of the interrupted run; None if there is none."""
         return next(self.results.glob(".*.partial"), None)
 
     @property
     def made(self) -> Path | None:
-        """The folder of the run that is done."""
+        """The folder of the finished run; None if it is not finished."""
         return next(self.results.glob("v*"), None)
 
     def start(self, *, wait: float | None, at_work: bool = True) -> bool:
-        """Begin the run, or go on with it; kill it after so many seconds. Whether it was done before.
+        """Begin or resume the run, and kill it after `wait` seconds; return whether it finished before.
 
-        They count from the start of the command, or `at_work`, from the first ranking that it writes.
+        The seconds count from the start of the command or, with `at_work`, from the first ranking that it
+        writes. None: the run is not killed.
         """
         resume = ("--resume", str(self.partial)) if self.partial else ()
         output = ("--output", str(self.results), "--cache", str(self.base / "cache"))
@@ -115,22 +116,22 @@ class Stage:
         return code != -9
 
     def log(self) -> None:
-        """Append the entry of the run, which is done, if a kill came before that."""
+        """Append the entry of the finished run to HISTORY.md, if it was killed before that."""
         history = ("--history", str(self.results / "HISTORY.md"))
         command = [sys.executable, "-m", "runner", "history", "add", str(self.made), *history]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     @property
     def rankings(self) -> int:
-        """The bytes that they take in the folder of the run that is not done."""
+        """The bytes of the raw rankings in the partial folder."""
         partial = self.partial
-        with suppress(FileNotFoundError):  # the run ends meanwhile
+        with suppress(FileNotFoundError):  # the run ends at this moment
             return (partial / RAW).stat().st_size if partial else 0
         return 0
 
     @property
     def place(self) -> str:
-        """How far it has come."""
+        """The progress of the run, one of PLACES."""
         if self.made:
             return PLACES[4]
         if self.partial is None:
@@ -141,7 +142,7 @@ class Stage:
         return PLACES[3] if (self.partial / "run.json").exists() else PLACES[2]
 
     def left(self) -> str:
-        """Return what a killed run has left besides its results, once its watchdog had the time."""
+        """Return what a killed run has left besides its results, after its watchdog had time to clean up."""
         deadline = time.monotonic() + PATIENCE
         while found := [*self._processes(), *(path.name for path in self.temporary.iterdir())]:
             if time.monotonic() > deadline:
@@ -156,7 +157,7 @@ class Stage:
 
 
 def differences(whole: Path, other: Path) -> Iterator[str]:
-    """Yield each artefact in which two runs differ, besides what tells of time."""
+    """Yield each artefact in which two runs differ, besides times."""
     names = [sorted(path.name for path in place.iterdir()) for place in (whole, other)]
     if names[0] != names[1]:
         yield f"files {', '.join(names[1])}, not {', '.join(names[0])}"
@@ -174,21 +175,21 @@ def differences(whole: Path, other: Path) -> Iterator[str]:
 
 
 def timeless(value: Any) -> Any:
-    """run.json without what tells of time, size and cost."""
+    """Return run.json without times, sizes and costs."""
     if isinstance(value, dict):
         return {name: timeless(one) for name, one in value.items() if name not in (*TIMES, *OF_TIME)}
     return [timeless(one) for one in value] if isinstance(value, list) else value
 
 
 def asked(lines: bytes) -> list[str]:
-    """Return what each line is about, in the order of the file."""
+    """Return each line without its times, in the order of the file."""
     return [json.dumps(timeless(json.loads(line))) for line in lines.splitlines()]
 
 
 def kill(name: str, kills: int, chance: Random, base: Path) -> Killed:
-    """Kill a run so often: each is made to its end, killed one to four times meanwhile.
+    """Kill runs `kills` times in all; each run is completed after one to four kills.
 
-    Every other kill comes once rankings are written: until then most of the time passes.
+    Every other kill comes after the first ranking is written, because most of the time passes before.
     """
     killed, words = Killed(), RUNS[name]
     whole = Stage(words, base)
@@ -219,7 +220,7 @@ def kill(name: str, kills: int, chance: Random, base: Path) -> Killed:
 
 
 def _compared(whole: Stage, stage: Stage) -> list[str]:
-    """What is wrong with a run that was killed; of a dry run, that anything is there at all."""
+    """Return the faults of a run that was killed; a dry run must leave nothing."""
     if whole.made is None:
         return [f"a dry run has left {path}" for path in stage.results.rglob("*")]
     assert stage.made is not None
@@ -227,7 +228,7 @@ def _compared(whole: Stage, stage: Stage) -> list[str]:
 
 
 def main() -> int:
-    """Kill each of RUNS in its turn."""
+    """Kill each of RUNS in turn; return 1 if there is a fault."""
     options = ArgumentParser(description=__doc__)
     options.add_argument("--kills", type=int, default=KILLS)
     options.add_argument("--seed", type=int, default=SEED)

@@ -41,8 +41,8 @@ from pgmnemo import Item, Memory
 from pgmnemo.calls import check, index, tenant_call
 from pgmnemo.errors import PgmnemoError
 
-LARGE, SMALL, DIMENSIONS = 11_000, 200, 384  # lessons of the first tenant and of each other one
-GRAPH_SHARE = 0.2  # of the calls that go to the first tenant
+LARGE, SMALL, DIMENSIONS = 11_000, 200, 384  # lessons of the first tenant and of each other tenant
+GRAPH_SHARE = 0.2  # share of the calls that go to the first tenant
 EVERY = 60.0  # seconds between two calls of upkeep
 # What sql/README.md recommends.
 AUTOVACUUM = {"autovacuum_naptime": "15s", "autovacuum_vacuum_cost_limit": "2000"}
@@ -61,30 +61,34 @@ SELECT CASE WHEN relname ~ '^hnsw_[0-9]' THEN 'graph' ELSE 'relations' END,
 
 @dataclass
 class SoakTenant:
-    """What was acknowledged: the text of each key, None while a call about it is under way."""
+    """The acknowledged text of each key of a tenant; None while a call on the key is in progress."""
 
     name: str
-    scope: Any  # of the writers' memory
-    asked: Any  # of the readers'
+    scope: Any  # scope in the writers' memory
+    asked: Any  # scope in the readers' memory
     texts: dict[str, str | None] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
 
     @property
     def tag(self) -> str:
-        """A word that all texts of this tenant have, and no other's."""
+        """A word that occurs in all texts of this tenant and in no other tenant's."""
         return f"of{self.name}"
 
 
 @dataclass
 class SoakTally:
-    """Sentences, of which there should be none, and each call's verb, moment and seconds."""
+    """Sentences on lost, wrong and leaked data, which should be empty, and verb, moment and seconds of
+    each call.
+    """
 
     began: float = field(default_factory=time.monotonic)
     lost: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     leaked: list[str] = field(default_factory=list)
     calls: list[tuple[str, float, float]] = field(default_factory=list)
-    sizes: list[tuple[float, dict[str, int]]] = field(default_factory=list)  # after each call of upkeep
+    sizes: list[tuple[float, dict[str, int]]] = field(
+        default_factory=list
+    )  # moment and sizes after each call of upkeep
 
     def timed(self, verb: str, do: Callable[[], Any]) -> Any:
         began = time.monotonic()
@@ -94,7 +98,7 @@ class SoakTally:
 
 
 class Person:
-    """A thread that calls until the end."""
+    """A thread that makes calls until the end."""
 
     def __init__(
         self, number: int, tenants: Sequence[SoakTenant], tally: SoakTally, end: Event, pause: float
@@ -122,7 +126,7 @@ class Person:
 
 
 class SoakWriter(Person):
-    """Keeps as many lessons as there were."""
+    """A writer that keeps the number of lessons constant."""
 
     def one(self, tenant: SoakTenant) -> None:
         own = [key for key in list(tenant.texts) if key.startswith(f"w{self.number}k")]
@@ -162,7 +166,7 @@ class SoakWriter(Person):
 
 
 class SoakReader(Person):
-    """Asks for what is there."""
+    """A reader that asks for existing lessons."""
 
     def one(self, tenant: SoakTenant) -> None:
         key = self.chance.choice(list(tenant.texts))
@@ -212,7 +216,7 @@ def sizes(databases: Databases) -> dict[str, int]:
 
 
 def keeping(databases: Databases, end: Event, limit: int, tally: SoakTally) -> None:
-    """The scheduler; the sizes after each of its calls go into the tally."""
+    """Run the scheduler until the end; add the sizes after each of its calls to the tally."""
     with databases.connect(KEEPER, options=f"-c pgmnemo.hnsw_min_vectors={limit}") as keeper:
         while not end.wait(EVERY):
             keeper.execute("CALL pgmnemo.maintain_all()")
@@ -220,7 +224,7 @@ def keeping(databases: Databases, end: Event, limit: int, tally: SoakTally) -> N
 
 
 def last_look(tenants: Sequence[SoakTenant], tally: SoakTally) -> None:
-    """Every lesson as it is kept, against what was acknowledged."""
+    """Compare every stored lesson with what was acknowledged."""
     for tenant in tenants:
         found = {one.key: one.text for one in tenant.asked.list()}
         wanted = {key: text for key, text in tenant.texts.items() if text is not None}
@@ -263,7 +267,7 @@ def soak(databases: Databases, given: argparse.Namespace) -> tuple[SoakTally, li
 
 
 def report(tally: SoakTally, measured: Sequence[Mapping[str, int]], seconds: float) -> Iterator[str]:
-    """Markdown."""
+    """Yield the lines of the Markdown report."""
     by_verb = defaultdict(list)
     for verb, moment, took in tally.calls:
         by_verb[verb].append((moment, took * 1000))
@@ -292,7 +296,7 @@ def report(tally: SoakTally, measured: Sequence[Mapping[str, int]], seconds: flo
 
 
 def plot(path: Path, tally: SoakTally) -> None:
-    """What calls took within each whole minute, and what was on disk after it."""
+    """Draw the latencies of calls in each whole minute, and the sizes on disk after each minute."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -322,7 +326,7 @@ def plot(path: Path, tally: SoakTally) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """1 where anything was lost, wrong or another tenant's."""
+    """Run the soak test; return 1 if something was lost, wrong or leaked."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""Texts, vectors and moments that follow from a name, so that two processes make the same."""
+"""Texts, vectors and moments that are derived from a name, so that two processes make the same ones."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ WORDS = [
     "written", "bicycle", "museum", "orchard", "thunder",
 ]  # fmt: skip
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
-LATER = DAY + timedelta(days=120)  # than every moment
+LATER = DAY + timedelta(days=120)  # later than every moment
 DIMENSIONS = 64
-LIMIT, EXACT = 100, 1_000_000  # vectors that are read exactly; a tenant of more has a graph
+LIMIT, EXACT = 100, 1_000_000  # maximum number of vectors in an exact scan; a larger tenant has a graph
 HOLDS, ENDED, FORGOTTEN = "holds", "ended", "forgotten"
-State = tuple[str, str]  # a lesson's text, and one of these
+State = tuple[str, str]  # a lesson's text and its status
 
 
 def set_limit(limit: int) -> str:
@@ -36,7 +36,7 @@ def text_of(token: str, version: int = 1) -> str:
 
 
 def signs(texts: Sequence[str], dimensions: int = DIMENSIONS) -> NDArray[np.float32]:
-    """Return an embedder whose vectors are kept to the last bit."""
+    """Return vectors of -1 and 1, which are stored without rounding."""
     seeds = (crc32(text.encode()) for text in texts)
     rows = [np.random.default_rng(seed).choice([-1, 1], dimensions) for seed in seeds]
     return np.array(rows, dtype=np.float32)

@@ -1,8 +1,8 @@
-"""One stage of work on one tenant, in a process of its own that says what was asked and what was answered.
+"""One stage of work on one tenant, in a process that logs each call and its answer.
 
 Each line is JSON: {"asks": …} before a call, with the state of every key after it; then {"answers": …},
-{"unanswered": …} where nobody knows, or {"refused": …} where nothing was done. {"began": …} parts what the
-stage needs from its work, and {"took": …} is the last line.
+{"unanswered": …} if the effect is unknown, or {"refused": …} if nothing was done. {"began": …} separates the
+preparation of the stage from its work, and {"took": …} is the last line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pgmnemo import Item, Memory, calls, probe
 from pgmnemo.client.naming import tenant_id
 from pgmnemo.errors import LostError, PgmnemoError
 
-# What the stages write, the client can write in the former release as well, which it opens no more.
+# The client no longer opens the older release, although the stages can write to it.
 probe.MIN_VERSION = "0.6.1"
 
 
@@ -46,11 +46,14 @@ def say(**line: object) -> None:
 
 
 class RefusedCall(Exception):
-    """The memory refuses a call: the work ends."""
+    """The memory refuses a call, and the work ends."""
 
 
 def ask(after: Mapping[str, State | None], do: Callable[[], Any], new: str | None = None) -> None:
-    """Make one call that leaves these keys `after` it, and a `new` text under a key that it answers."""
+    """Make one call with the expected state of its keys in `after`.
+
+    `new` is a text whose key the answer gives.
+    """
     say(asks=after, new=new)
     try:
         answer = do()
@@ -64,7 +67,7 @@ def ask(after: Mapping[str, State | None], do: Callable[[], Any], new: str | Non
 
 
 class TenantWork:
-    """A memory's scope, the owner's DSN, and names for what a run stores."""
+    """A memory's scope, the owner's DSN, and names for the lessons of a run."""
 
     def __init__(self, agent: str, keeper: str, tenant: str, limit: int) -> None:
         dsn = make_conninfo(agent, options=set_limit(limit))
@@ -74,7 +77,7 @@ class TenantWork:
         self.keeper, self.run, self.made = keeper, "", 0
 
     def new(self, count: int) -> list[str]:
-        """Keys, which are tokens, too."""
+        """Return `count` new keys, which are also tokens."""
         self.made += count
         return [f"{self.run}n{n}" for n in range(self.made - count, self.made)]
 
@@ -88,12 +91,12 @@ class TenantWork:
         ask({key: (text, HOLDS)}, lambda: self.scope.add(text, key=key, topic=self.run, at=moment(key)))
 
     def turn(self, token: str) -> None:
-        """A turn, whose key the memory makes."""
+        """Add a turn; the memory chooses its key."""
         text = text_of(token)
         ask({}, lambda: self.scope.add(text, role="user", at=moment(token)), text)
 
     def send(self, call: calls.Call[Any]) -> None:
-        """A call that changes no lesson, past the client's verbs."""
+        """Make a call that changes no lesson and is no verb of the client."""
         ask({}, lambda: self.scope._call(call))
 
     def owner(self) -> psycopg.Connection[Any]:
@@ -139,7 +142,7 @@ def forget(work: TenantWork) -> None:
 
 
 def merge(work: TenantWork) -> None:
-    """What the scheduler does: a tail, which its writers leave, is brought into the graph."""
+    """Run the scheduler's call, which moves new vectors into the graph."""
     for _ in range(4):
         work.add_many(work.new(35))
     with work.owner() as owner:
@@ -156,7 +159,7 @@ def compact(work: TenantWork) -> None:
 
 
 def graph(work: TenantWork) -> None:
-    """The graph is given up as `repair` would, and built again."""
+    """Remove the graph as `repair` would, and build it again."""
     work.add_many(work.new(100))
 
     def give_up() -> None:
@@ -171,7 +174,7 @@ def graph(work: TenantWork) -> None:
 
 
 def base(work: TenantWork) -> None:
-    """What a tenant has before anything happens to it."""
+    """Fill a tenant before any fault."""
     graph(work)
     compact(work)
 
@@ -179,7 +182,7 @@ def base(work: TenantWork) -> None:
 STAGES: Mapping[str, Callable[[TenantWork], None]] = {
     one.__name__: one for one in (load, store, supersede, forget, merge, compact, graph)
 }
-CLOCK = [0.0]  # when the work began
+CLOCK = [0.0]  # moment when the work began
 
 
 def began() -> None:
@@ -194,19 +197,19 @@ def upgrade(keeper: str) -> None:
 
 
 def upkeep(keeper: str) -> None:
-    """A scheduler that never rests."""
+    """Run a scheduler without pauses."""
     began()
     while True:
         try:
             with psycopg.connect(keeper, autocommit=True) as owner:
                 while True:
                     owner.execute("CALL pgmnemo.maintain_all(50)")
-        except psycopg.Error:  # the server is away, or an update is under way
+        except psycopg.Error:  # the server is down, or an update is in progress
             time.sleep(0.05)
 
 
 def backup(place: str, target: str) -> None:
-    """This process becomes PostgreSQL's own program."""
+    """Replace this process with PostgreSQL's backup program."""
     began()
     if target.endswith(".dump"):
         program, given = "pg_dump", ["-Fc", "-f", target]
