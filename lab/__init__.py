@@ -1,1 +1,1 @@
-"""The laboratory: what maintainers run, in no wheel (`python -m lab`)."""
+"""The laboratory: commands for maintainers, in no wheel (`python -m lab`)."""

@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def app() -> App:
-    """Return every command."""
+    """Return the application with all commands."""
     top = App(
         name=PROGRAM,
         help="Tune the score, train the reranker, measure speed and size.",

@@ -1,5 +1,5 @@
 """Speed and scale: pgmnemo and its peers on one natural corpus, by one command (`python -m lab perf`).
 
-It joins a corpus, an embedder and systems. `measuring.measure` is the way in; importing this package loads
-none of them.
+It joins a corpus, an embedder and systems. The entry point is `measuring.measure`; importing this package
+loads none of its modules.
 """

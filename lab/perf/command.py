@@ -1,4 +1,4 @@
-"""`python -m lab perf`: speed and scale beside the peers; `perf plot` joins several runs."""
+"""`python -m lab perf`: measure speed and scale of pgmnemo and its peers; `perf plot` joins several runs."""
 
 from __future__ import annotations
 

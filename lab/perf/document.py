@@ -1,4 +1,4 @@
-"""The JSON of a performance run, held against its published schema, and its Markdown."""
+"""The JSON document of a performance run, checked against its published schema, and its Markdown."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ TEMPLATE = Path(__file__).with_name("performance.md.j2")
 SCHEMA = "pgmnemo/performance/1"
 SCHEMA_FILE = Path(__file__).with_name("performance-1.json")
 
-TENANTS = ("whole", "share", "fixed")  # the large ones; and a run since 0.6.0 has the small ones, "small"
+TENANTS = ("whole", "share", "fixed")  # the large tenants; since 0.6.0 a run also has "small" tenants
 CONDITIONS = (
     ("request", "version"), ("request", "dimensions"), ("request", "k"), ("request", "tenants"),
     ("request", "small_tenants"), ("request", "seed"), ("corpus", "suite_sha256"), ("corpus", "embedder"),
     ("corpus", "noise"),
 )  # fmt: skip
-REFERENCE = "sqlite-hybrid"  # what every ratio is to: SQLite's hybrid in the same run
-FEW = 100  # questions below which a 95th percentile is not given
+REFERENCE = "sqlite-hybrid"  # the reference of every ratio: SQLite's hybrid in the same run
+FEW = 100  # with fewer questions no 95th percentile is given
 
 
 def document(
     request: PerfRequest, workload: PerfWorkload, systems: Sequence[Json], missing: Mapping[str, str],
     estimated: float, began: datetime, seconds: float,
 ) -> Json:  # fmt: skip
-    """Return the document of the run, the only source of the figures of tables and plots."""
+    """Return the document of the run, the only source of the figures in tables and plots."""
     source = workload.source
     own = sorted({package for one in systems for package in subject(one["name"]).kind.packages})
     asked = ("memories", "tenants", "small_tenants", "dimensions", "k", "clients", "questions", "seed")
@@ -97,7 +97,7 @@ def load(folder: Path) -> Json:
 
 
 def alike(folders: Sequence[Path], documents: Sequence[Json], conditions: Sequence[tuple[str, str]]) -> None:
-    """UsageError for runs that differ in what is named."""
+    """Raise UsageError if the runs differ in one of the `conditions`."""
     for part, key in conditions:
         found = {document[part].get(key) for document in documents}
         if len(found) > 1:
@@ -110,7 +110,7 @@ def alike(folders: Sequence[Path], documents: Sequence[Json], conditions: Sequen
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """A kind of reads; `writes` says whether lessons are stored at the same time."""
+    """A kind of reads: tenant, clients, leg; `writes`: lessons are stored at the same time."""
 
     tenant: str
     clients: int = 1
@@ -119,7 +119,7 @@ class Which:
 
 
 def cell(system: Json, which: Which) -> Json | None:
-    """Return the reads of that kind at the system's default setting, if they were measured."""
+    """Return the reads of this kind at the system's default setting; None if they were not measured."""
     for found in system["reads"]:
         kind = Which(found["tenant"], found["clients"], found["writes"] > 0, found["leg"])
         if kind == which and found["ef_search"] is None:
@@ -129,20 +129,23 @@ def cell(system: Json, which: Which) -> Json | None:
 
 
 def ratio(document: Json, system: Json, which: Which) -> float | None:
-    """Return how many times faster than the reference, by the p50; None without either system."""
+    """Return how many times faster than the reference the system is, by the p50.
+
+    Returns None if one was not measured.
+    """
     reference = next((one for one in document["systems"] if one["name"] == REFERENCE), None)
     own, other = cell(system, which), cell(reference, which) if reference else None
     return times(other, own, "p50_ms") if own and other else None
 
 
 def times(one: Json, other: Json, key: str) -> float:
-    """Return a figure of one system relative to another, over the questions that all were asked if known."""
+    """Return the ratio of a figure of two systems, over the questions that all systems answered if known."""
     over = f"shared_{key}" if f"shared_{key}" in one.keys() & other.keys() else key
     return float(one[over] / other[over])
 
 
 def kinds(document: Json) -> Iterator[tuple[str, Which]]:
-    """Yield the kinds of reads that a run measures, each with its words, in the order of the tables."""
+    """Yield the kinds of reads that a run measures, each with its description, in the order of the tables."""
     several = document["request"]["clients"]
     for tenant in TENANTS:
         words = f"tenant with {document['corpus']['tenants'][tenant]:,}"
@@ -155,7 +158,10 @@ def kinds(document: Json) -> Iterator[tuple[str, Which]]:
 
 
 def markdown(document: Json, plots: Sequence[str] = ()) -> str:
-    """Return what was measured, on what, and every table; `plots` are file names beside the text."""
+    """Return the measurement as Markdown: conditions, then all tables.
+
+    `plots` are file names in the same folder.
+    """
     text = template(TEMPLATE).render(
         d=document, plots=plots, kinds=list(kinds(document)), tenants=TENANTS, few=FEW, cell=cell,
         ratio=ratio, leg=lambda tenant: Which(tenant, leg="vector"), small=Which("small"),

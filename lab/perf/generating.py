@@ -1,10 +1,10 @@
-"""Making the corpus from a suite: texts of two passages and rare words, noisy vectors, all from one seed.
+"""The generation of the corpus from a suite: texts with rare words, and noisy vectors, from one seed.
 
 A passage is WINDOW consecutive lines ("Speaker: text") of one session; windows overlap, so that a small suite
-gives many. A line is cut after LINE_WORDS words: an assistant's page-long answer is no memory. Its vector is
-its real embedding, turned by a fixed random orthonormal map where another width than the embedder's is wanted
-(dense, no zero padding; cosines stay as they were), plus Gaussian noise of the expected length NOISE,
-normalised. A lesson's vector is the normalised mean of its two passages'.
+gives many passages. A line is cut after LINE_WORDS words, because an assistant's page-long answer is no
+memory. The vector of a passage is its real embedding, mapped by a fixed random orthonormal matrix if another
+width than the embedder's is requested (dense, no zero padding; cosines stay equal), plus Gaussian noise of
+the expected length NOISE, normalised. A lesson's vector is the normalised mean of its two passages' vectors.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from runner.systems import Query
 WINDOW = 2
 LINE_WORDS = 60
 MOST_PASSAGES = 6_000
-BLOCK = 10_000  # lessons made at once: the seed and the block's number decide every value in it
+BLOCK = 10_000  # lessons per block; the seed and the block's number decide every value in it
 NOISE = 0.5
 RARE_WORDS = 3  # in each passage
 SELDOM = 10
@@ -46,9 +46,10 @@ VOWELS = "aeiou"
 def read_source(
     request: PerfRequest, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET
 ) -> PassageSource:
-    """Passages and questions of a suite, at most MOST_PASSAGES and as many as asked for, chosen by the seed.
+    """Return passages and questions of a suite with their vectors, chosen by the seed.
 
-    Raises UsageError for an unknown suite or embedder, CorpusError and EmbedderError as their stages do.
+    There are at most MOST_PASSAGES passages, and at most as many questions as requested. Raises UsageError
+    for an unknown suite or embedder, CorpusError and EmbedderError as their stages do.
     """
     parts, width = SUITES[request.corpus], NATIVE if request.embedder == "hash" else None
     model = make_embedder(request.embedder, EmbedderOptions(dimensions=width))
@@ -81,17 +82,17 @@ def _passages(corpus: Corpus) -> Iterator[str]:
 
 
 def _some(texts: list[str], most: int, chance: np.random.Generator) -> tuple[str, ...]:
-    """At most `most` of the texts, in a random order."""
+    """Return at most `most` of the texts, in a random order."""
     return tuple(texts[place] for place in chance.permutation(len(texts))[:most])
 
 
 def generate(
     source: PassageSource, folder: Path, request: PerfRequest, progress: Progress = QUIET
 ) -> PerfWorkload:
-    """Write the corpus into `folder` and open it; OutputError where the disk does not take it."""
+    """Write the corpus into `folder` and open it; raise OutputError if the disk is too small."""
     counts, width = request.sizes(), request.dimensions
     later = np.full(SPARE, TenantSize.WHOLE, dtype=np.int32)
-    later[::SELDOM] = TenantSize.SHARE  # seldom to the small tenant: it stays small
+    later[::SELDOM] = TenantSize.SHARE  # few go to SHARE, so that it stays small
     owners = np.concatenate([interleaved(list(counts.values())), later])
     turn = projection(source.passage_vectors.shape[1], width, request.seed)
     starts, cuts = np.zeros(len(owners) + 1, np.int64), np.zeros(len(owners), np.int32)
@@ -121,7 +122,7 @@ def generate(
 
 
 def projection(native: int, wanted: int, seed: int) -> Matrix:
-    """Return a matrix (native, wanted) with orthonormal rows; the identity where the widths agree."""
+    """Return a matrix (native, wanted) with orthonormal rows; the identity if the widths are equal."""
     if native == wanted:
         return np.eye(native, dtype=np.float32)
     chance = np.random.default_rng([seed, 3])
@@ -135,14 +136,14 @@ def unit(rows: Matrix) -> Matrix:
 
 
 def _map(path: Path, shape: tuple[int, int]) -> Matrix:
-    """Return a matrix in a file, as a plain array: rows of a `memmap` are slow to take."""
+    """Return a matrix in a file, as a plain array, because rows of a `memmap` are slow to read."""
     return np.asarray(np.memmap(path, dtype=np.float32, mode="w+", shape=shape))
 
 
 def _blocks(
     count: int, texts: Sequence[str], vectors: Matrix, seed: int
 ) -> Iterator[tuple[list[tuple[str, ...]], Matrix]]:
-    """Yield the passages of each lesson in a block, and the vectors of all passages of the block."""
+    """Yield the passages of each lesson in a block, and the vectors of all passages in the block."""
     rare, split = Vocabulary(seed), [text.split(" ") for text in texts]
     for number, start in enumerate(range(0, count, BLOCK)):
         chance = np.random.default_rng([seed, 4, number])
@@ -159,7 +160,7 @@ def _blocks(
 
 
 def _with_words(words: list[str], rare: list[str], where: Matrix) -> str:
-    """Return the passage with each rare word put before a randomly chosen word of it."""
+    """Return the passage with each rare word inserted before a random word."""
     mixed = list(words)
     for word, place in zip(rare, where, strict=True):
         mixed.insert(int(place * len(words)), word)
@@ -167,11 +168,11 @@ def _with_words(words: list[str], rare: list[str], where: Matrix) -> str:
 
 
 class Vocabulary:
-    """Rare words: WORDS distinct strings that can be spoken, in an order that the seed decides.
+    """Rare words: WORDS distinct pronounceable strings, in an order that the seed decides.
 
-    Drawn as words are in a language, by Zipf-Mandelbrot: the word of rank r has a share proportional to
-    1 / (r + OFFSET) (Mandelbrot 1953), so that a few are common, most stand in a handful of lessons, and the
-    vocabulary grows with the corpus.
+    They are drawn by Zipf-Mandelbrot, like the words of a language: the word of rank r has a share
+    proportional to 1 / (r + OFFSET) (Mandelbrot 1953), so that a few are common, most occur in a handful of
+    lessons, and the vocabulary grows with the corpus.
     """
 
     def __init__(self, seed: int) -> None:
@@ -185,5 +186,5 @@ class Vocabulary:
         self._below = np.cumsum(shares / shares.sum())
 
     def draw(self, chance: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.intp]:
-        """Ranks (from 0) of words, drawn independently: an array of `shape`."""
+        """Return an array of `shape` with ranks (from 0) of words, drawn independently."""
         return np.searchsorted(self._below, chance.random(shape)).clip(max=WORDS - 1)

@@ -23,23 +23,24 @@ from runner.systems.system import (
 
 ADDS = 200
 SWEEP = (10, 20, 40, 80, 200, 400)  # ef_search, for recall over latency
-JUDGED = 200  # questions that recall is counted over
-PLANNED = 41  # questions among which the one of median time is looked for
-OWN_JUDGED = 40  # where the truth is an exact scan by the system itself, which is slow
+JUDGED = 200  # questions over which recall is averaged
+PLANNED = 41  # questions from which the one with the median time is chosen
+OWN_JUDGED = 40  # if the truth is an exact scan by the system itself, which is slow
 MEASURED = (TenantSize.WHOLE, TenantSize.SHARE)  # by one client and by several, with and without writes
 
 Truths = Callable[[TenantSize | None], Truth]
-Judge = Callable[[int, Sequence[int]], float | None]  # place of the question and answer to a share
+Judge = Callable[[int, Sequence[int]], float | None]  # index of a question and its answer → recall
 
 
 def measure_system(
     subject: Subject, system: System, workload: PerfWorkload, truths: Truths, request: PerfRequest,
     progress: Progress,
 ) -> tuple[Json, str]:  # fmt: skip
-    """Load and measure: the system's part of the document, and what one recall reads, as Markdown.
+    """Load and measure a system; return its part of the document, and the plan of one recall as Markdown.
 
-    The order keeps what is written out of what recall is counted against. What a system cannot do (a vector
-    leg alone, several clients, single writes) is left out. Figures are rounded to what a clock can tell.
+    The order keeps written lessons out of the truth that recall is measured against. An ability that a system
+    lacks (a vector leg alone, several clients, single writes) is left out. Figures are rounded to the
+    precision of a clock.
     """
     loaded = system.load(Loaded(workload, subject.passages), progress)
     sizes, catalogue = system.sizes(), system.catalogue()
@@ -84,8 +85,8 @@ def _rounded(entry: Mapping[str, object]) -> Json:
 def _recalls(
     subject: Subject, system: System, workload: PerfWorkload, truths: Truths, reads: Reads
 ) -> Iterator[Json]:
-    """Yield the vector leg against the truth: at the default setting for large tenants, swept for the
-    whole.
+    """Yield the reads of the vector leg with recall: for large tenants, and with swept settings for
+    everything.
     """
     most = min(reads.most, JUDGED, len(workload.questions))
     vector = replace(reads, leg="vector", least=SOME, most=most)
@@ -98,15 +99,16 @@ def _recalls(
 
 
 def _judged(system: System, workload: PerfWorkload, judge: Judge, reads: Reads) -> Json:
-    """Return the cell with the share of the true nearest that was found."""
+    """Return the reads with the mean share of the true nearest neighbours that was found."""
     cell, answers = read(system, workload, reads)
     shares = [share for place, found in answers.items() if (share := judge(place, found)) is not None]
     return {**cell, "recall": sum(shares) / len(shares)}
 
 
 def _judge(system: System, workload: PerfWorkload, truths: Truths, reads: Reads) -> Judge:
-    """Return how an answer is judged: by the nearest cosines, or by the system's own exact scan where it has
-    one.
+    """Return the function that gives the recall of an answer.
+
+    The truth is the nearest neighbours by cosine, or the system's own exact scan if it has one.
     """
     exact = system.exact if isinstance(system, SupportsExactSearch) else None
     if exact is None:
@@ -131,7 +133,7 @@ def _alone(system: System, workload: PerfWorkload, reads: Reads, clients: int) -
 def _under_writes(
     system: System, workload: PerfWorkload, spare: Iterator[Lesson], reads: Reads, clients: int
 ) -> Iterator[Json]:
-    """Yield the reads under writes, each with the lessons per second stored meanwhile."""
+    """Yield the reads during writes, each with the number of lessons stored per second."""
     for one in (*(replace(reads, tenant=tenant) for tenant in MEASURED), *_by_several(reads, clients)):
         with writing(system, spare) as writer:
             cell, _ = read(system, workload, one)
@@ -144,7 +146,7 @@ def _by_several(reads: Reads, clients: int) -> list[Reads]:
 
 
 def _held(system: System, workload: PerfWorkload, reads: Reads) -> int | None:
-    """Bytes of memory while one client is connected and has asked."""
+    """Return the bytes of memory while one client is connected and has asked; None if unknown."""
     with client_of(system) as client:
         for tenant in MEASURED:
             for query in replace(reads, tenant=tenant).queries(workload)[:SOME]:

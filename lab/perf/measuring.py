@@ -1,4 +1,4 @@
-"""The straight line of a performance run: choose, estimate, read, generate, measure each system, write."""
+"""The pipeline of a performance run: choose, estimate, read, generate, measure each system, write."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def measure(
     request: PerfRequest, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
 ) -> Path:  # fmt: skip
-    """Measure what is asked and write the results' folder, which is returned.
+    """Measure the requested systems, and write the results folder; return its path.
 
-    Before anything is made it raises UsageError for what cannot be asked, and OutputError where disk or
-    memory would not suffice.
+    Before anything is created, raises UsageError for impossible options, and OutputError if disk or memory do
+    not suffice.
     """
     request.check()
     chosen, absent = _chosen(request)
@@ -74,7 +74,7 @@ def measure(
 
 
 def _chosen(request: PerfRequest) -> tuple[list[Subject], dict[str, str]]:
-    """Systems to measure, and titles with what is missing of those that cannot be."""
+    """Return the systems to measure, and the missing requirements of the other systems by title."""
     named = [subject(name) for name in dict.fromkeys(request.systems or USUAL)]
     absent = {one.title: sentence for one in named if (sentence := one.missing(request.number))}
     here = [one for one in named if one.title not in absent]
@@ -84,7 +84,7 @@ def _chosen(request: PerfRequest) -> tuple[list[Subject], dict[str, str]]:
 
 
 def _results_folder(request: PerfRequest) -> Path:
-    """Return where the results go: a folder that is not there yet, so that no result is overwritten."""
+    """Return the path of the results folder, which must not exist, so that no result is overwritten."""
     base = request.output or RESULTS
     day = datetime.now(UTC).strftime("%Y%m%d")
     name = request.name or f"v{request.number}_{day}_{request.memories}_{request.dimensions}d"
@@ -94,7 +94,7 @@ def _results_folder(request: PerfRequest) -> Path:
 
 
 def _try(folder: Path) -> None:
-    """Make the folder and take it away: what cannot be written should not be measured first."""
+    """Create the folder and remove it again, so that an unwritable folder is an early error."""
     new = [path for path in (folder, *folder.parents) if not path.exists()]
     with os_errors(f"{folder} cannot be made: {{why}}; name another folder with --output"):
         folder.mkdir(parents=True)
@@ -103,7 +103,7 @@ def _try(folder: Path) -> None:
 
 
 def _scratch(request: PerfRequest) -> TemporaryDirectory[str]:
-    """Return a folder of our own, gone at the end."""
+    """Return a temporary folder of our own, removed at the end."""
     base = scratch_folder(request)
     with os_errors(f"no folder can be made in {base}: {{why}}; name another with --scratch"):
         return TemporaryDirectory(prefix="pgmnemo-perf-", dir=base, ignore_cleanup_errors=True)
@@ -113,7 +113,7 @@ def _measured(
     chosen: Sequence[Subject], request: PerfRequest, workload: PerfWorkload, scratch: Path, sql: Path,
     progress: Progress,
 ) -> Iterator[tuple[Json, str]]:  # fmt: skip
-    """Yield each system's measurement in turn; only one system is on the machine at a time."""
+    """Yield the measurement of each system; only one system is open on the machine at a time."""
     judged = min(JUDGED, request.questions, len(workload.questions))
     truths = cache(lambda tenant: nearest(workload, judged, tenant, request.k))
     for tenant in (None, *TenantSize):
@@ -125,7 +125,7 @@ def _measured(
 
 
 def publish(folder: Path, made: Json, progress: Progress, plans: Sequence[str] = ()) -> Path:
-    """Write JSON, plots and Markdown into `folder`, which is new; `plans` into a file of their own."""
+    """Write JSON, plots and Markdown into the new folder `folder`, and `plans` into a separate file."""
     with os_errors(f"{folder} cannot be written: {{why}}; name another folder with --output"):
         folder.mkdir(parents=True)
         write(folder, made)

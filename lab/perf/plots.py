@@ -1,7 +1,7 @@
-"""Plots of runs: recall over latency, growth over the number of memories (log-log); a peer ahead is named.
+"""Plots of runs: recall over latency, and growth over the number of memories (log-log).
 
-`python -m lab perf plot` joins several runs, with a table of the same figures. SVG without a ground of its
-own, in tones that can be read on white and on black; the same figures give the same bytes.
+`python -m lab perf plot` joins several runs, with a table of the same figures. The SVG has no background, and
+colours that are readable on white and on black; the same figures give the same bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLOURS = {
     "pgmnemo": "#2f7de1", "pgmnemo+passages": "#1d8a9e", "sqlite-hybrid": "#d1591f", "chroma": "#2b8f48",
     "gin-hnsw": "#a260d8",
 }  # fmt: skip
-INK = "#767676"  # of words and axes: 4.5 to 1 against white, 4.2 to 1 against GitHub's dark
+INK = "#767676"  # colour of text and axes: contrast 4.5 to 1 on white, 4.2 to 1 on GitHub's dark
 INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color", "grid.color")
 STYLE: dict[Any, Any] = {
     **dict.fromkeys(INKED, INK), "grid.alpha": 0.4, "legend.framealpha": 0.0, "svg.hashsalt": "pgmnemo",
@@ -41,9 +41,7 @@ LOG = "log scale"
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A plot over the number of memories: `column` of the table of `grown`; `lower` describes a
-    smaller value.
-    """
+    """A plot over the number of memories, of a `column` of `grown`; `lower` describes a smaller value."""
 
     title: str
     axis: str
@@ -62,7 +60,10 @@ GROWTH = {
 
 
 def recall_over_latency(document: Json, folder: Path) -> str:
-    """Return the vector leg of every system with its settings swept; the file's name."""
+    """Draw recall over latency of the vector leg of every system, with swept settings.
+
+    Return the file's name.
+    """
     name = "recall_over_latency.svg"
     k, memories = document["request"]["k"], document["request"]["memories"]
 
@@ -79,7 +80,7 @@ def recall_over_latency(document: Json, folder: Path) -> str:
 
 
 def growth(frame: pd.DataFrame, folder: Path) -> None:
-    """Latency, load time and size over the number of memories, from what `grown` gives."""
+    """Draw latency, load time and size over the number of memories, from the table of `grown`."""
     for file, one in GROWTH.items():
         _save(folder / file, one.title, list(ahead(frame, one)), partial(_grown, frame, one))
 
@@ -98,7 +99,7 @@ def ahead(frame: pd.DataFrame, one: Growth) -> Iterator[str]:
 
 
 def ahead_in_recall(document: Json) -> Iterator[str]:
-    """Yield a sentence for each peer that finds as much as pgmnemo at its defaults, or more, in less time."""
+    """Yield a sentence for each peer that reaches pgmnemo's default recall, or more, in less time."""
     ours = next((one for one in document["systems"] if one["name"] == OURS), None)
     own = cell(ours, Which("whole", leg="vector")) if ours else None
     if own is None:
@@ -114,13 +115,14 @@ def ahead_in_recall(document: Json) -> Iterator[str]:
 
 
 def _ours(name: str) -> bool:
-    """Return whether a system is pgmnemo, with passages or without."""
+    """Return whether a system is pgmnemo, with or without passages."""
     return name.partition("+")[0] == OURS
 
 
 def _vector_reads(system: Json) -> list[Json]:
-    """Return the vector leg's reads of everything: at each tried setting, the fastest first, or
-    at the default.
+    """Return the vector leg's reads of everything, for each swept setting, the fastest first.
+
+    Else the default's.
     """
     swept = [found for found in system["reads"] if found["ef_search"] is not None]
     single = cell(system, Which("whole", leg="vector"))
@@ -128,7 +130,9 @@ def _vector_reads(system: Json) -> list[Json]:
 
 
 def amount(value: float) -> str:
-    """Return a figure with two digits that count, or all before its point: `0.41`, `1.9`, `17`, `2,150`."""
+    """Return a figure with two significant digits, or all digits before its point: `0.41`, `1.9`, `17`,
+    `2,150`.
+    """
     return f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
 
 
@@ -151,7 +155,7 @@ def _line(axes: Any, name: str, title: str, points: Sequence[tuple[float, float]
 
 
 def logarithmic(axes: Any, which: str, words: str) -> None:
-    """Make an axis logarithmic, with a label that says so and plain numbers as ticks."""
+    """Make an axis logarithmic, with plain numbers as ticks and a label that says so."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set(**{f"{which}scale": "log", f"{which}label": f"{words} ({LOG})"})
@@ -162,7 +166,7 @@ def logarithmic(axes: Any, which: str, words: str) -> None:
 
 
 def _save(path: Path, title: str, words: Sequence[str], draw: Callable[[Any], None]) -> None:
-    """Save one plot; `words` are lines under its title."""
+    """Save one plot; `words` are the lines under its title."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -185,10 +189,10 @@ TEMPLATE = Path(__file__).with_name("growth.md.j2")
 
 
 def join(folders: Sequence[Path], output: Path) -> Path:
-    """Draw the growth plots of the runs in `folders` into `output` and write growth.md, which is returned.
+    """Draw the growth plots of the runs in `folders` into `output` and write growth.md; return its path.
 
-    UsageError for a folder without a run, for runs that differ in what is measured but in the number of
-    memories and the systems, or that show no growth, and where other files stand in the way.
+    Raises UsageError for a folder without a run, for runs that differ in more than the number of memories and
+    the systems, for runs of one size, and if other files in `output` would be overwritten.
     """
     documents = [load(folder) for folder in folders]
     frame = grown(documents)
@@ -204,9 +208,9 @@ def join(folders: Sequence[Path], output: Path) -> Path:
 
 
 def grown(documents: Sequence[Json]) -> pd.DataFrame:
-    """Return a row for each run and system, the smallest run first.
+    """Return a table with a row for each run and system, the smallest run first.
 
-    For each tenant it has p50 in ms of one client's whole search, and how many times faster than the
+    For each tenant it has the p50 in ms of one client's whole search, and how many times faster than the
     reference; NaN for a missing figure.
     """
     return pd.DataFrame([
@@ -223,7 +227,7 @@ def grown(documents: Sequence[Json]) -> pd.DataFrame:
 
 
 def _check(folders: Sequence[Path], documents: Sequence[Json], frame: pd.DataFrame) -> None:
-    """Check that runs to be joined differ only in size and systems."""
+    """Raise UsageError unless the runs to join differ only in size and systems."""
     alike(folders, documents, CONDITIONS)
     if frame["memories"].nunique() < 2:
         raise UsageError("runs of one size show no growth; name runs of two sizes or more")

@@ -1,7 +1,7 @@
-"""The options of a performance run, its systems, its estimated cost, and the check of the machine for it.
+"""The options of a performance run, its systems, its estimated cost, and the check that the machine suffices.
 
-RATES are of lessons of LoCoMo with 384 dimensions on two cores, from loads of 20,000 and questions to 100,000
-lessons; half of a lesson's cost grows with the width of its vector.
+RATES are for lessons of LoCoMo with 384 dimensions on two cores, from loads of 20,000 and questions to
+100,000 lessons; half of a lesson's cost grows with the width of its vector.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from runner.systems.wrappers import PASSAGES as PARTED
 
 NATIVE = 384  # MiniLM's own width; other widths are reached by an orthonormal projection
 WIDTHS = (384, 1024)
-NARROW = ("minilm", "hash")  # the embedders of that width
+NARROW = ("minilm", "hash")  # the embedders with 384 dimensions
 MOST_MEMORIES = 10_000_000
-USUAL = ("pgmnemo", "sqlite-hybrid", "chroma", "gin-hnsw", "pgmnemo+passages")  # unless others are named
+USUAL = ("pgmnemo", "sqlite-hybrid", "chroma", "gin-hnsw", "pgmnemo+passages")  # the default systems
 SINCE = (0, 3, 0)  # the first version of pgmnemo that takes passages
 
 
@@ -79,7 +79,7 @@ class PerfRequest:
     cache: Path | None = None
 
     def check(self) -> None:
-        """UsageError for what cannot be."""
+        """Raise UsageError for impossible options."""
         if not self.memories:
             raise UsageError("perf needs --memories N, or plot; see `python -m lab perf --help`")
         for option, value, low, high in (
@@ -116,7 +116,7 @@ class PerfRequest:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A system as it is measured here. `name` is that of the command line."""
+    """A system to measure. `name` is its name on the command line."""
 
     name: str
     kind: SystemSpec
@@ -124,20 +124,20 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """Its name in tables."""
+        """The system's title in tables."""
         version = SystemName.of(self.name).version
         named = f"{self.kind.title} {version}".strip()
         return f"{named}, two passages a lesson" if self.passages else named
 
     def missing(self, version: str) -> str:
-        """Return why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
+        """Return why it cannot be measured here and the remedy, in one sentence; empty if it can."""
         number = SystemName.of(self.name).version or version
         if self.passages and self.kind.versions and release_numbers(number) < SINCE:
             return f"pgmnemo {number} takes no passages; measure --version v0.6.1 or later"
         return missing_parts(self.kind)
 
     def open(self, context: SystemContext, version: str) -> AbstractContextManager[System]:
-        """Open the system, on a server or in files of its own that persist."""
+        """Open the system, on its own durable server or with its own files."""
         settings = {"gate_strict": "off"} if self.kind.versions else {}
         own = replace(
             context, version=version, label="perf", settings=settings, durable=True, tenant_per_project=True
@@ -146,9 +146,7 @@ class Subject:
 
 
 def subject(name: str) -> Subject:
-    """Return the subject of that name; UsageError for an unknown system, and for one that takes no
-    passages.
-    """
+    """Return the subject with this name; raise UsageError for an unknown system or an unsupported wrapper."""
     parts = SystemName.of(name)
     kind, passages = spec_of(str(parts.bare)), parts.wrappers == (PARTED,)
     if passages and not kind.versions:
@@ -159,16 +157,16 @@ def subject(name: str) -> Subject:
 
 
 RESERVE = 1 << 30  # bytes of disk and of memory that stay free
-TEXT_BYTES = 620  # a lesson's text, of LoCoMo
-GENERATING = 6e-5  # seconds a lesson
-SERVER_SHARE = 0.4  # of the machine's memory, the most that the server's settings let it take
-CELLS = 24  # reads of one system, each for `--seconds` at most
-SCANS = 6  # cells in which a system that reads every row needs longer than that
-WRITE_AHEAD = 4 << 30  # bytes of log that the server may keep beside its data
+TEXT_BYTES = 620  # bytes of a lesson's text in LoCoMo
+GENERATING = 6e-5  # seconds per lesson
+SERVER_SHARE = 0.4  # maximum share of the machine's memory that the server's settings allow
+CELLS = 24  # kinds of reads of one system, each for at most `--seconds`
+SCANS = 6  # cells that take longer for a system that reads every row
+WRITE_AHEAD = 4 << 30  # bytes of WAL that the server may keep in addition to its data
 
 
 class Rate(NamedTuple):
-    """A lesson's seconds to load, bytes on disk and of memory, and its added seconds of a question."""
+    """The costs of a lesson: seconds to load, bytes on disk and in memory, and added seconds per question."""
 
     seconds: float
     disk_bytes: int
@@ -209,10 +207,10 @@ class Estimate:
 
 
 def estimate(request: PerfRequest, chosen: Sequence[Subject]) -> Estimate:
-    """Return what measuring these systems will take."""
+    """Return the estimated cost of measuring these systems."""
     lessons, wide = sum(request.sizes().values()), request.dimensions / NATIVE
     vectors = 4 * request.dimensions * (1 + PASSAGES)
-    measuring = CELLS * request.seconds * min(1.0, 0.1 + request.memories / 1e6)  # few memories: all answered
+    measuring = CELLS * request.seconds * min(1.0, 0.1 + request.memories / 1e6)  # few memories are quick
     server = int(psutil.virtual_memory().total * SERVER_SHARE)  # buffers and builds, for any corpus
     disk, memory, seconds = 0, 0, GENERATING * wide * lessons
     for subject in chosen:
@@ -225,13 +223,14 @@ def estimate(request: PerfRequest, chosen: Sequence[Subject]) -> Estimate:
 
 
 def scratch_folder(request: PerfRequest) -> Path:
-    """Return where the corpus and the file-based systems go."""
+    """Return the folder for the corpus and for file-based systems."""
     return request.scratch or Path(tempfile.gettempdir())
 
 
 def check(request: PerfRequest, needed: Estimate) -> None:
-    """Raise OutputError unless disk and memory suffice; the message has the available and the
-    needed bytes.
+    """Raise OutputError unless disk and memory suffice.
+
+    The message has the available and the needed bytes.
     """
     scratch = scratch_folder(request)
     if not scratch.is_dir():

@@ -1,4 +1,4 @@
-"""Timing of reads, by one client or several, and of writes, with or without reads at the same time."""
+"""Timing of reads by one or several clients, and of writes, with or without reads at the same time."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from runner.systems.system import (
     System,
 )
 
-SOME = 30  # as many where no 95th percentile is wanted
+SOME = 30  # questions if no 95th percentile is needed
 WARM_UP_SECONDS = 3.0
-RATE = 50.0  # lessons a second that the writer stores while others read, or as many as it can
+RATE = 50.0  # lessons per second that the writer stores during reads, if it can
 WARM_UP = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The tenant, clients, seconds at most and questions at most of some reads.
+    """A kind of reads: tenant, clients, and maximum seconds and questions.
 
-    A system without `walls` between tenants, which filters by a column, is asked for everything unfiltered.
+    A system without `walls` between tenants filters by a column; for everything it is asked without a filter.
     """
 
     tenant: TenantSize
@@ -50,12 +50,13 @@ class Reads:
 
     @property
     def project(self) -> str | None:
-        """Return the project that is searched; None for all rows."""
+        """Return the project to search; None for all rows."""
         return None if self.tenant is TenantSize.WHOLE and not self.walls else name_of(self.tenant)
 
     def queries(self, workload: PerfWorkload) -> list[Query]:
-        """Return the questions, each where it is asked: in the small tenants one in each of a sample of
-        them.
+        """Return the questions with their projects.
+
+        For small tenants each question is asked in another tenant.
         """
         asked = workload.questions
         small = self.tenant is TenantSize.SMALL
@@ -64,11 +65,11 @@ class Reads:
 
 
 def read(system: System, workload: PerfWorkload, reads: Reads) -> tuple[Json, dict[int, list[int]]]:
-    """Ask until `seconds` have gone or `most` questions are answered, but no fewer than the `least` of both.
+    """Ask until `seconds` have passed or `most` questions are answered, but at least `least` questions.
 
-    The cell of the document, and the first answer to each question, by its place. Milliseconds are what a
-    client waits; `shared_p50_ms` is over the first `least`, which every system is asked however slow it is;
-    `complete` is the share of answers with min(k, memories of the tenant) rows.
+    Returns the cell of the document, and the first answer to each question, by its index. Milliseconds are
+    what a client waits; `shared_p50_ms` is over the first `least` questions, which every system answers
+    however slow it is; `complete` is the share of answers with min(k, memories of the tenant) rows.
     """
     with ExitStack() as stack:
         settings = {} if reads.ef_search is None else {"ef_search": str(reads.ef_search)}
@@ -94,7 +95,7 @@ def read(system: System, workload: PerfWorkload, reads: Reads) -> tuple[Json, di
 
 @contextmanager
 def client_of(system: System, settings: Mapping[str, str] | None = None) -> Iterator[SupportsAsk]:
-    """Return a client with these settings; a system without clients is its own client, for one thread."""
+    """Yield a client with these settings; a system without clients is its own client, for one thread."""
     if isinstance(system, SupportsThreads):
         with closing(system.client(settings)) as client:
             yield client
@@ -110,7 +111,7 @@ def _ask(client: SupportsAsk, query: Query, reads: Reads) -> Sequence[Match]:
 
 
 def _warm_up(clients: Sequence[SupportsAsk], questions: Sequence[Query], reads: Reads) -> None:
-    """Every connection plans its statements and has seen some of the data; the first asks the most."""
+    """Let every connection plan its statements and read some data; the first one asks the most."""
     for number, client in enumerate(clients):
         began = time.perf_counter()
         for asked in questions[::-1][: 50 if number == 0 else 8]:
@@ -122,8 +123,9 @@ def _warm_up(clients: Sequence[SupportsAsk], questions: Sequence[Query], reads: 
 def _asked(
     clients: Sequence[SupportsAsk], questions: Sequence[Query], reads: Reads, began: float
 ) -> Iterator[tuple[int, float, list[int]]]:
-    """Return the turn, the seconds and the answer of each question; each client takes one as soon as it is
-    free.
+    """Yield turn, seconds and answer of each question.
+
+    A client takes the next question as soon as it is free.
     """
     turns, lock = count(), threading.Lock()
 
@@ -151,9 +153,9 @@ def _turns(turns: Iterator[int], lock: threading.Lock, began: float, reads: Read
 
 
 def add_some(system: System, spare: Iterator[Lesson], most: int, seconds: float) -> Json:
-    """Store lessons one by one, at most `most` in at most `seconds`, but LEAST of them at least.
+    """Store lessons one by one, at most `most` in at most `seconds`, but at least LEAST.
 
-    Single durable writes, one after the other, nothing else running.
+    Each is a single durable write, and nothing else runs. Returns their number, p50 and p95.
     """
     taken: list[float] = []
     with client_of(system) as client:
@@ -179,13 +181,13 @@ class TimedWriter:
 
     @property
     def rate(self) -> float:
-        """Lessons a second."""
+        """Lessons per second."""
         return self.stored / self.seconds if self.seconds else 0.0
 
 
 @contextmanager
 def writing(system: System, spare: Iterator[Lesson]) -> Iterator[TimedWriter]:
-    """Inside the block another thread stores RATE lessons a second; its error is raised at the end."""
+    """Let another thread store RATE lessons per second in the block; its error is raised at the end."""
     writer, stop = TimedWriter(), threading.Event()
     with ThreadPoolExecutor(1) as pool:
         ended = pool.submit(_write, system, spare, writer, stop)
@@ -209,6 +211,6 @@ def _write(system: System, spare: Iterator[Lesson], writer: TimedWriter, stop: t
 
 
 def percentiles(seconds: Sequence[float]) -> tuple[float, float, float]:
-    """Median, 95th and 99th percentile in milliseconds (linear interpolation)."""
+    """Return the median, 95th and 99th percentile in milliseconds (linear interpolation)."""
     p50, p95, p99 = np.percentile(np.asarray(seconds) * 1000, [50, 95, 99])
     return float(p50), float(p95), float(p99)

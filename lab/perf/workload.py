@@ -1,9 +1,9 @@
 """The generated corpus on disk, read in the order of arrival, and the true nearest neighbours in it.
 
-Texts lie in one file, vectors in a memory map. WHOLE holds every memory of `--memories`, SHARE one in
-`--tenants` as many, FIXED always FIXED_SIZE; `--small-tenants` hold SMALL_SIZE each and come one after
+Texts are in one file, vectors in a memory map. WHOLE holds every memory of `--memories`, SHARE one in
+`--tenants` of that number, FIXED always FIXED_SIZE; `--small-tenants` tenants hold SMALL_SIZE each, one after
 another. Rows arrive interleaved as evenly as the sizes allow, the worst case for the locality of a small
-tenant. After them come SPARE rows that nobody loads: what is written while others read.
+tenant. After them come SPARE rows that are not loaded, but written during reads.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from runner.systems import Lesson, Lessons, Query
 
 FIXED_SIZE, SMALL_SIZE = 1_000, 100
 SPARE = 6_000
-LEAST = 100  # questions, however long they take: the first, which every system is asked
+LEAST = 100  # first questions, which every system is asked however long they take
 PASSAGES = 2  # in each lesson
-ROWS = 50_000  # compared at once
-TIE = 1e-6  # a neighbour this near to the k-th counts, because the order of summation changes the last digits
+ROWS = 50_000  # rows compared at a time
+TIE = 1e-6  # a neighbour this close to the k-th counts, because summation order changes the last digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class TenantSize(IntEnum):
 
 
 class Loaded(Lessons):
-    """The rows that are loaded, as lessons; `passages`: each comes with its two."""
+    """The rows to load, as lessons; `passages`: each has its two passages."""
 
     def __init__(self, workload: PerfWorkload, passages: bool) -> None:
         self._workload, self.passages = workload, passages
@@ -80,21 +80,21 @@ class Loaded(Lessons):
 
 
 def name_of(tenant: int) -> str:
-    """Return the tenant's name in the results, and as a project."""
+    """Return the tenant's name in the results, which is also its project."""
     more = tenant - TenantSize.SMALL
     return f"small {more}" if more > 0 else TenantSize(tenant).name.lower()
 
 
 def sizes(memories: int, tenants: int, small: int = 1) -> dict[TenantSize, int]:
-    """Memories of each tenant, of SMALL those of `small` tenants."""
+    """Return the memories of each tenant; SMALL counts those of all `small` tenants."""
     share = max(1, memories // tenants)
     return dict(zip(TenantSize, (memories, share, FIXED_SIZE, SMALL_SIZE * small), strict=True))
 
 
 def interleaved(counts: Sequence[int]) -> NDArray[np.int32]:
-    """Return the tenant of each row in the order of arrival: every tenant's rows are spread evenly.
+    """Return the tenant of each row in the order of arrival, with every tenant's rows spread evenly.
 
-    The rows of SMALL are divided among the small tenants, in consecutive runs that do not mix.
+    The rows of SMALL are divided among the small tenants in consecutive runs.
     """
     places = np.concatenate([(np.arange(count) + 0.5) / count for count in counts])
     owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)[np.argsort(places, kind="stable")]
@@ -105,10 +105,10 @@ def interleaved(counts: Sequence[int]) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class PerfWorkload:
-    """The corpus in `folder`. `count` rows are loaded; `count + SPARE` stand there.
+    """The corpus in `folder`. `count` rows are loaded; it has `count + SPARE` rows.
 
-    `vectors` has a row a lesson, `passage_vectors` PASSAGES rows a lesson: float32 unit rows. `digest` says
-    which texts and tenants it holds, whatever the machine.
+    `vectors` has one row per lesson, `passage_vectors` PASSAGES rows per lesson: float32 unit rows. `digest`
+    is of texts and tenants, and equal on every machine.
     """
 
     folder: Path
@@ -123,21 +123,21 @@ class PerfWorkload:
 
     @property
     def count(self) -> int:
-        """Rows that are loaded."""
+        """The number of rows to load."""
         return len(self.tenants) - SPARE
 
     @property
     def width(self) -> int:
-        """Dimensions of every vector."""
+        """The dimensions of every vector."""
         return int(self.vectors.shape[1])
 
     @cached_property
     def small_tenants(self) -> int:
-        """How many there are."""
+        """The number of small tenants."""
         return int(self.tenants.max()) - TenantSize.SMALL + 1
 
     def sample(self, count: int) -> list[str]:
-        """Return names of as many small tenants, from all over them, some twice where there are fewer."""
+        """Return the names of `count` small tenants, evenly spread; some repeat if there are fewer."""
         return [name_of(TenantSize.SMALL + place * self.small_tenants // count) for place in range(count)]
 
     def size(self, tenant: TenantSize) -> int:
@@ -145,9 +145,7 @@ class PerfWorkload:
         return int(np.count_nonzero(self.tenants[: self.count] == tenant))
 
     def lesson(self, number: int, passages: bool = False) -> Lesson:
-        """Return the row `number`, from 0 in the order of arrival; with its `passages` where they are
-        wanted.
-        """
+        """Return the row `number`, from 0 in the order of arrival, optionally with its `passages`."""
         text = bytes(self._text[self.starts[number] : self.starts[number + 1]]).decode()
         project, cut = name_of(int(self.tenants[number])), int(self.cuts[number])
         lesson = Lesson(number, project, str(number), text, self.vectors[number])
@@ -157,13 +155,13 @@ class PerfWorkload:
         return replace(lesson, passages=(text[:cut], text[cut:]), passage_vectors=parts)
 
     def spare(self, passages: bool = False) -> Iterator[Lesson]:
-        """Yield rows that are not loaded, in order and then again, each time as new lessons."""
+        """Yield the rows that are not loaded, in order and then again, each time as new lessons."""
         for number in count(self.count):
             row = self.count + (number - self.count) % SPARE
             yield replace(self.lesson(row, passages), number=number, external_id=str(number))
 
     def rows(self, tenant: TenantSize | None) -> NDArray[np.intp]:
-        """Return numbers of the loaded rows of `tenant`; None: of all."""
+        """Return the numbers of the loaded rows of `tenant`; None: of all tenants."""
         owners = self.tenants[: self.count]
         return np.arange(len(owners)) if tenant is None else np.flatnonzero(owners == tenant)
 
@@ -174,13 +172,16 @@ class PerfWorkload:
 
 @dataclass(frozen=True)
 class Truth:
-    """The numbers and cosines of the k nearest rows that each question may see, nearest first."""
+    """The numbers and cosines of the k nearest rows in each question's scope, nearest first."""
 
     numbers: NDArray[np.int64]
     cosines: Matrix
 
     def recall(self, question: int, found: Sequence[int], workload: PerfWorkload) -> float:
-        """Share of the k nearest that are among `found` (of at most k); ties with the k-th count."""
+        """Return the share of the k nearest that are in `found` (at most k used).
+
+        Ties with the k-th count.
+        """
         k = int(self.numbers.shape[1])
         if not found:
             return 0.0
@@ -190,9 +191,7 @@ class Truth:
 
 
 def nearest(workload: PerfWorkload, questions: int, tenant: TenantSize | None, k: int) -> Truth:
-    """Return the truth for the first `questions` questions over the loaded rows of `tenant` (None: of
-    all).
-    """
+    """Return the truth of the first `questions` questions over the loaded rows of `tenant` (None: all)."""
     asked = np.stack([one.vector for one in workload.questions[:questions] if one.vector is not None])
     rows = workload.rows(tenant)
     k = min(k, len(rows))

@@ -1,1 +1,1 @@
-"""How the weights of our own reranker are found: pools of candidates, a convex fit, and figures left out."""
+"""The training of the linear reranker: pools of candidates, a convex fit, and cross-validated figures."""

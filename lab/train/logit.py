@@ -1,8 +1,8 @@
-"""Weights under which the gold of a question outweighs its other candidates: conditional logit.
+"""A fit of weights that rank the gold of a question above its other candidates: conditional logit.
 
-Of each question the candidates are given the probabilities softmax(features · weights), and the mean
-log-probability of its gold is made as large as it can be, less a penalty on the squares of the weights. That
-is convex (McFadden 1974), so Newton's method ends at the one optimum, whatever the order of the questions.
+The candidates of each question get the probabilities softmax(features · weights). The fit maximises the mean
+log-probability of the gold, minus a penalty on the squares of the weights. That is convex (McFadden 1974), so
+Newton's method ends at the one optimum, whatever the order of the questions.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import numpy as np
 
 from runner.stages.rerankers.linear.features import Floats
 
-PENALTY = 1.0  # on half the sum of squares, in units of one question
-STEPS, HALVINGS, ENOUGH = 50, 40, 1e-12  # ENOUGH: the relative gain below which it has ended
+PENALTY = 1.0  # factor of half the sum of squares, in units of one question
+STEPS, HALVINGS, ENOUGH = 50, 40, 1e-12  # ENOUGH: the fit ends below this relative gain
 
 
 def fit(features: Sequence[Floats], marks: Sequence[Floats], penalty: float = PENALTY) -> Floats:
-    """Weights (features,) from each question's matrix (candidates, features) and marks, 1 for gold.
+    """Return the weights (features,) fitted to each question's matrix (candidates, features) and marks, 1 for
+    gold.
 
-    Questions without gold among their candidates teach nothing and are passed over.
+    Questions without gold among their candidates have no effect and are skipped.
     """
     taught = [at for at, mark in enumerate(marks) if mark.any()]
     rows = np.concatenate([features[at] for at in taught])

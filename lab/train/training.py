@@ -32,11 +32,11 @@ from runner.stages.rerankers.linear.features import FEATURES, FeatureReader, Flo
 from runner.systems import open_system
 
 OURS = "pgmnemo"
-DECIMALS = 3  # of a weight: what lies below moves no figure
-FOLDS = 10  # in which questions without a conversation are left out
+DECIMALS = 3  # decimals of a weight; further decimals change no figure
+FOLDS = 10  # folds for questions without a conversation
 
 
-TRAINED_ON = ("locomo", "longmemeval")  # BEAM and REALTALK show how it does on other corpora
+TRAINED_ON = ("locomo", "longmemeval")  # BEAM and REALTALK show its performance on other corpora
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def train_command(
 
 
 def lines(one: Json) -> Iterator[str]:
-    """Yield the figures of one task, for people."""
+    """Yield the figures of one task as lines of text."""
     yield f"{one['task']}, n = {one['n']:,}, each question by weights that were fitted without it"
     for name in one["own"]:
         scale, digits = (1, 3) if name.startswith("MRR") else (100, 1)
@@ -83,7 +83,7 @@ class PooledTask:
     """The candidates of pgmnemo for every question of a task, as the reranker gets them in a run.
 
     For each question: `features` (candidates, FEATURES), `marks`, 1 for gold, and the `columns` of its
-    candidates in the layout, in the system's order; `counted`: the questions that are trained on and judged.
+    candidates in the layout, in the system's order.
     """
 
     task: Task
@@ -99,10 +99,11 @@ class PooledTask:
 def train(
     request: TrainOptions, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET
 ) -> Json:
-    """Train on the development items and write the weights; the same corpora give the same bytes.
+    """Train on the development items and write the weights; return the document.
 
-    `left_out` of the document that is returned: figures of each question under weights that never saw it.
-    Raises UsageError, CorpusError, DatabaseError, EmbedderError and OutputError as a run does.
+    The same corpora give the same bytes. `left_out` of the document has figures of each question under
+    weights that were fitted without it. Raises UsageError, CorpusError, DatabaseError, EmbedderError and
+    OutputError as a run does.
     """
     setup = Setup(request, environ, progress, SQL_FOLDER)
     request.check()
@@ -153,7 +154,7 @@ def _pooled(setup: Setup, task: Task) -> PooledTask:
 
 
 def _left_out(tasks: Sequence[PooledTask]) -> list[Json]:
-    """Return each task judged with every question under the weights of the fold that left it out."""
+    """Return figures of each task, each question ranked by the weights of the fold that left it out."""
     folds = [_folds(one.task) for one in tasks]
     orders: list[list[Sequence[int]]] = [[()] * len(one.features) for one in tasks]
     for fold in sorted({name for names in folds for name in names}):
@@ -170,7 +171,7 @@ def _left_out(tasks: Sequence[PooledTask]) -> list[Json]:
 def _folds(task: Task) -> list[int]:
     """Return the fold of each question: its conversation's number, or one of FOLDS by the hash of its key.
 
-    A conversation is left out at every granularity at once.
+    A conversation is left out at all granularities at once.
     """
     if task.corpus.clustered:
         names = sorted(set(task.projects))
@@ -179,14 +180,14 @@ def _folds(task: Task) -> list[int]:
 
 
 def _weights(tasks: Sequence[PooledTask], places: Sequence[Sequence[int]]) -> list[float]:
-    """Fitted to those questions of each task."""
+    """Return the weights fitted to the questions of each task at `places`."""
     chosen = [(one, at) for one, some in zip(tasks, places, strict=True) for at in some]
     found = fit([one.features[at] for one, at in chosen], [one.marks[at] for one, at in chosen])
     return [round(float(weight), DECIMALS) + 0.0 for weight in found]
 
 
 def _judged(pooled: PooledTask, orders: Sequence[Sequence[int]]) -> Json:
-    """Mean and 95 % interval of HEADLINE: the system's order, the reranked one, and their difference."""
+    """Return mean and 95 % interval of HEADLINE for both orders, and for their difference."""
     task, rows = pooled.task, pooled.task.counted
     clusters = task.clusters(rows)
     own = _figures(pooled, [range(len(columns)) for columns in pooled.columns])[rows]
@@ -201,7 +202,7 @@ def _judged(pooled: PooledTask, orders: Sequence[Sequence[int]]) -> Json:
 
 
 def _figures(pooled: PooledTask, orders: Iterable[Sequence[int]]) -> Floats:
-    """(questions, HEADLINE) of the candidates in the orders given."""
+    """Return the figures (questions, HEADLINE) of the candidates in the given orders."""
     layout = pooled.task.layout
     scores = np.full(layout.shape, -np.inf)
     for row, (columns, order) in enumerate(zip(pooled.columns, orders, strict=True)):

@@ -1,1 +1,1 @@
-"""The command `tune`: weights of the score by folds, how flat their optimum is, what each component adds."""
+"""The command `tune`: weights of the score by folds, their flatness, and each component's effect."""

@@ -1,4 +1,4 @@
-"""`python -m lab tune`: where the default weights come from; `tune sweep` scores a grid of strategies."""
+"""`python -m lab tune`: the source of the default weights; `tune sweep` scores a grid of strategies."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The extension's values for every question and lesson, at the depth of the whole scope.
+"""The extension's component values for every question and lesson, at the depth of the whole scope.
 
-Values that are not linear in the weights are asked for in each variant: both components of words, and their
+Values that are not linear in the weights are requested in each variant: both word components, and their
 coverage, for each pivot and bonus of the grid, with rarity counted in the tenant or only in the scope, and
-again from a text search configuration under another name, where every text is cut as English and the
-extension merges no irregular forms.
+again with a text search configuration of another name, which parses every text as English and merges no
+irregular forms.
 """
 
 from __future__ import annotations
@@ -63,19 +63,19 @@ Row = tuple[str, float, float, list[int], list[int] | None, list[float] | None]
 def components(
     setup: Setup, task: Task, system: System, context: SystemContext
 ) -> tuple[Arrays, dict[str, float]]:
-    """Load the corpus into `system` and into another at `place`, and ask as often as it takes.
+    """Load the corpus into `system` and into a second system, and ask for all variants.
 
-    Arrays (questions, columns), 0 where a leg is silent, and the weights in force. Components are what one
-    unit of their weight adds: those of words as `bm25~70`, `passage_terms~70+1.5` by pivot and bonus, and as
-    `plain bm25` in another reading, without coverage; COVER, (questions, 1), is named likewise. `score` is
-    the extension's own over the whole scope, `pool` the same at the depth of a run, `trial 0` under weights
-    drawn at random, for some questions; -inf for what was not returned or asked. `company NAME` are the
-    fields of Company.
+    Returns arrays (questions, columns), 0 where a leg is silent, and the weights in force. Components are
+    what one unit of their weight adds: those of words as `bm25~70`, `passage_terms~70+1.5` by pivot and
+    bonus, and as `plain bm25` in another reading, without coverage; COVER, (questions, 1), is named in the
+    same way. `score` is the extension's own over the whole scope, `pool` the same at the depth of a run,
+    `trial 0` under random weights, for some questions; -inf for lessons that were not returned or questions
+    that were not asked. `company NAME` are the fields of Neighbours.
     """
     assert isinstance(system, Pgmnemo), "components are asked of pgmnemo"
     depth, run = _depth(task), current().retrieval.depth
     session = LoadedTask(OURS, system, task, setup.vectors(task.corpus), context)
-    moment = datetime.now(UTC)  # recency goes by it where a question has no time
+    moment = datetime.now(UTC)  # the time for recency if a question has none
     session.queries = [replace(one, as_of=one.as_of or moment) for one in session.queries]
     with wrap_errors(OURS):
         weights = default_weights(system.state())
@@ -92,7 +92,7 @@ def components(
 
 
 def _depth(task: Task) -> int:
-    """Return lessons of the largest scope."""
+    """Return the number of lessons in the largest scope."""
     sizes = task.corpus.project_sizes()
     depth = max(sizes[project] for project in task.projects)
     if depth > MOST:
@@ -104,7 +104,7 @@ def _recalled(
     session: LoadedTask, words: str, depth: int, settings: Mapping[str, str] | None = None,
     rows: Sequence[int] = (), whole: bool = True,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """Score and graph of recall_lessons; with `whole` it must answer all lessons."""
+    """Return score and graph component of recall_lessons; with `whole` it must return all lessons."""
     layout = session.task.layout
     score, graph = np.full(layout.shape, -np.inf), np.zeros(layout.shape)
     at = COMPONENTS.index("graph")
@@ -121,9 +121,9 @@ def _recalled(
 
 
 def _words(session: LoadedTask, weights: Mapping[str, float]) -> Arrays:
-    """Return the words for every pivot and bonus but the current, with rarity counted in tenant and scope.
+    """Return the word components for every other pivot and bonus, with rarity counted in tenant and scope.
 
-    Asked without vectors, which saves half of the time.
+    Queries have no vectors, which saves half of the time.
     """
     others = [shape for shape in shapes(weights) if any(weights[name] != shape[name] for name in shape)]
     made = {
@@ -139,12 +139,12 @@ def _words(session: LoadedTask, weights: Mapping[str, float]) -> Arrays:
 
 
 def _plain(context: SystemContext, task: Task) -> Arrays:
-    """Return the words without merged forms."""
+    """Return the word components without merged irregular forms."""
     settings = {**context.settings, "mode": "keyword"}
     other = replace(context, settings=settings, label=f"{context.label} plain")
     with open_system(OURS, other) as system:
         assert isinstance(system, Pgmnemo), "components are asked of pgmnemo"
-        with _unmerged(system.database):  # only then is there such a configuration
+        with _unmerged(system.database):  # the configuration exists only in this block
             system.settings["text_config"] = f"public.{CONFIGURATION}"
             session = LoadedTask(OURS, system, task, None, other)
             [plain] = _worth(session, "forms apart", [{}], WORDS)
@@ -168,9 +168,7 @@ def _unmerged(database: Database) -> Iterator[None]:
 def _worth(
     session: LoadedTask, words: str, changes: Sequence[Mapping[str, object]], names: Sequence[str]
 ) -> list[Arrays]:
-    """Return what a unit of the weight of each named component adds, and COVER, for each change of
-    settings.
-    """
+    """Return, for each change of settings, what one unit of each named component's weight adds, and COVER."""
     shape, places = session.task.layout.shape, [COMPONENTS.index(name) for name in names]
     made = np.zeros((len(changes), len(names), *shape))
     cover = np.zeros((len(changes), len(COVER), shape[0], 1))
@@ -220,7 +218,7 @@ def _company(session: LoadedTask) -> Neighbours:
 
 
 def _heard(rows: Sequence[Row]) -> list[list[tuple[int, float]]]:
-    """For each lesson from which columns relevance reaches it, and what part, in order of column."""
+    """Return for each lesson the columns from which relevance reaches it, and the factors, by column."""
     heard: list[list[tuple[int, float]]] = [[] for _ in rows]
     for column, (*_, reached, parts) in enumerate(rows):
         for place, part in zip(reached or (), parts or (), strict=True):

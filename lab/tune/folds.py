@@ -1,8 +1,8 @@
 """The split of questions into those that choose weights and those that judge them.
 
-If questions form clusters (LoCoMo's conversations, BEAM's chats, the projects of a file) one cluster is held
+If questions form clusters (LoCoMo's conversations, BEAM's chats, the projects of a file), one cluster is held
 out at a time, or a tenth of many, at every granularity at once. If they are independent (LongMemEval, a file
-of one project) one half of the questions is held out, over several splits.
+of one project), one half of the questions is held out, over several splits.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from lab.tune.scoring import TaskScorer
 from lab.tune.tasks import Floats, Rows, Task
 from lab.tune.weights import GRID, Weights
 
-ROUNDS = 2  # a third moved no weight on LoCoMo or LongMemEval
+ROUNDS = 2  # a third round changed no weight on LoCoMo or LongMemEval
 BETTER = 1e-9
-MANY, TENTHS = 20, 10  # maximum clusters that are held out one at a time; folds of more
+MANY, TENTHS = 20, 10  # maximum clusters that are held out one at a time; number of folds for more clusters
 SPLITS = (42, 43, 44)  # seeds
 HALVES = ("first half", "second half")
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """`held` and `trained`: questions by task name; a task that is in neither plays no part."""
+    """The held-out and the training questions by task name; a task in neither is not used."""
 
     name: str
     held: Mapping[str, Rows]
@@ -34,7 +34,9 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:
-    """`figures` (questions, figures) by task, each question under the weights of the fold without it."""
+    """The result of a protocol: `figures` (questions, figures) by task, each question under its fold's
+    weights.
+    """
 
     protocol: str
     start: str
@@ -43,10 +45,10 @@ class FoldResult:
 
 
 def climb(judges: Sequence[TaskScorer], rows: Mapping[str, Rows], start: Weights) -> dict[str, float]:
-    """Return the weights that `start` is led to by the questions in `rows` (by task name), and by no others.
+    """Return the weights that coordinate ascent finds from `start` with the questions in `rows`.
 
-    Coordinate ascent: one weight after the other is set to the value of its grid that serves best. Of equal
-    values the one first met stays, so the outcome is the same on every machine.
+    One weight after the other is set to the best value of its grid. Of equal values the first one stays, so
+    the outcome is the same on every machine.
     """
 
     def height(weights: Weights) -> float:
@@ -66,7 +68,7 @@ def climb(judges: Sequence[TaskScorer], rows: Mapping[str, Rows], start: Weights
 
 
 def protocols(tasks: Sequence[Task]) -> Iterator[tuple[str, list[Fold]]]:
-    """Yield every way to hold out, by its name."""
+    """Yield every protocol of held-out questions: its name and its folds."""
     clustered = [task for task in tasks if task.corpus.clustered]
     single = [task for task in tasks if not task.corpus.clustered]
     families = dict.fromkeys(task.family for task in clustered)
@@ -96,7 +98,7 @@ def confirming(task: Task) -> list[Fold]:
 def held_out(
     judges: Sequence[TaskScorer], name: str, folds: list[Fold], start: str, weights: Weights
 ) -> FoldResult:
-    """Climb once a fold from `weights`, and judge each held question by what its fold chose."""
+    """Run one ascent per fold from `weights`, and score each held-out question by its fold's weights."""
     judged = [judge for judge in judges if judge.task.name in folds[0].held]
     figures = {judge.task.name: np.full(judge.figures(weights).shape, np.nan) for judge in judged}
     chosen = {}
@@ -124,7 +126,7 @@ def _leave_out(groups: list[list[str]], clustered: Sequence[Task], beside: Seque
 
 
 def _halves(clustered: Sequence[Task], single: Sequence[Task], seed: int) -> list[Fold]:
-    """Return the two halves, each held out once; each is trained by the other and by `clustered`."""
+    """Return two folds: each half is held out once, and trained on the other half and on `clustered`."""
     whole = {task.name: task.counted for task in clustered}
     halves = {task.name: _half(len(task.questions), seed) for task in single}
     first = {task.name: halves[task.name] & task.counted for task in single}
@@ -133,5 +135,5 @@ def _halves(clustered: Sequence[Task], single: Sequence[Task], seed: int) -> lis
 
 
 def _half(number: int, seed: int) -> Rows:
-    """Return a random half of the questions, rounded down."""
+    """Return a mask of a random half of the questions, rounded down."""
     return np.asarray(np.random.default_rng(seed).permutation(number) < number // 2)

@@ -1,6 +1,4 @@
-"""A system over the lessons of a task: opened, loaded and asked, with its answers cached next to
-the vectors.
-"""
+"""A system loaded with the lessons of a task, and its answers, cached next to the vectors."""
 
 from __future__ import annotations
 
@@ -31,13 +29,13 @@ from runner.records import Corpus, CorpusVectors, SearchScope
 from runner.systems import System, SystemContext
 from runner.systems.query_runner import AnswerValidator, TimedAnswer, ask_all, wrap_errors
 
-SAID = "said"  # the array that holds what is no array, as JSON
+SAID = "said"  # the array that holds other values as JSON
 Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Setup:
-    """The options of a command, and what surrounds it."""
+    """The options and the environment of a command."""
 
     options: LabOptions
     environ: Mapping[str, str]
@@ -50,20 +48,20 @@ class Setup:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """Its model is not loaded yet."""
+        """The embedder, its model not loaded yet."""
         return make_embedder(self.options.embedder)
 
     @cached_property
     def cache(self) -> Path:
-        """The folder of the vectors."""
+        """The folder of the embedding cache."""
         return self.options.cache or default_cache_dir(self.environ)
 
     def vectors(self, corpus: Corpus, passages: bool = True) -> CorpusVectors:
-        """Embedded, or from the cache."""
+        """Return the vectors of a corpus, embedded now or read from the cache."""
         return embed_corpus(corpus, self.embedder, self.cache, self.progress, passages=passages)
 
     def place(self, label: str, **settings: str) -> SystemContext:
-        """Return where a system works, with the settings that the protocol demands and these."""
+        """Return the context of a system, with the protocol's settings and the given ones."""
         demanded = {name: str(value) for name, value in current().settings.items()}
         return SystemContext(
             Path(gettempdir()), self.options.number, label, {**demanded, **settings}, self.environ,
@@ -73,9 +71,9 @@ class Setup:
     def kept(
         self, task: Task, depends: object, collect: Callable[[], tuple[Arrays, Any]]
     ) -> tuple[Arrays, Any]:
-        """Return cached arrays, or collect and cache them in a file that has no text and no id.
+        """Return cached arrays, or collect and cache them in a file without texts and ids.
 
-        Another text, vector or value of `depends` has another file.
+        Another text, vector or value of `depends` gives another file.
         """
         identity, corpus = astuple(self.embedder.identity)[:-1], task.corpus
         digest = sha256(repr((depends, identity, sorted(current().settings.items()))).encode())
@@ -91,7 +89,7 @@ class Setup:
 
 
 def load_arrays(path: Path) -> tuple[Arrays, Any] | None:
-    """Return the arrays and what was said with them; None where there is nothing that can be read."""
+    """Return the arrays in a file and the value saved with them; None if the file is missing or damaged."""
     try:
         with path.open("rb") as file, np.load(file) as held:
             arrays = {name: held[name] for name in held.files}
@@ -101,7 +99,7 @@ def load_arrays(path: Path) -> tuple[Arrays, Any] | None:
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], said: Any) -> bool:
-    """Write the file whole or not at all; False where it cannot be written, which costs time and no more."""
+    """Write the file atomically; return False if it cannot be written, which only costs time."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     given: dict[str, Any] = {SAID: np.array(json.dumps(said)), **arrays}
     try:
@@ -117,7 +115,7 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], said: Any) -> bo
 
 
 class LoadedTask:
-    """A system that has the lessons of a task, and the task's questions as the system is asked them."""
+    """A system with the lessons of a task, and the task's questions as queries."""
 
     def __init__(
         self, name: str, system: System, task: Task, vectors: CorpusVectors | None, context: SystemContext
@@ -134,9 +132,7 @@ class LoadedTask:
     def answers(
         self, words: str, depth: int, settings: Mapping[str, str] | None = None, rows: Sequence[int] = ()
     ) -> Iterator[tuple[int, list[int], TimedAnswer]]:
-        """Yield the row, the columns of its lessons and the answer for each question, or for
-        those in `rows`.
-        """
+        """Yield row, columns of the lessons, and answer for each question, or for those in `rows`."""
         wanted = rows or range(len(self.queries))
         queries = [self.queries[row] for row in wanted]
         found = ask_all(self.system, self.name, queries, depth, self._judge, settings=settings)

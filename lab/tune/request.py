@@ -23,10 +23,10 @@ from runner.systems import spec_of
 from runner.systems.fusion import CONVEX, RRF, Fusion
 from runner.systems.strategy import settings_of
 
-SUITES_TUNED = ("locomo", "longmemeval", "beam")  # unless others are asked for
+SUITES_TUNED = ("locomo", "longmemeval", "beam")  # the default suites
 TEXT = "text"
-FIXED = ("over", "keyword", "vector", "anchor")  # settings that say what is collected: one of each in a sweep
-MOST = 2_000  # points of a sweep
+FIXED = ("over", "keyword", "vector", "anchor")  # settings that decide what is collected; fixed in a sweep
+MOST = 2_000  # maximum points of a sweep
 
 
 REPEATED = Parameter(consume_multiple=False)
@@ -72,7 +72,7 @@ class TuneOptions(LabOptions):
     oldest: ClassVar[str] = "1.0.0"
 
     def check(self) -> None:
-        """UsageError for what cannot be."""
+        """Raise UsageError for impossible options."""
         if len(set(self.suite)) < len(self.suite):
             raise UsageError(f"--suite names one twice: {', '.join(self.suite)}")
         if release_numbers(self.number) < release_numbers(self.oldest):
@@ -82,10 +82,9 @@ class TuneOptions(LabOptions):
             )
 
     def places(self, suite: str) -> list[Path | None]:
-        """Return the files or folders given for `suite`, else what the suites that are not named share, else
-        None.
+        """Return the files or folders given for `suite`, else those given without a suite, else [None].
 
-        Of `file` all that are given, for each is a corpus; of another suite the last.
+        For `file` all of them are returned, because each is a corpus; for another suite only the last.
         """
         places: dict[str, list[Path | None]] = {}
         for text in self.data:
@@ -98,7 +97,7 @@ class TuneOptions(LabOptions):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a grid: a strategy with its settings from the grid, by axis, over lessons in some text."""
+    """A point of a grid: a strategy with its settings, by axis, and possibly a text template."""
 
     given: Mapping[str, str]
     method: str
@@ -135,7 +134,7 @@ class SweepOptions(LabOptions):
     output: Path = Path("sweep")
 
     def check(self) -> None:
-        """UsageError for what cannot be."""
+        """Raise UsageError for impossible options."""
         if self.k < 1:
             raise UsageError(f"--k takes a positive number of ranks, not {self.k}")
         name = SystemName.of(self.strategy)
@@ -156,7 +155,7 @@ class SweepOptions(LabOptions):
 
     @property
     def method(self) -> str:
-        """`convex` or `rrf`."""
+        """The method of the strategy, `convex` or `rrf`."""
         return SystemName.of(self.strategy).system
 
     @cached_property
@@ -166,23 +165,23 @@ class SweepOptions(LabOptions):
 
     @cached_property
     def points(self) -> list[Point]:
-        """Every point of the grid, the last axis moving fastest."""
+        """Every point of the grid; the last axis changes fastest."""
         given = product(*self.axes.values())
         return [Point(dict(zip(self.axes, values, strict=True)), self.method) for values in given]
 
     @property
     def depth(self) -> int:
-        """Ranks that are collected of each leg: the deepest pool, and a hundred at least."""
+        """The ranks to collect from each leg: the deepest pool, but at least a hundred."""
         return max(100, *(point.fusion.pool(self.k) for point in self.points))
 
     @property
     def level(self) -> str:
-        """The granularity asked for, or the canonical one."""
+        """The requested granularity, or the canonical one."""
         return self.granularity or SUITES[self.suite].levels[0]
 
 
 def axes(method: str, grids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """`NAME=V,V,V` of each text, checked; UsageError lists what a sweep may move."""
+    """Return the values of each `NAME=V,V,V` text by name; raise UsageError for an invalid axis or value."""
     known = {name: one for name, one in settings_of(method).items() if name not in FIXED}
     found: dict[str, tuple[str, ...]] = {}
     for text in grids:

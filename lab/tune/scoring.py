@@ -1,11 +1,10 @@
-"""The score under any weights: weighted sums of what the extension says that each component adds.
+"""The score under any weights, computed from what each component adds according to the extension.
 
-Asked of the extension (collecting.py): what each component adds for one unit of its weight; what an
-assistant's share takes; in whose moment a lesson stands; from which neighbours relevance reaches it, and what
-part. Derived here: that words count by the part of the question that they cover, that the score is linear
-in the weights otherwise, that context is the greatest relevance of the moment, and that what neighbours give
-adds up. `check_agreement` holds all of it against the extension's own scores and ranks, at the default and at
-weights drawn at random.
+Collected from the extension (components.py): what each component adds for one unit of its weight; the share
+of an assistant; the moment of a lesson; the neighbours from which relevance reaches it, and the factors.
+Computed here: words count by the part of the question that they cover, the score is linear in the other
+weights, context is the greatest relevance of the moment, and neighbours' relevance adds up. `check_agreement`
+compares the result with the extension's own scores and ranks, at the default and at random weights.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from lab.tune.weights import BESIDES, BREVITY, COVER, RELEVANCE, WORDS, Weights,
 from runner.errors import GateError
 from runner.records import Json
 
-CLOSE = 1e-9  # of the largest score, which lies near 100: rounding, and no more
+CLOSE = 1e-9  # relative to the largest score, which is near 100: only rounding
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The neighbours of lessons: by project, (projects, columns), or after `of` by question, (questions,
+    """The neighbours of lessons, by project (projects, columns), or after `of` by question (questions,
     columns).
 
     `share`: the part of a lesson's relevance that stays at an assistant_weight of 0. `asking`: the part that
-    counts for a lesson that only asks. `moment`: one number for lessons of one moment. `source` and `factor`,
-    of (projects, columns, most): the columns from which relevance reaches a lesson as a neighbour, and the
-    part of it that does; a factor of 0 fills up.
+    counts for a lesson that only asks. `moment`: a number that lessons of one moment share. `source` and
+    `factor`, (projects, columns, most): the columns from which relevance reaches a lesson as a neighbour, and
+    the part of it that does; a factor of 0 is padding.
     """
 
     share: Floats
@@ -44,23 +43,25 @@ class Neighbours:
 
     @classmethod
     def alone(cls, rows: int, columns: int, most: int = 1) -> Neighbours:
-        """Return lessons without neighbours, and without an assistant among them."""
+        """Return lessons without neighbours and without assistants."""
         places = np.broadcast_to(np.arange(columns), (rows, columns)).copy()
         source = np.repeat(places[:, :, None], most, 2)
         return cls(np.ones((rows, columns)), np.ones((rows, columns)), places, source, np.zeros(source.shape))
 
     @classmethod
     def kept(cls, arrays: Mapping[str, Any]) -> Neighbours:
-        """From the arrays `company share` and so on."""
+        """Return the neighbours from the arrays `company share` and so on."""
         return cls(*(arrays[f"company {one.name}"] for one in fields(cls)))
 
     def of(self, projects: Places) -> Neighbours:
-        """Return the same for questions, each of the project at a place."""
+        """Return the neighbours by question; `projects` is the index of each question's project."""
         return Neighbours(*(getattr(self, one.name)[projects] for one in fields(self)))
 
     @cached_property
     def _groups(self) -> tuple[Places, Places, Places]:
-        """The flattened array's order by row and moment; where each such group starts; its length."""
+        """The order of the flattened array by row and moment, the start of each such group, and its
+        length.
+        """
         rows, columns = self.moment.shape
         flat = (self.moment + np.arange(rows)[:, None] * columns).ravel()
         order = np.argsort(flat, kind="stable")
@@ -69,7 +70,7 @@ class Neighbours:
 
     @cached_property
     def _flat(self) -> list[tuple[Places, Floats]]:
-        """For each of the neighbours that a lesson can have: its place in the flattened array, the factor."""
+        """For each possible neighbour of a lesson: its index in the flattened array, and its factor."""
         rows, columns = self.moment.shape
         starts = np.arange(rows)[:, None] * columns
         return [
@@ -79,7 +80,7 @@ class Neighbours:
         ]
 
     def greatest(self, relevance: Floats) -> Floats:
-        """Return the greatest relevance of each lesson's moment, itself included, (questions, columns)."""
+        """Return the greatest relevance in each lesson's moment, including its own, (questions, columns)."""
         order, starts, lengths = self._groups
         best = np.repeat(np.maximum.reduceat(relevance.ravel()[order], starts), lengths)
         spread = np.empty_like(best)
@@ -94,7 +95,7 @@ class Neighbours:
         return total
 
     def counted(self, weight: float) -> Floats:
-        """Return what each lesson's relevance is multiplied with at this assistant_weight."""
+        """Return the factor of each lesson's relevance at this assistant_weight."""
         if (self.share == 1).all():
             return self.asking
         return self.asking * (self.share + weight * (1 - self.share))
@@ -102,9 +103,10 @@ class Neighbours:
 
 @dataclass(slots=True)
 class TaskScorer:
-    """Scores one task under any weights; figures once computed are kept.
+    """A scorer of one task under any weights, with a cache of figures.
 
-    `words` names another reading of the question's words, such as `plain`; empty: that of the weights.
+    `words` of its methods names another reading of the question's words, such as `plain`; empty: by the
+    weights.
     """
 
     task: Task
@@ -118,7 +120,7 @@ class TaskScorer:
 
     @classmethod
     def of(cls, task: Task, arrays: Mapping[str, Any]) -> Self:
-        """Build from the collected arrays."""
+        """Return a scorer of the collected arrays."""
         return cls(task, arrays, Neighbours.kept(arrays))
 
     def scores(self, weights: Weights, *, words: str = "") -> Floats:
@@ -126,7 +128,7 @@ class TaskScorer:
         return np.concatenate([self._scores(*block, weights, words) for block in self.blocks])
 
     def figures(self, weights: Weights, *, words: str = "") -> Floats:
-        """Return every one of FIGURES for each question, (questions, figures)."""
+        """Return all FIGURES for each question, (questions, figures)."""
         key = (words, *sorted(weights.items()))
         if key not in self.known:
             self.known[key] = np.concatenate(
@@ -135,7 +137,7 @@ class TaskScorer:
         return self.known[key]
 
     def aim(self, weights: Weights, rows: Rows) -> float:
-        """Return what the ascent makes as large as it can: the sum of the task's aims over some questions."""
+        """Return the objective of the ascent: the sum of the task's aims, averaged over some questions."""
         return float(self.figures(weights)[rows][:, self.task.aims].mean(axis=0).sum())
 
     def _scores(
@@ -154,7 +156,7 @@ class TaskScorer:
         return score
 
     def _words(self, rows: slice, weights: Weights, words: str) -> Floats:
-        """Return what the words of each lesson add, by the part of the question that they cover."""
+        """Return what the words of each lesson add, scaled by the part of the question that they cover."""
         value, reach = (
             sum(weights[f"{name}_weight"] * self._added(name + end, weights, words)[rows] for name in WORDS)
             for end in ("", "_reach")
@@ -165,18 +167,19 @@ class TaskScorer:
         return np.asarray(value * coverage * brevity)
 
     def _added(self, name: str, weights: Weights, words: str) -> Floats:
-        """Return what one unit of a component's weight adds; of COVER the value of each question, (questions,
-        1).
+        """Return what one unit of a component's weight adds.
+
+        For COVER the value of each question, (questions, 1).
         """
         other = words and name in (*WORDS, *COVER)
         return self.values[f"{words} {name}" if other else shaped(name, weights)]
 
 
 def check_agreement(judge: TaskScorer, default: Weights) -> Json:
-    """Compare every score and rank at the default with the extension's own, and those at drawn weights.
+    """Compare every score and rank at the default weights and at random weights with the extension's own.
 
-    How many scores were compared, how far the farthest two lie apart, how many lessons rank elsewhere.
-    Nothing here means anything unless they agree: GateError where they do not.
+    Returns the number of compared scores, the largest difference, and the number of lessons at another rank.
+    Raises GateError unless they agree, because every other result depends on it.
     """
     drawn = [_agreed(judge, weights, name) for name, weights in trials(default).items()]
     scores, farthest, displaced = zip(*drawn, strict=True)
@@ -206,9 +209,7 @@ def _agreed(judge: TaskScorer, weights: Weights, name: str) -> tuple[int, float,
 
 
 def _displaced(here: Floats, there: Floats, near: float) -> int:
-    """Return the number of ranks with another lesson, unless the extension's scores of the two
-    are almost equal.
-    """
+    """Return the number of ranks with another lesson whose score differs by more than `near`."""
     one, other = (np.argsort(-scores, axis=1, kind="stable") for scores in (here, there))  # ties by column
     apart = np.take_along_axis(there, one, 1) - np.take_along_axis(there, other, 1)
     return int((np.abs(apart) > near).sum())

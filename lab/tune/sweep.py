@@ -1,6 +1,6 @@
 """A sweep: collect both legs once, score every point of a grid, confirm one choice on held-out questions.
 
-The best of a sweep is the best of many looks at the same questions, and is only described as such.
+The best point of a sweep is the best of many looks at the same questions, and is only described as such.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def sweep(
     request: SweepOptions, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
 ) -> Swept:  # fmt: skip
-    """Score every point and write the files. What was scored before an interruption is not scored again.
+    """Score every point and write the files; points scored before an interruption are not scored again.
 
     Raises UsageError, CorpusError, DatabaseError, EmbedderError, SystemFault and OutputError as a run does.
     """
@@ -95,7 +95,7 @@ def _swept(request: SweepOptions, setup: Setup, folder: Path) -> Swept:
 
 
 def _legs(request: SweepOptions, setup: Setup, task: Task) -> Legs:
-    """Return both legs over one text: from the file that holds them, or asked."""
+    """Return both legs over one text, from the cache or from the system."""
     name, below = request.strategy, base_of(request.strategy)
     version = (below.version or request.number) if spec_of(str(below)).versions else ""
     place = setup.place(f"sweep {task.corpus.sha256} {name}")
@@ -119,7 +119,7 @@ def collect_legs(
     *,
     passages: bool,
 ) -> tuple[Arrays, dict[str, str]]:
-    """Ask each leg of the strategy every question, `depth` ranks deep; what `Legs` holds."""
+    """Ask each leg of the strategy every question, `depth` ranks deep; return the fields of `Legs`."""
     session = LoadedTask(name, system, task, setup.vectors(task.corpus, passages), context)
     found: Arrays = {leg: np.full(task.layout.shape, -np.inf) for leg in LEGS}
     for leg in LEGS:
@@ -139,7 +139,7 @@ def _seconds(moment: object) -> float:
 
 
 def _moments(task: Task) -> Floats:
-    """Return when each lesson of each question's scope occurred; NaN where that is not known."""
+    """Return the time of each lesson in each question's scope, in seconds; NaN if unknown."""
     times = {(one.project, one.external_id): _seconds(one.occurred_at) for one in task.corpus.segments}
     moments = np.full(task.layout.shape, np.nan)
     for row, project in enumerate(task.projects):
@@ -149,7 +149,7 @@ def _moments(task: Task) -> Floats:
 
 
 def _nearest(session: LoadedTask) -> Floats:
-    """Return the best exact cosine in each question's own scope, and in the next scope of the corpus's
+    """Return the best exact cosine in each question's own scope, and in the next scope in the corpus's
     order.
     """
     exact, names = ExactCosine(), list(session.lessons.projects)
@@ -166,7 +166,7 @@ def _nearest(session: LoadedTask) -> Floats:
 def _scored(
     request: SweepOptions, setup: Setup, tasks: Mapping[str, Task], legs: Mapping[str, Legs]
 ) -> Iterator[Floats]:
-    """Yield the figures of each point, (questions, figures); each is kept until the sweep is done."""
+    """Yield the figures of each point, (questions, figures); each is saved until the sweep is done."""
     whole = (request.strategy, request.k, request.embedder, request.number, request.level)
     for point in setup.progress.track(request.points, "points", len(request.points)):
         task = tasks[point.text]
@@ -179,7 +179,7 @@ def _scored(
 
 
 def point_figures(point: Point, k: int, layout: Layout, legs: Legs) -> Floats:
-    """Return every one of SHOWN for each question under one point, in blocks that fit a processor's cache."""
+    """Return all SHOWN figures for each question under one point, computed in blocks for speed."""
     depth, made = point.fusion.pool(k), []
     for rows, block in layout.blocks():
         near, words = (keep_best(leg[rows], depth) for leg in (legs.vector, legs.keyword))

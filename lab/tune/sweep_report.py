@@ -1,4 +1,4 @@
-"""The result of a sweep, as JSON, as Markdown and as a plot: every point, one confirmation, and the gate."""
+"""The result of a sweep as JSON, Markdown and plot: every point, one confirmation, and the gate."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ SCHEMA = "pgmnemo/sweep/1"
 DOCUMENT, MARKDOWN, PLOT = "sweep.json", "SWEEP.md", "sweep.svg"
 TEMPLATE = Path(__file__).with_name("sweep.md.j2")
 SHOWN = ("recall_any@1", *FIGURES)
-AIMED = slice(1, None)  # of SHOWN those that a task may have among its aims
-ABSTENTION = "_abs"  # in the key of a LongMemEval question without an answer in its haystack
+AIMED = slice(1, None)  # the figures of SHOWN that a task may aim at
+ABSTENTION = "_abs"  # marks the key of a LongMemEval question without an answer in its haystack
 THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(21))
 RATES = ("false negatives", "false positives, elsewhere")
-LINES = 8  # of the plot
+LINES = 8  # maximum lines of the plot
 TITLE = "A sweep, no result: "
 NO_RESULT = (
     "This is a sweep and no result: its best point is the best of many looks at the same questions, and the "
@@ -60,9 +60,9 @@ def document(
     request: SweepOptions, embedder: Embedder, task: Task, legs: Legs, figures: Sequence[Floats],
     folds: Sequence[Fold],
 ) -> Json:  # fmt: skip
-    """Return the document of the result; `figures` of each point, (questions, SHOWN).
+    """Return the document of the result; `figures` has an array (questions, SHOWN) for each point.
 
-    If one half is tuned on, the table is only of that half.
+    If only one half is tuned on, the table covers only that half.
     """
     shown = folds[0].trained[task.name] if len(folds) == 1 else task.counted
     words = ["python -m lab tune sweep", f"--suite {request.suite}", f"--granularity {request.level}"]
@@ -98,8 +98,9 @@ def _types(task: Task, found: Floats, shown: Rows) -> Iterator[Json]:
 
 
 def _confirmed(request: SweepOptions, task: Task, figures: Sequence[Floats], folds: Sequence[Fold]) -> Json:
-    """Return the point that each fold's other questions choose, judged by its own; and minus the first
-    point.
+    """Return the figures of the points that each fold's training questions choose, on its held-out questions.
+
+    Also returns their difference to the first point.
     """
     held, chosen = np.full(figures[0].shape, np.nan), {}
     for fold in folds:
@@ -119,7 +120,7 @@ def _confirmed(request: SweepOptions, task: Task, figures: Sequence[Floats], fol
 
 
 def _gate(task: Task, legs: Legs, folds: Sequence[Fold], shown: Rows) -> Json:
-    """At which cosine of the nearest lesson to return nothing, and what that costs."""
+    """Return the errors of each cosine threshold below which nothing would be returned."""
     absent = np.array([ABSTENTION in question.key for _, question in task.questions])
     wanted = task.counted & ~absent
     scores = {"abstention": legs.near[task.counted & absent], "elsewhere": legs.elsewhere[wanted]}
@@ -150,7 +151,7 @@ def _gate(task: Task, legs: Legs, folds: Sequence[Fold], shown: Rows) -> Json:
 
 
 def markdown(made: Json) -> str:
-    """Return the document as people read it."""
+    """Return the document as Markdown."""
     return align_tables(template(TEMPLATE).render(made=made, cell=_cell, rates=RATES))
 
 
@@ -162,9 +163,9 @@ def _cell(name: str, numbers: Sequence[float], sign: str = "") -> str:
 
 
 def plot(made: Json, folder: Path, progress: Progress) -> tuple[Path, ...]:
-    """Return each headline figure over the axis of most values, a line for each other choice.
+    """Draw each headline figure over the axis with the most values, with a line for each other choice.
 
-    Nothing where matplotlib is missing, which is said.
+    Returns the files; empty, with a message, if matplotlib is missing.
     """
     if find_spec("matplotlib") is None:
         progress.say("no plot: matplotlib is missing; pip install -c constraints.txt -e 'runner[perf]'")

@@ -1,4 +1,4 @@
-"""The tasks of a tuning: a suite at one granularity, its figures, and its lessons' places in arrays."""
+"""The tasks of a tuning: a suite at one granularity, its figures, and the layout of its lessons in arrays."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ AIMS = {  # figures with a target for the task: the ascent maximizes their sum
     ("longmemeval", "session"): (*HEADLINE, "recall_all@5"),
 }
 EVERYTHING = View("all")
-NEVER_TUNED = ("realtalk",)  # what no weight was ever fitted to shows what a default is worth
+NEVER_TUNED = ("realtalk",)  # no weight may be fitted to these, so that they show the quality of a default
 HELD_OUT = ("longmemeval",)  # suites with items in their registered file that no weight may be fitted to
-# LongMemEval's, for the vectors of its 174,504 turns would take a day.
+# LongMemEval only by session, because the vectors of its 174,504 turns would take a day.
 LEVELS = {"longmemeval": ("session",), "file": ("session",)}
 DEVELOPMENT = {"longmemeval": "longmemeval_s_dev246.json"}
 BLOCK = 64  # questions
@@ -42,7 +42,7 @@ Rows = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Task:
-    """A corpus at one granularity; `questions` are those that are scored, with their positions in it.
+    """A corpus at one granularity; `questions` are the scored questions, with their positions in the corpus.
 
     Weights are fitted to the questions of `view` and judged by them; the others are only reported.
     """
@@ -53,24 +53,26 @@ class Task:
 
     @property
     def family(self) -> str:
-        """Return the name of the corpus: its suite, or for a user's own its file without the ending."""
+        """Return the name of the corpus: its suite, or for a user's own corpus the file's name without
+        endings.
+        """
         suite = self.corpus.suite
         return Path(self.corpus.path).name.partition(".")[0] if SUITES[suite].own else suite
 
     @property
     def name(self) -> str:
-        """Such as `locomo session`."""
+        """The name of the task, such as `locomo session`."""
         return f"{self.family} {self.corpus.granularity}"
 
     @property
     def aims(self) -> tuple[int, ...]:
-        """Places in FIGURES of those that the ascent looks at."""
+        """The indexes in FIGURES of the figures that the ascent maximises."""
         aims = AIMS.get((self.corpus.suite, self.corpus.granularity), HEADLINE)
         return tuple(FIGURES.index(aim) for aim in aims)
 
     @cached_property
     def projects(self) -> list[str]:
-        """That of each question."""
+        """The project of each question."""
         return [question.project for _, question in self.questions]
 
     @cached_property
@@ -85,11 +87,11 @@ class Task:
 
     @cached_property
     def layout(self) -> Layout:
-        """Where the lessons stand."""
+        """The layout of the lessons in arrays."""
         return Layout.of(self)
 
     def clusters(self, rows: Rows) -> list[str] | None:
-        """Return the cluster of each of some questions, where the corpus has clusters."""
+        """Return the cluster of each of the questions in `rows`; None if the corpus has no clusters."""
         if not self.corpus.clustered:
             return None
         return [project for project, row in zip(self.projects, rows, strict=True) if row]
@@ -97,11 +99,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Layout:
-    """The place of each lesson of a question's scope in an array: a row a question, a column a lesson.
+    """The columns of a scope's lessons in an array with a row per question and a column per lesson.
 
-    Columns are in the order of ties (external id, C order), so that of two equal scores the earlier column
-    wins. `valid` (questions, columns): whether a column has a lesson; `gold_rows` and `gold_columns` (gold);
-    `places` (questions): the index of each question's project in `projects`.
+    Columns are in tie order (external id, C order), so that of two equal scores the earlier column wins.
+    `valid` (questions, columns): whether a column has a lesson; `gold_rows` and `gold_columns` (gold);
+    `places` (questions): the index of each question's project.
     """
 
     columns: Mapping[str, Mapping[str, int]]  # project -> segment id -> column
@@ -114,7 +116,7 @@ class Layout:
 
     @classmethod
     def of(cls, task: Task) -> Layout:
-        """Arrays for every question of `task`."""
+        """Return the layout for every question of `task`."""
         members: dict[str, list[Segment]] = {project: [] for project in task.projects}
         for segment in sorted(task.corpus.segments, key=lambda one: one.external_id):
             if segment.project in members:
@@ -138,8 +140,9 @@ class Layout:
         )  # fmt: skip
 
     def blocks(self) -> Iterator[tuple[slice, Layout]]:
-        """Yield the layout for a few questions at a time, with arrays that fit a processor's
-        cache: twice as fast.
+        """Yield the layout for a few questions at a time.
+
+        Its arrays fit a processor's cache, which doubles the speed.
         """
         for start in range(0, self.shape[0], BLOCK):
             rows = slice(start, min(start + BLOCK, self.shape[0]))
@@ -152,11 +155,11 @@ class Layout:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Questions, columns."""
+        """The numbers of questions and columns."""
         return self.valid.shape[0], self.valid.shape[1]
 
     def gold_ranks(self, scores: Floats) -> NDArray[np.int64]:
-        """Return the rank from 1 of each gold lesson, (gold): lessons above it, and equal scores
+        """Return the rank from 1 of each gold lesson, (gold): 1 plus the higher scores, and equal scores
         before it.
         """
         rivals = scores[self.gold_rows]
@@ -165,8 +168,9 @@ class Layout:
         return np.asarray(1 + (rivals > own).sum(axis=1) + ((rivals == own) & before).sum(axis=1))
 
     def figures(self, scores: Floats, names: Sequence[str] = FIGURES) -> Floats:
-        """Return every named figure of each question, (questions, figures); a lesson of -inf was not
-        answered.
+        """Return the named figures of each question, (questions, figures).
+
+        A score of -inf means not answered.
         """
         ranks = self.gold_ranks(scores)
         ranks[np.isneginf(scores[self.gold_rows, self.gold_columns])] = NOWHERE
@@ -187,9 +191,10 @@ def _metrics(names: tuple[str, ...]) -> list[Metric]:
 def load_tasks(
     suite: str, data: Path | None, environ: Mapping[str, str], *, text: str = FULL, level: str = ""
 ) -> Iterator[Task]:
-    """Yield one task a granularity of `suite`, or of one `level`.
+    """Yield one task for each granularity of `suite`, or only for `level`.
 
-    CorpusError as a run's, UsageError for suites that are never tuned on and items kept for acceptance.
+    Raises CorpusError as a run does, and UsageError for suites that are never tuned on and for held-back
+    items.
     """
     parts = SUITES[suite]
     if suite in NEVER_TUNED:
@@ -202,7 +207,7 @@ def load_tasks(
     for one in (level,) if level else LEVELS.get(suite, parts.levels):
         corpus = parts.load(path, one, text)
         if suite in HELD_OUT and corpus.sha256 == current().suite(suite).sha256:
-            raise _kept(suite, corpus.path)  # the same under another name
+            raise _kept(suite, corpus.path)  # the same file under another name
         questions = tuple((at, one) for at, one in enumerate(corpus.questions) if one.scored and one.gold)
         if not questions:
             raise UsageError(f"no question of {corpus.path} has evidence, so nothing can be tuned by it")
@@ -210,15 +215,16 @@ def load_tasks(
 
 
 def _view(suite: str) -> View:
-    """Return the view that the headline of the suite is of."""
+    """Return the view of the suite's headline."""
     pins = current().suites.get(suite)
     views = {view.name: view for view in SUITES[suite].views(current())}
     return views[pins.headline_view if pins else "all"]
 
 
 def _development(suite: str, path: Path) -> Path:
-    """Return the development file in the folder of a registered file with kept items; else the
-    file itself.
+    """Return the development file next to a file with held-back items, if there is one.
+
+    Else the file itself.
     """
     name = DEVELOPMENT.get(suite)
     if name is None or path.name.startswith(name):
@@ -235,11 +241,11 @@ def _kept(suite: str, path: str) -> UsageError:
 
 
 def told(names: Sequence[str], interval: Interval) -> Json:
-    """Value and the ends of the 95 % interval, by figure."""
+    """Return the value and the ends of the 95 % interval, by figure."""
     ends = zip(names, interval.value, interval.low, interval.high, strict=True)
     return {name: [number(one) for one in numbers] for name, *numbers in ends}
 
 
 def number(value: float) -> float:
-    """As it is written."""
+    """Return a value as the documents have it, rounded to DIGITS significant digits."""
     return significant(float(value), DIGITS)

@@ -56,9 +56,9 @@ def tune(
     request: TuneOptions, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
 ) -> Tuned:  # fmt: skip
-    """Tune by the development items and write both files.
+    """Tune on the development items and write both files.
 
-    Raises GateError where the scores computed here are not the extension's, UsageError, CorpusError,
+    Raises GateError if the scores computed here are not the extension's, UsageError, CorpusError,
     DatabaseError, EmbedderError and OutputError as a run does.
     """
     setup, folder = Setup(request, environ, progress, sql), request.output
@@ -95,8 +95,9 @@ def tune(
 
 
 def _collected(setup: Setup, task: Task) -> tuple[TaskScorer, dict[str, float], str]:
-    """Return the task with its components, from the file that holds them or from the extension; its
-    fingerprint.
+    """Return the scorer of a task, from the cache or from the extension; the weights in force.
+
+    The fingerprint.
     """
     label = f"tune {task.corpus.sha256} {task.name} {setup.embedder.identity!r}"
     place = setup.place(label, **EXACT)
@@ -134,7 +135,7 @@ def _found(judges: Sequence[TaskScorer], default: Weights, progress: Progress) -
 
 
 def _described(task: Task) -> Json:
-    """Return a corpus with its hash and counts, and what its intervals are called."""
+    """Return the facts of a task's corpus: hash, counts, and the names of its intervals."""
     return {
         "task": task.name,
         "suite": task.corpus.suite,
@@ -157,7 +158,9 @@ def _figures(
     optima: Mapping[str, Weights],
     outcomes: Iterable[FoldResult],
 ) -> Iterator[Json]:
-    """Values with intervals: of the default, of an ascent over everything, of what was held out."""
+    """Yield values with intervals: of the default, of an ascent over everything, and of held-out
+    questions.
+    """
     for judge in judges:
         task, counted = judge.task, judge.task.counted
         depths = {WHOLE: judge.figures(default), RUN: task.layout.figures(judge.values["pool"])}
@@ -195,7 +198,7 @@ def _chosen(optima: Mapping[str, Weights], outcomes: Iterable[FoldResult]) -> It
 
 
 def _slopes(judge: TaskScorer, default: Weights) -> Iterator[Json]:
-    """Yield the default with one weight moved along its grid, in-sample: how flat it lies."""
+    """Yield in-sample figures of the default with one weight moved along its grid."""
     for name, values in GRID.items():
         for value in values:
             means = judge.figures({**default, name: value})[judge.task.counted].mean(axis=0)
@@ -206,7 +209,7 @@ def _slopes(judge: TaskScorer, default: Weights) -> Iterator[Json]:
 
 
 def ablations(judge: TaskScorer, default: Weights) -> Iterator[tuple[str, Floats]]:
-    """Yield the disabled part, and the differences to the default, (questions, figures), in [-1, 1]."""
+    """Yield each disabled part with its differences to the default, (questions, figures), in [-1, 1]."""
     whole = judge.figures(default)
     for name, changed in OFF.items():
         yield name, judge.figures({**default, **changed}) - whole
@@ -215,7 +218,7 @@ def ablations(judge: TaskScorer, default: Weights) -> Iterator[tuple[str, Floats
 
 
 def _ablation(judge: TaskScorer, default: Weights) -> Iterator[Json]:
-    """Paired differences to the default with their intervals."""
+    """Yield the paired differences to the default with their intervals."""
     method, task, rows = DIFFERENCES[current().metrics.code], judge.task, judge.task.counted
     for name, apart in ablations(judge, default):
         interval = method.interval(apart[rows], task.clusters(rows))
@@ -223,12 +226,12 @@ def _ablation(judge: TaskScorer, default: Weights) -> Iterator[Json]:
 
 
 def _tuned(weights: Weights) -> dict[str, float]:
-    """Return only the weights of the grid."""
+    """Return only the weights in the grid."""
     return {name: weights[name] for name in GRID}
 
 
 def markdown(made: Json) -> str:
-    """Return the document as Markdown for people; the rest of its figures is only in the JSON."""
+    """Return the document as Markdown; some of its figures are only in the JSON."""
     suites = dict.fromkeys(f"--suite {task.get('suite', task['task'].split()[0])}" for task in made["tasks"])
     files = (f"--data file={shlex.quote(task['data'])}" for task in made["tasks"] if task.get("data"))
     command = " ".join([COMMAND, *suites, *files, f"--version v{made['version']}"])

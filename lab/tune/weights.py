@@ -1,8 +1,8 @@
-"""The weights that are tuned, the grid that they may come from, and what an ablation switches off.
+"""The weights that are tuned, the grid of their values, and what an ablation disables.
 
-The grid is coarse on purpose: ten conversations cannot tell 0.75 from 0.8. One unit of the lesson's BM25 is
-the measure of the others, so its own weight stays 1; recency, importance and graph keep theirs, for the
-corpora here hold nothing that could set them.
+The grid is coarse on purpose: ten conversations cannot distinguish 0.75 from 0.8. One unit of the lesson's
+BM25 is the unit of the other weights, so its own weight stays 1; recency, importance and graph keep theirs,
+because these corpora have nothing that could set them.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ GRID: Mapping[str, tuple[float, ...]] = {
     "neighbours_weight": (0, 0.1, 0.2, 0.3),
     "assistant_weight": (0.7, 0.8, 0.9, 1),
 }
-NEUTRAL: Weights = {  # keywords, the best passage's cosine, and nothing else
+NEUTRAL: Weights = {  # only keywords and the best passage's cosine
     **{name: values[0] for name, values in GRID.items()},
     "assistant_weight": 1,
 }
 WORDS = ("bm25", "passage_terms")
 BREVITY = "brevity"
-COVER = (*(f"{name}_reach" for name in WORDS), BREVITY)  # of each question: the coverage of its words
+COVER = (*(f"{name}_reach" for name in WORDS), BREVITY)  # of each question: its words' coverage
 RELEVANCE = (*WORDS, "passage_cosine", "pair_cosine", "cosine", "temporal")
-OTHERS = ("context", "neighbours")  # what comes to a lesson from others
+OTHERS = ("context", "neighbours")  # relevance that a lesson gets from other lessons
 BESIDES = ("recency", "importance", "graph")
-COMPONENTS = (*RELEVANCE, *OTHERS, *BESIDES)  # in the order in which pgmnemo._contributions has them
+COMPONENTS = (*RELEVANCE, *OTHERS, *BESIDES)  # in the order of pgmnemo._contributions
 NAMES = (
     *(f"{name}_weight" for name in (*COMPONENTS, "assistant")),
-    "length_pivot", "passage_term_bonus", "full_coverage",  # in which the score is not linear
+    "length_pivot", "passage_term_bonus", "full_coverage",  # the score is not linear in these
 )  # fmt: skip
 PLAIN, TENANT, SCOPE = "plain", "tenant", "project"  # other readings of the question's words
 
@@ -52,7 +52,7 @@ OFF: Mapping[str, Weights] = {
     "no word": dict.fromkeys(SAID, 0),
     "no word, no time (mode vector)": dict.fromkeys((*SAID, "temporal_weight"), 0),
     "words without coverage": {"full_coverage": 0},
-    "long questions undamped": {BREVITY: 0},  # its exponent, and no setting
+    "long questions undamped": {BREVITY: 0},  # an exponent of this module, not a setting
     "passage_terms without bonus": {"passage_term_bonus": 0},
     "passage_terms with bonus 1": {"passage_term_bonus": 1},
 }
@@ -62,7 +62,7 @@ READ = {
     "rarity counted in the scope alone": SCOPE,
 }
 
-TRIALS, SEED, QUESTIONS = 4, 42, 60  # drawings of weights; questions of a task, evenly spread, for each
+TRIALS, SEED, QUESTIONS = 4, 42, 60  # draws of weights; evenly spread questions of a task for each draw
 
 
 def default_weights(settings: Mapping[str, str]) -> dict[str, float]:
@@ -71,7 +71,7 @@ def default_weights(settings: Mapping[str, str]) -> dict[str, float]:
 
 
 def shapes(default: Weights) -> Iterator[dict[str, float]]:
-    """Yield every pivot and bonus that words are asked for: the grid's, the default, and no bonus."""
+    """Yield every pivot and bonus for which words are collected: the grid's, the default, and no bonus."""
     pivots = dict.fromkeys((default["length_pivot"], *GRID["length_pivot"]))
     bonuses = dict.fromkeys((default["passage_term_bonus"], *GRID["passage_term_bonus"]))
     for pivot in pivots:
@@ -80,7 +80,7 @@ def shapes(default: Weights) -> Iterator[dict[str, float]]:
 
 
 def shaped(name: str, weights: Weights) -> str:
-    """Return the name of a kept component: for words it includes the pivot and the bonus."""
+    """Return the name of a stored component; for words it includes the pivot and the bonus."""
     if name not in (*WORDS, *COVER):
         return name
     bonus = f"+{weights['passage_term_bonus']:g}" if name.startswith("passage_terms") else ""
@@ -88,7 +88,7 @@ def shaped(name: str, weights: Weights) -> str:
 
 
 def trials(default: Weights) -> dict[str, dict[str, float]]:
-    """Return weights drawn at random from the grid, to compare scores with the extension's.
+    """Return random weights of the grid, for comparing scores with the extension's.
 
     The contribution of edges follows relevance at the default, so its weight is 0 here.
     """
@@ -104,6 +104,6 @@ def trials(default: Weights) -> dict[str, dict[str, float]]:
 
 
 def tried_rows(questions: int) -> list[int]:
-    """Return the questions that are asked under drawn weights, by place."""
+    """Return the indexes of the questions that are asked under random weights."""
     spread = np.linspace(0, questions - 1, min(questions, QUESTIONS))
     return [int(place) for place in np.unique(spread.astype(int))]
