@@ -92,9 +92,9 @@ PLAIN = {
 
 
 def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Return the result of git in `folder`, in English and without any GIT_… variable.
+    """Run git in `folder`, in English and without any GIT_… variable; return its result.
 
-    OSError without git.
+    Raises OSError if git is missing.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | PLAIN
     return subprocess.run(["git", *arguments], cwd=folder, env=environment, check=False, capture_output=True)

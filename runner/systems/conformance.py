@@ -124,7 +124,7 @@ class LoadedSystem:
     ) -> list[list[Match]]:  # fmt: skip
         """Return the answers to some questions, validated as in a run.
 
-        ContractViolation names the faulty one.
+        Raises ContractViolation for a faulty answer.
         """
         queries = [
             Query(at, text, _vector(text) if self.lessons.width else None, project, NOW)

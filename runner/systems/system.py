@@ -195,7 +195,7 @@ class System(ABC):
     def catalogue(self) -> Mapping[str, int]:
         """Return the number of `relations` in PostgreSQL's pg_class and the catalogue's `bytes`.
 
-        Else empty.
+        The result is empty for a system without PostgreSQL.
         """
         return {}
 

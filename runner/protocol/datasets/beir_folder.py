@@ -228,7 +228,7 @@ def _judgement(
 def _named(source: CorpusFile, name: str) -> str:
     """Return the path of the file `name`, plain or packed, in the folder or, for LMEB, its parent.
 
-    Else empty.
+    The result is empty if there is no such file.
     """
     above = ("",) if name == QUERIES or (source.path / "qrels").is_dir() else ("", "../")
     ways = (f"{folder}{name}{end}" for folder in above for end in PACKINGS)
