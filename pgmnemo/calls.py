@@ -25,7 +25,7 @@ from uuid import UUID
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
-    import psycopg  # importing it takes a sixth of a second
+    import psycopg  # imported only for types, because the import takes 0.17 s
 
 Answer = TypeVar("Answer")
 Other = TypeVar("Other")
@@ -74,7 +74,7 @@ class Call(Generic[Answer]):
     decode: Callable[[Rows], Answer]
     repeatable: bool = True
     signature: tuple[str, tuple[str, ...], tuple[str, ...]] = ("", (), ())  # function, arguments, columns
-    settings: tuple[tuple[str, str], ...] = ()  # of pgmnemo, which the call itself brings
+    settings: tuple[tuple[str, str], ...] = ()  # settings of pgmnemo that the call itself sets
 
     def map(self, make: Callable[[Answer], Other]) -> Call[Other]:
         """Return the same call with its answer passed through `make`."""
@@ -86,7 +86,7 @@ class Call(Generic[Answer]):
 
     def encoded(self, form: Callable[[str], str]) -> Call[Answer]:
         """Return the same call with its question and its embedder's name in another form."""
-        if not isinstance(self.parameters, tuple):  # a mapping, of a statement that is not a verb
+        if not isinstance(self.parameters, tuple):  # a mapping belongs to a statement that is not a verb
             return self
         names = ("",) * (len(self.parameters) - len(self.signature[1])) + self.signature[1]
         given = zip(names, ("", *self.parameters), self.parameters, strict=False)

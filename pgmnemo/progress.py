@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # importing it takes a tenth of a second
     from rich.progress import TaskID
 
 T = TypeVar("T")
-RECENT = 120.0  # seconds over which a bar's speed is taken
+RECENT = 120.0  # seconds over which a bar's speed is averaged
 EVERY = 30.0  # seconds between two lines of a loop without a terminal
 
 

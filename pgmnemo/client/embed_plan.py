@@ -23,7 +23,7 @@ from pgmnemo.passages.pieces import PART, USUAL, Meter, pieces
 if TYPE_CHECKING:
     from pgmnemo.client.memory_embedder import MemoryEmbedder
 
-MAX_QUESTION_PIECES = 16  # pieces of a question that are embedded at most: some 4,000 tokens
+MAX_QUESTION_PIECES = 16  # most pieces of a question that are embedded: some 4,000 tokens
 REMEDY = (
     "open the memory with embedder='multilingual-e5-small-4bit', of the extra multilingual "
     "(docs/howto/languages.md), and change a tenant that has vectors by reembed"

@@ -26,7 +26,7 @@ from pgmnemo.errors import UsageError
 if TYPE_CHECKING:
     from pgmnemo.embedders import Embedder, EmbedderOptions
 
-LONGEST_PREFIX = 100  # characters of prefixes that a tenant's note quotes; it holds a hash of longer prefixes
+LONGEST_PREFIX = 100  # characters of prefixes in a model's label; longer prefixes are hashed
 FORMS = (
     "a name, an Embedder, a function from texts to vectors, a pair of such functions (questions, documents), "
     "an object with embed_documents and embed_query, or None"
@@ -64,7 +64,7 @@ def registered_embedder(text: str) -> tuple[Embedder, str]:
     model = identity.model
     if (
         options.model is not None and name != "endpoint"
-    ):  # a folder, and its weights may differ from the pinned weights
+    ):  # a local folder, whose weights may differ from the pinned weights
         usual = EMBEDDERS[name](replace(options, model=None)).identity.revision
         model += "" if identity.revision == usual else f", {identity.revision}"
     return embedder, model_label(model, identity.query_prefix, identity.document_prefix)
@@ -175,7 +175,7 @@ def model_label(model: str, query_prefix: str, document_prefix: str) -> str:
     """Return a model's name with its prefixes, because vectors made with other prefixes cannot be
     compared.
     """
-    model = re.sub(" [·|] ", ", ", model)  # the separators of a tenant's note
+    model = re.sub(" [·|] ", ", ", model)  # the separators in a stored embedder's name
     if not (query_prefix or document_prefix):
         return model
     told = f"prefixes {query_prefix!a} and {document_prefix!a}"

@@ -10,7 +10,7 @@ OF_PYTHON = {"KOI8R": "koi8_r", "KOI8U": "koi8_u", "EUC_CN": "gb2312", "SQL_ASCI
 PLAIN = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f", '"')
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
-    | {"\u00b7": "|"}  # between the parts of an embedder's name
+    | {"\u00b7": "|"}  # the separator in an embedder's name
 )  # fmt: skip
 
 

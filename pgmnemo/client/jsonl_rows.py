@@ -37,7 +37,7 @@ from pgmnemo.client.vectors import unrounded
 from pgmnemo.errors import UsageError, os_errors
 
 T = TypeVar("T")
-STORED_FORMAT: VectorFormat = "float16"  # vectors are kept at this precision
+STORED_FORMAT: VectorFormat = "float16"  # the precision of stored vectors
 PASSAGES = (
     "SELECT lesson_id, number, content, v.embedding::real[] FROM pgmnemo.list_passages(%(tenant)s) p "
     "FULL JOIN (SELECT v.* FROM pgmnemo.embedder(%(tenant)s) e "
@@ -71,7 +71,7 @@ def new_file(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            os.link(file.name, path)  # unlike a rename it never replaces a file that came meanwhile
+            os.link(file.name, path)  # unlike a rename, it never replaces a file created meanwhile
         finally:
             Path(file.name).unlink()
 

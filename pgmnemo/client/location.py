@@ -12,7 +12,7 @@ from platformdirs import user_data_path
 from pgmnemo.errors import UsageError
 
 VARIABLE = "PGMNEMO_MEMORY"
-# Unless the DSN says otherwise; a machine that answers nothing more is given up after a minute.
+# Parameters that a DSN may override. A machine that stops answering is given up after a minute.
 DEFAULTS = {
     "application_name": "pgmnemo", "client_encoding": "UTF8",
     "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",

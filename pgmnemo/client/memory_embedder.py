@@ -62,7 +62,7 @@ class MemoryEmbedder:
     queries: EmbedFunction
     batch: int = BATCH
     dimensions: int | None = None
-    max_tokens: int | None = None  # that the model reads, with prefix and special tokens; None: unknown
+    max_tokens: int | None = None  # including prefix and special tokens; None: unknown
     spans: Spans | None = None  # the tokens of texts; None: unknown
     prefixes: tuple[str, str] = ("", "")
 
@@ -124,7 +124,7 @@ def memory_embedder(given: Any) -> MemoryEmbedder | None:
 
 def _named_embedder(text: str) -> MemoryEmbedder:
     embedder, model = registered_embedder(text)
-    embedder.to_download()  # a package that is missing is said now
+    embedder.to_download()  # raises now if a package is missing
     return _embedder(embedder, model)
 
 

@@ -26,8 +26,8 @@ WORD = re.compile(r"[\w./:@#+=~-]+")
 MOST_OF_NAME = 100  # characters of a key or a role
 SHARE = 3  # a lesson longer than the budget divided by this is shown by its best passage
 LETTERS = 4  # characters of a token, in most texts
-LONGEST = 64  # characters of a token, at most
-CUT = 8  # tokens that a text may have more where it is cut off within a word
+LONGEST = 64  # most characters of a token
+CUT = 8  # tokens that a cut within a word may add
 
 
 def render(
@@ -59,7 +59,7 @@ def render(
                 break
     while (
         notes and count(_block(notes)) > max_tokens
-    ):  # a caller's count may give the block more than the sum
+    ):  # a caller's count may be higher for the block than for its parts
         kept.pop()
         notes.pop()
     text = _block(notes) if notes else ""

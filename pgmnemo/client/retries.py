@@ -31,7 +31,7 @@ ROLLED_BACK = {"40001", "40P01", "57P01", "57P03", "57P05"}
 FIRST, LONGEST = 0.02, 2.0  # seconds: limits of the first pause, and of any
 ERROR_TYPES = {"42501": GrantError, "02000": MissingError, "P0002": MissingError, "55000": HiddenError}
 SNAPSHOT_HELP = "call it outside of the transaction, or begin that as REPEATABLE READ"
-CALLER_ERRORS = ("22", "23", "0A", "54", "42", "21")  # classes that say the call itself is wrong
+CALLER_ERRORS = ("22", "23", "0A", "54", "42", "21")  # SQLSTATE classes for an error in the call itself
 
 
 class RetryTimer:
@@ -49,7 +49,7 @@ class RetryTimer:
         self._clock, self._chance, self._where = clock, chance, where
         self._end = clock() + retry_timeout
         self._limit = FIRST
-        self.unsure = False  # whether a try before may have been done, its answer lost
+        self.unsure = False  # whether an earlier try may have succeeded
 
     def pause(self, error: psycopg.Error, repeatable: bool, *, anew: bool = True, sent: bool = True) -> float:
         """Return the seconds before the next try; raise the client's error if the call is not retried.
@@ -78,7 +78,7 @@ class RetryTimer:
 
 def is_readable(descriptor: int) -> bool:
     """Return whether a socket has data to read, or is closed by the peer."""
-    if not hasattr(select, "poll"):  # Windows: its select takes sockets of any number
+    if not hasattr(select, "poll"):  # Windows, whose select accepts any descriptor
         return bool(select.select([descriptor], [], [], 0)[0])
     asked = select.poll()
     asked.register(descriptor, select.POLLIN)

@@ -44,7 +44,7 @@ LESSON_COLUMNS = (
 COMPONENTS = tuple(CAUSE_OF)
 HIT_COLUMNS = (
     "external_id", "content", "score", "fit", "in_project", "said_by", "topic",
-    "nullif(metadata, '{}')",  # mostly empty; to decode '{}' takes as long as the rest of a hit
+    "nullif(metadata, '{}')",  # mostly empty, and decoding '{}' would double the time of a hit
     CLAMPED_TIME.format("occurred_at"), "passage", "hidden", "lesson_id", "equal_lessons", "repeats_question",
     "contributions", *COMPONENTS,
 )  # fmt: skip
@@ -63,15 +63,15 @@ VERSIONS: Call[Rows] = Call(
     list,
 )
 MAX_QUESTION = 100_000  # bytes
-MAX_TOKENS = 10_000_000  # of a context
-DEFAULT_SIMILAR = 5  # lessons that `add` names where no number is given
-MIN_SIMILAR_FIT = 0.25  # least fit of a lesson that `add` names as similar to a text
-MAX_SIMILAR_TEXT = 2_000  # characters of a text that are looked for
+MAX_TOKENS = 10_000_000  # tokens of a context
+DEFAULT_SIMILAR = 5  # similar lessons that `add` returns by default
+MIN_SIMILAR_FIT = 0.25  # least fit of a similar lesson that `add` returns
+MAX_SIMILAR_TEXT = 2_000  # characters of a text that `add` searches similar lessons by
 PAGE_SIZE = 500  # lessons of a page of `list`
-NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, and no backslash that was meant
-MAX_DEPTH = 300  # levels of metadata, which not every reader could follow further
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # an escaped NUL in JSON, after no escaped backslash
+MAX_DEPTH = 300  # levels of metadata; some JSON readers fail beyond
 MAX_JSON = 10_000_000  # characters of JSON; the extension takes 1,000,000 bytes of its own form
-MAX_POSITION = 1_000_000_000  # position, either way
+MAX_POSITION = 1_000_000_000  # greatest absolute position
 LESSON_FIELDS = (
     "role", "topic", "importance", "metadata", "occurred_at", "expires_at", "commit_sha", "artifact_hash",
     "verified_at", "position",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 REAL, REALS = 700, 1021  # the oids of real and real[]
 ARRAY = struct.Struct(">iiIii")  # dimensions, nulls, element's oid, length, lower bound
-MAX_DIMENSIONS = 4000  # numbers of a vector that the extension stores at most, 0.5.0 only 1,024
+MAX_DIMENSIONS = 4000  # most dimensions of a stored vector (in 0.5.0: 1,024)
 
 
 class RealArray:

@@ -19,7 +19,7 @@ from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import EmbedderIdentity, Matrix
 from pgmnemo.registry import Parts
 
-TOKENS, BATCH = 512, 8  # of a text, and texts of a batch, where neither the user nor the model says otherwise
+TOKENS, BATCH = 512, 8  # defaults: tokens of a text, and texts of a batch
 
 
 @dataclass(frozen=True, slots=True)

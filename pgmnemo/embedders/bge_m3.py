@@ -75,7 +75,7 @@ class BgeM3(Embedder):
         with silence():
             rows = self._model.encode(
                 list(texts),
-                batch_size=len(texts) + 1,  # all in one pass; the library draws bars unless it is larger
+                batch_size=len(texts) + 1,  # one pass; the library draws progress bars for several
                 max_length=self.identity.max_tokens,
                 return_dense=True,
                 return_sparse=False,

@@ -24,8 +24,8 @@ from pgmnemo.progress import QUIET, Progress, expected_duration
 from pgmnemo.records import EmbedderIdentity, Matrix
 
 DOCUMENT, QUERY = "document", "query"  # the kinds of texts
-OVERHEAD = 100  # bytes that a vector takes on disk besides its numbers
-LONG = 10.0  # seconds from which an estimate is worth a line
+OVERHEAD = 100  # bytes on disk of a vector, without its numbers
+LONG = 10.0  # seconds above which an estimate is reported
 CHARACTERS_A_TOKEN = 4.5  # for estimates only
 UNIT_TOLERANCE = 1e-3
 
@@ -148,7 +148,7 @@ def rehearse_embedding(
         return
     embedder.load(progress)
     middle = missing[len(missing) // 2]
-    for _ in range(2):  # the first warms up
+    for _ in range(2):  # the first call warms the model up
         began = time.perf_counter()
         _call(middle, embedder)
     seconds = (time.perf_counter() - began) / _load(middle, embedder.identity)

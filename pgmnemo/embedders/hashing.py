@@ -48,7 +48,7 @@ def _row(text: str, width: int) -> Matrix:
         place, sign = _bucket(word)
         row[place % width] += sign * np.sqrt(count)
     if not row.any():
-        row[0] = 1.0  # no word, or words that cancel out: a unit vector all the same
+        row[0] = 1.0  # without words, or if words cancel out, still a unit vector
     return row
 
 

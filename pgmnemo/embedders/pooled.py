@@ -14,7 +14,7 @@ from pgmnemo.models.runtime import Graph, Tokens
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 
-AT_ONCE = 512  # tokens that go through the graph together: more cost time and memory, not less
+AT_ONCE = 512  # tokens per run of the graph; more would cost more time and memory
 
 
 class PooledEncoder(Embedder):
@@ -23,7 +23,7 @@ class PooledEncoder(Embedder):
     Threads may load and call it at once; the first opens the graph.
     """
 
-    at_once = AT_ONCE  # 1: every text goes through the graph by itself
+    at_once = AT_ONCE  # 1: each text is a run of its own
     _graph: Graph | None = None
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from pgmnemo.http.verbs import VERBS, HttpVerb
 
 PART_BYTES = 1 << 16  # bytes of an answer that are sent at a time
 CHECK_INTERVAL = 1.0
-PING_TIMEOUT = 5.0  # seconds in which a database that is well answers
+PING_TIMEOUT = 5.0  # seconds in which a healthy database answers
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 

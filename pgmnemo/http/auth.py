@@ -24,8 +24,8 @@ from pgmnemo.http.origin import header_values, is_json, is_local_origin
 from pgmnemo.http.tokens import Principal, TokenFile
 
 PUBLIC = frozenset({"/", "/healthz", "/openapi.json"})
-REVOCATION_INTERVAL = 0.2  # seconds until a request with a revoked token is cut, at most
-BURST = 2  # times `rate` requests that may come at once
+REVOCATION_INTERVAL = 0.2  # most seconds until a request with a revoked token is ended
+BURST = 2  # a burst may have this many times `rate` requests
 BEARER = {"www-authenticate": 'Bearer realm="mnemo"'}
 CLOSE = {"connection": "close"}
 NO_TOKEN = ErrorResponse(401, "no token", "send a token: Authorization: Bearer mnemo_…", BEARER)
@@ -46,7 +46,7 @@ UNREADABLE_TOKENS = ErrorResponse(
 )
 CLIENT_GONE = ErrorResponse(
     499, "gone", "the client left before the answer"
-)  # only for the log: the client has left
+)  # only logged, because the client has disconnected
 TOKEN_BUSY = ErrorResponse(
     429, "busy", "this token has half of all requests under way that are served at once; wait"
 )
@@ -265,10 +265,10 @@ class _GuardedRequest:
             self._deadline.reschedule(self._loop.time() + self._middleware.limits.seconds)
 
     async def _cut(self, why: ErrorResponse) -> None:
-        if self._deadline.expired():  # the application sends while it is being cancelled
+        if self._deadline.expired():  # the application still sends while it is cancelled
             raise asyncio.CancelledError
         self._end(why)
-        await self._loop.create_future()  # which the deadline ends
+        await self._loop.create_future()  # wait until the deadline cancels the request
 
     def _end(self, why: ErrorResponse) -> None:
         if self._why is None and not self._deadline.expired():

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta
 
-NO_JSON = {"self", "place", "progress"}  # of a verb
+NO_JSON = {"self", "place", "progress"}  # parameters of verbs without a JSON form
 LISTS = (Sequence, Iterable)
 INTEGER = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 TIME = Annotated[datetime, Meta(tz=True)]

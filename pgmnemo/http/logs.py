@@ -20,7 +20,7 @@ import msgspec
 from pgmnemo.http.error_response import SERVER_FAULT, Send
 
 SECOND = 1.0
-MAX_MESSAGES = 1000  # different words that are kept in mind
+MAX_MESSAGES = 1000  # most different messages that are remembered
 
 
 def log_event(event: str, level: str = "info", **more: Any) -> None:

@@ -26,13 +26,13 @@ from pgmnemo.http.error_response import SERVER_BUSY
 from pgmnemo.http.logs import JsonLogHandler, log_event, log_loop_error
 from pgmnemo.http.origin import is_loopback
 
-BACKLOG = 2048  # connections that are not taken yet
-AT_ONCE = 64  # accepted in one go, before older connections are closed for them
+BACKLOG = 2048  # most connections that wait to be accepted
+AT_ONCE = 64  # most connections accepted before older ones are closed
 MAX_HEAD = 32 << 10  # bytes of the lines before a body
-READ_TIMEOUT = 30.0  # seconds in which a client reads the last of an answer
-HEAD_TIMEOUT = 5.0  # seconds in which a client sends the head of each request
+READ_TIMEOUT = 30.0  # seconds in which a client must read the rest of an answer
+HEAD_TIMEOUT = 5.0  # seconds in which a client must send the head of each request
 LINGER = 1.0  # seconds in which a client that still sends can read a refusal
-DISCARDED = 8 << 20  # bytes of a refused body that are read so that its client comes to the answer
+DISCARDED = 8 << 20  # bytes of a refused body that are read so that its client reads the answer
 
 
 async def serve(app: Any, host: str, port: int, seconds: float) -> None:
@@ -108,7 +108,7 @@ class _Server(uvicorn.Server):
 class _TimedProtocol(H11Protocol):
     """A protocol that closes a connection if its client is idle or does not read an answer for a while."""
 
-    clients = ConnectionLimiter(MAX_CONNECTIONS)  # of the server that runs
+    clients = ConnectionLimiter(MAX_CONNECTIONS)  # replaced by the running server's limiter
     _seen: Any = None
     _look: asyncio.TimerHandle
     _head: asyncio.TimerHandle

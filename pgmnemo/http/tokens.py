@@ -29,7 +29,7 @@ from pgmnemo.http.ownership import check_ownership
 
 PREFIX = "mnemo_"
 SECRET = 32  # bytes
-NO_HASH = "0" * 64  # not the hash of a token
+NO_HASH = "0" * 64  # no token has this hash
 
 
 class Principal(msgspec.Struct, frozen=True, kw_only=True):

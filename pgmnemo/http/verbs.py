@@ -29,7 +29,7 @@ from pgmnemo.client.records import (
 from pgmnemo.errors import MissingError
 from pgmnemo.http.json_types import request_type, response_type, struct_items, to_native
 
-TEXTS, HITS = 10, 100  # that are brought, and asked for, at the cost of a request
+TEXTS, HITS = 10, 100  # texts sent, or hits returned, for the cost of one request
 Serializer = Callable[[Any, Mapping[str, Any]], Any]
 
 

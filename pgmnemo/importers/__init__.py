@@ -21,7 +21,7 @@ from pgmnemo.client.records import Item
 from pgmnemo.errors import UsageError
 from pgmnemo.registry import Parts
 
-NAMED = 20  # sentences that are kept of each reason to leave something out
+NAMED = 20  # sentences that are kept for each reason
 WAY_ON = "; skip_faults (--skip-faults) leaves out what is damaged"
 UNKNOWN = "not recognised"  # the reason to leave out an entry of another format
 

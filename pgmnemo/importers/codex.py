@@ -18,7 +18,7 @@ from pgmnemo.importers.lessons import Conversation, count_other_line, inner, mes
 from pgmnemo.importers.sources import LINES, objects, sources
 
 ROLES = ("user", "assistant")
-SIGNS = {"payload", "record_type", "call_id", "encrypted_content", "instructions"}  # of lines without a role
+SIGNS = {"payload", "record_type", "call_id", "encrypted_content", "instructions"}  # in lines without a role
 INJECTED = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<permissions instructions>",
     "<INSTRUCTIONS>", "<turn_aborted>", "<user_shell_command>", "<skill>", "<subagent_notification>",
@@ -34,7 +34,7 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
             body = inner(line, "payload") or line
             known = line.get("type") == "message" or not SIGNS.isdisjoint(line)
             if not session and line.get("type") in (None, "session_meta"):
-                session = body  # only the first: a fork also has those of its ancestors
+                session = body  # only the first, because a fork also contains its ancestors' sessions
                 count_other_line(options, where, known, "codex")
             elif body.get("type") == "message" and body.get("role") in ROLES:
                 identity, text = session.get("id") or source.name, message_text(body.get("content"), INJECTED)

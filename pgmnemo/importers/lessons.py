@@ -20,10 +20,10 @@ T = TypeVar("T")
 MOST = 10_000_000  # bytes of a text
 MOST_METADATA, MOST_VALUES = 800_000, 10_000  # bytes as JSON, and values
 LONGEST_KEY, LONGEST_NAME = 1_000, 1_000  # bytes of a key, characters of a name or title
-FIRST_SECOND = 1_500_000_000  # 2017-07-14: the second that has the position 0
+FIRST_SECOND = 1_500_000_000  # 2017-07-14, the second with position 0
 LAST_POSITION = 1_000_000_000
-GREATEST, BITS = 1e308, 63  # number of metadata, and bits of a whole one
-MILLISECONDS = 1e11  # a number of seconds beyond it is of milliseconds
+GREATEST, BITS = 1e308, 63  # greatest number in metadata, and most bits of a whole number
+MILLISECONDS = 1e11  # a greater number is in milliseconds, not seconds
 TEXTS = ("text", "input_text", "output_text", "audio_transcription")  # blocks of a message
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 

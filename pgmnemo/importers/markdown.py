@@ -37,7 +37,7 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
     """Yield a folder of Markdown and plain text, or one file of it; a lesson for each section of Markdown."""
     for source in sources(place, NAMES, options):
         if options.first is not None and not re.fullmatch(NAMES, source.name, re.IGNORECASE):
-            continue  # format detection takes a file for a note only by its name
+            continue  # when the format is detected, only names of notes count
         for text in damage_as_fault(source, partial(_text, options=options), options):
             yield from _lessons(source, text, options)
 

@@ -25,8 +25,8 @@ from pgmnemo.importers import ImportOptions
 T = TypeVar("T")
 JSON = r"(?s).*\.(json|jsonl|ndjson)"
 LINES = r"(?s).*\.(jsonl|ndjson)"
-CHUNK = 65_536  # characters that are read of a list at once
-RATIO, SMALL = 200, 10_000_000  # bytes that a packed byte may become, where they are more than SMALL
+CHUNK = 65_536  # characters of a list that are read at once
+RATIO, SMALL = 200, 10_000_000  # most unpacked bytes per packed byte, above SMALL bytes
 LISTS = ("results", "memories", "conversations", "items")  # the field with the list if the file is an object
 ARCHIVE = b"PK\x03\x04"  # how a .zip begins
 READ = re.compile(r"(?:FROM|JOIN) (\w+)")
@@ -176,7 +176,7 @@ def _folder(top: Path, names: re.Pattern[str], options: ImportOptions) -> Iterat
 
 
 def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "__MACOSX"))  # the folder of an archive in which macOS keeps attributes
+    return name.startswith((".", "__MACOSX"))  # macOS stores attributes in this folder of an archive
 
 
 def _count_unread(options: ImportOptions, where: str) -> None:

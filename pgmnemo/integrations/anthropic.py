@@ -33,9 +33,9 @@ except ImportError:
 
 ROOT = "/memories"
 MOST_LINES, WIDTH = 999_999, 6
-TRIES = 100  # of a change when other sessions change the file first
-LEVELS = 2  # of a listing
-MOST_PLACES = 100  # that are named of a text that is there more than once
+TRIES = 100  # tries of a change while other sessions change the file first
+LEVELS = 2  # levels of a listing
+MOST_PLACES = 100  # most places listed of a text that occurs more than once
 UNITS = "BKMG"
 
 Steps = Work[str | None]

@@ -24,12 +24,12 @@ from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import PgmnemoError, UsageError
 
-BLANK = "-"  # stored for a text without a word, which no lesson has; ASCII, for databases of any encoding
-BLANKS = (BLANK, "\u2205")  # with the sign that was stored up to 0.6.1
-POOL = 50  # least number of hits ordered by cosine: the engine weighs as many in any case
+BLANK = "-"  # stored for a text without a word; ASCII, for databases of any encoding
+BLANKS = (BLANK, "\u2205")  # including the sign stored up to 0.6.1
+POOL = 50  # least number of hits ordered by cosine; the extension scores as many anyway
 MOST_IN = 100  # values of one `in`
-LONGEST_IDS = 10_000  # bytes of ids in one filter, which may have twice as many
-KEPT = "pgmnemo:id"  # a document's metadata have its key as well, for filters
+LONGEST_IDS = 10_000  # bytes of ids in one filter, half of the extension's limit
+KEPT = "pgmnemo:id"  # the key is also in a document's metadata, for filters
 ID = f".{KEPT}"
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")

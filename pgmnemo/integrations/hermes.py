@@ -39,12 +39,12 @@ log = logging.getLogger(__name__)
 FILE, VARIABLE = "pgmnemo.json", "PGMNEMO_MEMORY"
 DEFAULTS = {"folder": "$HERMES_HOME/pgmnemo", "tenant": "hermes", "project": "", "max_tokens": "800"}
 EMBEDDERS = {"local": "local", "none": None}
-PATIENCE = 2.0  # seconds in which a call is tried again while the agent waits for it
-WAIT = 3.0  # for a memory that is still being opened
-REST = 30.0  # without a recall, after one that failed
-FLUSH = 5.0  # for turns that are still to be stored when a session ends
-PAUSES = (1.0, 60.0)  # between tries to open, or to store: the first, and the longest
-MOST = 1_000  # turns that wait
+PATIENCE = 2.0  # seconds for retries of a call while the agent waits
+WAIT = 3.0  # seconds to wait for a memory that is being opened
+REST = 30.0  # seconds without recall after a failed recall
+FLUSH = 5.0  # seconds to store waiting turns when a session ends
+PAUSES = (1.0, 60.0)  # seconds between tries to open or store: first and longest
+MOST = 1_000  # most waiting turns
 LONGEST = 8_000  # characters of a message that recall reads
 OWNERS = ("cli", "tui", "cron", "")  # platforms of the user who runs Hermes
 
@@ -302,7 +302,7 @@ class _SharedMemory:
             if not self._run_with_retries("store a turn", job, memory):
                 log.warning(
                     "%s turns were not stored", self._jobs.qsize()
-                )  # this turn, and the turns before None
+                )  # the queued turns, and this turn in place of None
                 break
         memory.close()
 

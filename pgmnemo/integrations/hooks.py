@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 GRACE = 5.0  # seconds for the cleanup after an interrupt
 MOST = 10_000_000  # bytes of an event
-BATCH = 50  # lessons that are stored at a time: they stay when the rest is cut off
-MARK = 16  # hex digits of a text's hash in the key of a message that was rewritten
+BATCH = 50  # lessons per transaction, which stay stored after an interruption
+MARK = 16  # hex digits of the text's hash in a rewritten message's key
 
 Named = Annotated[str | None, Parameter(metavar="NAME")]
 Tenant = Annotated[str, Parameter(metavar="NAME", env_var="PGMNEMO_TENANT")]

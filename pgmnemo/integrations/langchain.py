@@ -41,7 +41,7 @@ try:
 except ModuleNotFoundError:
     raise missing_package("langchain-core", "langchain") from None
 
-TEXT = "pgmnemo:text"  # the metadata that keeps a text without a word
+TEXT = "pgmnemo:text"  # the metadata key of a text without a word
 
 
 @check_arguments

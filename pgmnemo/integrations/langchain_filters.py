@@ -49,7 +49,7 @@ def _some(given: Any, key: str) -> Condition:
 
 
 def _comparison(key: str, operator: str, operand: Any) -> Condition:
-    path = f".{key}"  # so that a key named `and` is no word of the filter
+    path = f".{key}"  # the dot distinguishes a key named `and` from the operator
     if operator in ("$in", "$nin", "$between") and not isinstance(operand, list | tuple | set | frozenset):
         raise UsageError(f"filter: {operator} of {key!r} takes a list, not {type(operand).__name__}")
     if operator == "$in":

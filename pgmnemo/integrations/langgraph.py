@@ -61,8 +61,8 @@ except ImportError as error:
         "pip install '.[langgraph]' in a checkout of pgmnemo"
     ) from None
 
-NEVER = datetime(9999, 12, 30, tzinfo=UTC)  # in a set of lessons a time that is left out would stay
-MOST = 10_000  # lessons of a recall, of a page, of a set
+NEVER = datetime(9999, 12, 30, tzinfo=UTC)  # replaces a stored expiry, which a set without a time would keep
+MOST = 10_000  # most lessons of a recall, a page or a set
 TOPICS = ("count(*)", "max(id)", "array_agg(DISTINCT topic)")
 
 
@@ -128,7 +128,7 @@ class PgmnemoStore(BaseStore):
         """Run `sweep_ttl` asynchronously."""
         return await self._aanswer(_sweep())
 
-    # Waiting
+    # Sync and async
 
     def _answer(self, work: Work[Answer]) -> Answer:
         if self._loop is None:

@@ -20,7 +20,7 @@ from pgmnemo.passages.pieces import MOST as MOST_PASSAGES
 ROOT = "langgraph."  # prefix of items' topics; LangGraph reserves this label
 NOT_INDEXED = "(not indexed)"  # the text of an item that questions do not find
 DEEPEST = 250  # levels of a value
-CHANGED = re.compile(r"\de\+|-0\.0(?!\d)")  # floats that PostgreSQL would give back as whole numbers
+CHANGED = re.compile(r"\de\+|-0\.0(?!\d)")  # floats that PostgreSQL would return as whole numbers
 
 
 def key_of(namespace: Sequence[str], key: object) -> str:

@@ -51,7 +51,7 @@ except ModuleNotFoundError:
     raise missing_package("llama-index-core", "llamaindex") from None
 
 REF_DOC_ID = "ref_doc_id"
-DEEPEST = 10_000  # hits that are looked through where no filter of the memory can tell
+DEEPEST = 10_000  # most hits that are checked outside of the database
 MODES = {
     VectorStoreQueryMode.DEFAULT: "vector",
     VectorStoreQueryMode.HYBRID: "hybrid",

@@ -22,7 +22,7 @@ from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.messages import LONGEST, TOO_LONG, error_for, error_of
 
 CHUNK = 1 << 16
-LEFT = 10.0  # seconds in which calls are answered that came before the end of the input
+LEFT = 10.0  # seconds to answer the calls before the end of the input
 LOOK = 0.05
 
 

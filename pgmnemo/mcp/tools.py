@@ -23,7 +23,7 @@ from pgmnemo.escaping import escape_control_chars
 from pgmnemo.mcp import schemas as of
 from pgmnemo.mcp.schemas import MAX_WHOLE, json_schema, tool_record
 
-MOST_TOKENS = 20_000  # of recall's answer
+MOST_TOKENS = 20_000  # most tokens of recall's answer
 
 
 Answer = tuple[Struct, str]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from pgmnemo.errors import UsageError
 
-LONGEST = 3600  # seconds that a user may let a call of a service take
+LONGEST = 3600  # most seconds that a user may set for a call of a service
 
 
 def check_numbers(

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from pgmnemo.errors import ModelError
 
-MOST = 256  # calls at once that a command may ask for: each is a thread
+MOST = 256  # most concurrent calls of a command; each needs a thread
 
 T = TypeVar("T")
 R = TypeVar("R")

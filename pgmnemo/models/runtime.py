@@ -19,22 +19,22 @@ from numpy.typing import NDArray
 
 from pgmnemo.errors import ModelError, PgmnemoError, os_errors
 
-# Read by the libraries when they are first imported. Threads that spin while they wait make a model up to
-# ten times slower beside any other busy process; asleep, they cost nothing measurable.
+# The libraries read these variables when they are first imported. Threads that spin while they wait make a
+# model up to ten times slower if another process is busy; sleeping threads cost nothing measurable.
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",
     "TOKENIZERS_PARALLELISM": "false",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_VERBOSITY": "error",
-    "ORT_DISABLE_TELEMETRY": "1",  # without it onnxruntime reports to its maker, and leaves a file .ses
+    "ORT_DISABLE_TELEMETRY": "1",  # else onnxruntime sends telemetry, and writes a file .ses
     "HF_HUB_ETAG_TIMEOUT": "5",
     "TRANSFORMERS_VERBOSITY": "error",
     "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
 }
 
 INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-ONNX, LOCAL, MULTILINGUAL = "onnx", "local", "multilingual"  # the extras that bring it
+ONNX, LOCAL, MULTILINGUAL = "onnx", "local", "multilingual"  # extras that install onnxruntime
 CHECKOUT = ("embed", ONNX)  # extras that exist only in a checkout
 BERT = Path(__file__).parent / "bert" / "vocab.txt"  # WordPiece of BERT uncased; NOTICE names its source
 
@@ -158,7 +158,7 @@ class Graph:
         source = _checked_bytes(graph, digest, mend) if digest else str(graph)
         try:
             self._session = runtime.InferenceSession(source, settings, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime has a tree of its own
+        except Exception as error:  # onnxruntime has its own exception classes
             raise ModelError(
                 f"{graph} cannot be loaded by onnxruntime ({type(error).__name__}: {first_line(error)}); "
                 f"{mend}"
@@ -166,7 +166,7 @@ class Graph:
         readers = library("tokenizers", who, extra)
         try:
             self._tokenizer = tokenizer_of(readers, tokenizer)
-            self.uncut = tokenizer_of(readers, tokenizer)  # another, for threads share both
+            self.uncut = tokenizer_of(readers, tokenizer)  # a second tokenizer, because threads share both
         except Exception as error:  # the library raises a bare Exception for a bad file
             raise ModelError(f"{tokenizer} is no tokenizer ({first_line(error)}); {mend}") from None
         self.uncut.no_truncation()

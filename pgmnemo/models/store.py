@@ -23,8 +23,8 @@ from platformdirs import user_cache_dir
 from pgmnemo.errors import OutputError
 from pgmnemo.progress import QUIET, Progress
 
-KEYS = 500  # of one statement
-PATIENCE = 60.0  # seconds that another process may hold the file
+KEYS = 500  # keys per statement
+PATIENCE = 60.0  # seconds to wait for another process's lock on the file
 NOT_OURS = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 
 

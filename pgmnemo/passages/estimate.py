@@ -20,7 +20,7 @@ RUN = re.compile(
     r"|(?P<other>.)",
     re.DOTALL,
 )
-COSTS = {  # tokens of a run, and of each character after the first so many
+COSTS = {  # tokens of a run, tokens of each further character, and the number of characters before these
     "latin": (1.11, 0.28, 5),
     "digits": (0.9, 0.34, 3),
     "blanks": (1.0, 0.34, 2),
@@ -37,7 +37,7 @@ COSTS = {  # tokens of a run, and of each character after the first so many
     "wide": (2.0, 0.0, 1),
     "other": (1.1, 0.0, 1),
 }
-SPELT, SPELLING = 14, 0.6  # letters of a word after which it is no word, and tokens of each then
+SPELT, SPELLING = 14, 0.6  # letters after which a word is split, and tokens of each further letter
 CAPITAL = 0.3  # tokens of each capital within a word
 WORD = re.compile(r"[A-Za-z]+|\d+| {2,}|[^\S ]|[^\sA-Za-z\d]")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 1_000  # passages that the extension takes of one lesson
 BYTES = 20_000_000  # most bytes of a lesson's passages
-FEW = 900  # target number of pieces in place of more than MOST: the last characters need some more
+FEW = 900  # target number of pieces if there are more than MOST; rounding adds some
 LONG = 1_000_000  # characters above which tokens are not counted
 AIM = 32  # most tokens of a combined piece: a fact in a longer piece is not found by its meaning
 USUAL = 256  # tokens of a piece, by estimate, for an embedder without a known limit
@@ -148,7 +148,7 @@ def _by_tokens(text: str, meter: Meter) -> Iterator[tuple[str, int]]:
             blanks = (at for at in range(last, first + (last - first) // 2, -1) if _blank(spans, at))
             last = next(blanks, last)
         end = whole_character(text, spans[last][0]) if last < len(spans) else len(text)
-        if end <= start:  # a character of more tokens than are read
+        if end <= start:  # one character has more tokens than the limit
             end = spans[last][0]
         while last < len(spans) and spans[last - 1][0] >= end and last - first > 1:
             last -= 1

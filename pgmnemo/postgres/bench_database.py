@@ -34,8 +34,8 @@ from pgmnemo.postgres.server_checks import (
 )
 from pgmnemo.records import DatabaseFacts
 
-# The character classes decide how text is cut into words; the collation has no effect here. The
-# first that the server knows is taken: GNU C libraries know C.UTF-8, macOS en_US.UTF-8.
+# LC_CTYPE decides how text is cut into words; the collation has no effect here. The first locale that the
+# server knows is used: GNU C libraries know C.UTF-8, macOS en_US.UTF-8.
 CTYPES = ("C.UTF-8", "en_US.UTF-8", "C")
 
 
@@ -57,7 +57,7 @@ def prepare_database(server: ServerAddress, version: str, release: str | None, f
         there = exists(login, name)
         if not there:
             check_attribute(login, where, "CREATEDB", f"create the database {name}")
-            check_available(login, where, version, files)  # before anything is made
+            check_available(login, where, version, files)  # before any change
         login.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
         ensure_role(login, where)
         if not there:
@@ -65,7 +65,7 @@ def prepare_database(server: ServerAddress, version: str, release: str | None, f
         try:
             found = _open(server, name, version, release, files, where)
         except BaseException:
-            if not there:  # ours, and made just now
+            if not there:  # this call has just created it
                 login.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
             raise
         return _database(server, name, login, found)

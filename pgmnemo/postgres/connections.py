@@ -35,7 +35,7 @@ SERVICE = "PGSERVICE"
 HIDDEN: list[str] = []  # the variable's value, once per block that hides it
 HIDING = Lock()
 CONNECT_LIMIT = "10"  # seconds, unless the DSN says otherwise
-READABLE = {"client_encoding": "UTF8"}  # of a server in SQL_ASCII psycopg gives bytes in place of texts
+READABLE = {"client_encoding": "UTF8"}  # psycopg returns bytes, not texts, from a server in SQL_ASCII
 
 
 def read_dsn(dsn: str, told: str = "the DSN", otherwise: str = "") -> dict[str, Any]:

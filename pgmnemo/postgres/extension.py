@@ -18,8 +18,8 @@ from psycopg import Connection, errors, sql
 from pgmnemo.errors import DatabaseError
 from pgmnemo.postgres.server_checks import Session, check_pgvector, make_role, value
 
-# Types without their schema, because pgvector can be in any schema. Defaults by their
-# number, because servers print expressions differently.
+# Types are without their schema, because pgvector can be in any schema. Of defaults only the number counts,
+# because servers print expressions differently.
 FUNCTIONS = """
 SELECT p.proname, p.prokind::text,
        ARRAY(SELECT t.typname::text FROM unnest(coalesce(p.proallargtypes, p.proargtypes::oid[]))
@@ -33,12 +33,12 @@ JOIN pg_catalog.pg_language l ON l.oid = p.prolang
 JOIN pg_catalog.pg_type r ON r.oid = p.prorettype
 WHERE n.nspname = 'pgmnemo'
 """
-BODY = 9  # of these
+BODY = 9  # the index of the body in a row
 VECTOR_SCHEMA = """
 SELECT quote_ident(n.nspname::text) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
  WHERE e.extname = 'vector'
 """
-OF_VECTOR = r"(?<![\w.\"]){}\.(?=vector|halfvec|subvector|l2_norm|[<=|])"  # a name of pgvector's
+OF_VECTOR = r"(?<![\w.\"]){}\.(?=vector|halfvec|subvector|l2_norm|[<=|])"  # a name in pgvector's schema
 
 
 def fingerprint(connection: Connection[Any]) -> str:
@@ -61,11 +61,11 @@ def _public(row: tuple[Any, ...], named: re.Pattern[str]) -> tuple[Any, ...]:
     return (*row[:BODY], named.sub("public.", row[BODY]), *row[BODY + 1 :])
 
 
-LOCK = 0x706E656D6F  # "pnemo": one maker at a time
-OWNER = "pgmnemo_owner"  # of the extension, where a superuser makes it: policies bind this role
+LOCK = 0x706E656D6F  # "pnemo", the advisory lock of an installation
+OWNER = "pgmnemo_owner"  # owns an extension that a superuser installs; policies bind this role
 SUPERUSER = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
 
-# Only the standard schemas, and in `public` only the relations and functions of extensions.
+# True if there are only the standard schemas, and in `public` only relations and functions of extensions.
 NOTHING_OF_ANYBODYS = r"""
 SELECT NOT EXISTS (
     SELECT FROM pg_namespace WHERE nspname NOT IN ('public', 'information_schema') AND nspname !~ '^pg_')

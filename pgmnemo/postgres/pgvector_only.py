@@ -71,7 +71,7 @@ def _prepare(server: ServerAddress, extensions: Sequence[str]) -> PgvectorDataba
     conninfo = {**server.conninfo, "dbname": NAME}
     with connect(conninfo) as owner:
         for extension in extensions:
-            with suppress(errors.UniqueViolation):  # another run has made it just now
+            with suppress(errors.UniqueViolation):  # another run has just created it
                 owner.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}".encode())
         versions = dict(
             owner.execute("SELECT extname, extversion FROM pg_extension WHERE extname <> 'plpgsql'")

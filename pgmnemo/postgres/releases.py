@@ -110,7 +110,7 @@ def scripts(sql: Path, version: str) -> list[Path]:
     script by its name.
     """
     steps = _steps(sql)
-    routes: list[tuple[str, ...]] = [(version,)]  # backwards to older versions, a step longer in each turn
+    routes: list[tuple[str, ...]] = [(version,)]  # from new to old versions, one step longer in each pass
     while routes:
         if whole := [route for route in routes if (None, route[-1]) in steps]:
             start = max(route[-1] for route in whole)

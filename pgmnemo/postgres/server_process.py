@@ -26,7 +26,7 @@ from pgmnemo.postgres.temporary_folders import DATA, read_note
 SUPERUSER = "postgres"
 SERVER_USER = "nobody"  # PostgreSQL refuses to run as root
 START_LIMIT = 60.0  # seconds
-MEND = "give the address of a server by --dsn"  # where a run fails
+MEND = "give the address of a server by --dsn"  # the remedy if a run fails
 
 # An ephemeral database needs no durability. Dynamic shared memory is in files because containers have
 # 64 MB of /dev/shm; autovacuum is off so that no statistics change in the middle of a measurement.

@@ -76,7 +76,7 @@ def leased_folder(base: Path, mode: int = 0o700) -> Iterator[Path]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             made.chmod(mode)
-            # A sweep looks for this name only: it never finds the folder without its lock.
+            # delete_leftovers looks only for this name, so it never finds the folder without its lock.
             made.rename(folder)
             yield folder
         finally:

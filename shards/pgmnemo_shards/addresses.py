@@ -15,7 +15,7 @@ from pgmnemo.postgres.server_checks import Session
 
 SECRET = "PGMNEMO_SHARD_SECRET"
 PATIENCE = (
-    "5"  # seconds that router and commands wait for a shard to let them in; an address may say otherwise
+    "5"  # seconds that router and commands wait for a connection to a shard; an address may set another limit
 )
 PASSWORDS = ("password", "sslpassword")
 PASSFILE = "write it to a passfile (~/.pgpass, or what PGPASSFILE names) that only its user can read"

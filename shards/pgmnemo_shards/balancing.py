@@ -17,7 +17,7 @@ SHARDS = "SELECT name, operator, capacity, open FROM directory.shard ORDER BY nu
 PLACED = "SELECT tenant_id FROM directory.tenant WHERE shard = %s ORDER BY tenant_id"
 HELD = "SELECT tenant_id, bytes FROM pgmnemo_shard.tenants()"
 CLOSED = "UPDATE directory.shard SET open = false WHERE name = %s"
-TOLERANCE = 0.1  # of the mean: shards that differ by less are left as they are
+TOLERANCE = 0.1  # share of the mean: a smaller difference between shards is accepted
 MEGABYTE = 1_000_000
 
 

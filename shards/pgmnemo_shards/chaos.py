@@ -55,8 +55,8 @@ SHARDS = ("shard1", "shard2", "shard3")
 PROJECT = UUID(int=1)
 LOGIN, MOVER = "tortured", "mover"
 TENANTS, WRITERS, BEFORE = 6, 4, 40
-MAX_KEYS = 60  # of a writer in a tenant: so a long run stays a run of moves
-SET_HNSW_MINIMUM = "ALTER ROLE {} SET pgmnemo.hnsw_min_vectors = 100"  # so that tenants have graphs
+MAX_KEYS = 60  # most keys of a writer in a tenant, so that moves do not become slow
+SET_HNSW_MINIMUM = "ALTER ROLE {} SET pgmnemo.hnsw_min_vectors = 100"  # so that tenants have HNSW indexes
 FOUND = ("external_id", "content", "lesson_id")
 PLACE = "SELECT shard FROM directory.tenant WHERE tenant_id = %s"
 TERMINATE_MOVER = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{MOVER}'"
@@ -69,8 +69,8 @@ KILL_DELAYS = (
     0.008,
     0.04,
 )  # seconds after a reported step: at once, or as long as a switch takes on an idle or a busy machine
-RESTART_TIMEOUT = 600.0  # seconds that a killed server takes to come back, on a machine that has much to do
-SETTLE_SECONDS = 0.2  # seconds after which a call that was cut off is at work on its shard no more
+RESTART_TIMEOUT = 600.0  # seconds for the restart of a killed server, on a busy machine
+SETTLE_SECONDS = 0.2  # seconds after which an interrupted call has ended on its shard
 AS_OF = datetime(2026, 1, 1, tzinfo=UTC)
 FORKS = multiprocessing.get_context("forkserver")
 
@@ -86,12 +86,12 @@ class Tally:
     longest_killed: float = 0.0
     cut: int = 0  # calls without an answer, since a server was killed
     moved: int = 0
-    timed_out: int = 0  # moves that ended for want of time before anything was killed
+    timed_out: int = 0  # moves that timed out before a kill
     killed: Counter[tuple[str, str]] = field(default_factory=Counter)  # by victim and step
-    finished: Counter[tuple[str, str]] = field(default_factory=Counter)  # of them those that ended as moved
-    recovered: int = 0  # moves that `recover` or the next move ended; the others their movers did
+    finished: Counter[tuple[str, str]] = field(default_factory=Counter)  # killed moves that ended as moved
+    recovered: int = 0  # moves ended by `recover` or the next move, not by their movers
     compared: int = 0  # answers before and after a move
-    seconds: float = 0.0  # of the moves, without up and down
+    seconds: float = 0.0  # of the moves, without start and stop of the cluster
     wrong: list[str] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
 
@@ -364,7 +364,7 @@ def _kill(
     """
     server = servers.get(victim)
     last = _wait_for_step(heard, "copy")
-    victims = local.processes(site, server) if server else []  # to find them takes longer than to switch
+    victims = local.processes(site, server) if server else []  # listing takes longer than a switch
     with open_operator(
         site.conninfo(chance.choice(["router", servers["source"], servers["target"]]))
     ) as other:
@@ -387,7 +387,7 @@ def _start(site: Local, server: str) -> None:
     while True:
         try:
             return local.start(site, server)
-        except DatabaseError:  # its recovery took longer than a start may
+        except DatabaseError:  # its recovery took longer than the limit of a start
             if time.monotonic() > deadline:
                 raise
 

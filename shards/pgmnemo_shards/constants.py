@@ -5,6 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 DATABASE = "pgmnemo"  # on the router and on every shard
-ROUTER_ROLE = "pgmnemo_router"  # owns what looks into the directory; a login on the shards
-IDS_PER_SHARD = 2**40  # ids of lessons that a shard may give
+ROUTER_ROLE = "pgmnemo_router"  # owns the functions that read the directory; a login on the shards
+IDS_PER_SHARD = 2**40  # ids of lessons in a shard's block
 SQL = Path(__file__).parent / "sql"

@@ -202,7 +202,7 @@ def _replace(session: Session, statement: str, schema: str, name: str) -> None:
     try:
         with session.transaction():
             session.execute(statement.encode())
-    except errors.InvalidFunctionDefinition:  # other rows, or a default less
+    except errors.InvalidFunctionDefinition:  # other result columns, or fewer defaults
         for (signature,) in session.execute(NAMED, (schema, name)).fetchall():
             session.execute(f"DROP FUNCTION {signature}".encode())
         session.execute(statement.encode())

@@ -48,7 +48,7 @@ POSTGRES = 18
 FILE = "cluster.json"
 FIRST_PORT = 5432
 SETTINGS: Mapping[str, str] = {
-    "wal_level": "logical",  # moves follow by it
+    "wal_level": "logical",  # needed by moves
     "max_wal_senders": "20",
     "max_replication_slots": "20",
     "max_logical_replication_workers": "12",
@@ -267,7 +267,7 @@ def kill(local: Local, name: str, victims: Sequence[psutil.Process]) -> None:
         with suppress(psutil.NoSuchProcess):
             process.kill()
     psutil.wait_procs(victims, timeout=5)
-    (local.folder / name / "data" / "postmaster.pid").unlink()  # a zombie of that id would count as running
+    (local.folder / name / "data" / "postmaster.pid").unlink()  # a zombie with this id would count as running
 
 
 def start(local: Local, name: str) -> None:

@@ -18,8 +18,8 @@ from pgmnemo.postgres.server_checks import Session, value
 from pgmnemo_shards.directory import Move
 from pgmnemo_shards.installing import open_operator, open_shard
 
-LOCK_TIMEOUT = 10.0  # seconds that a move waits for the tenant's writers to pause, all tries together
-LOCK_TRY = 0.3  # seconds of one try, since writers who come meanwhile wait behind it
+LOCK_TIMEOUT = 10.0  # seconds that all tries to lock out the tenant's writers may take
+LOCK_TRY = 0.3  # seconds of one try; new writers queue behind it
 RECONNECT_TIMEOUT = 10.0  # seconds that a move waits for a lost router, and `recover` for the mover's end
 TRY_MOVE_LOCK = "SELECT pg_try_advisory_lock({}._mover(%s))"
 RELEASE_MOVE_LOCK = "SELECT pg_advisory_unlock({}._mover(%s))"
@@ -29,7 +29,7 @@ UNLOCK = "SELECT pg_advisory_unlock(pgmnemo_shard._key(%s))"
 SYNCHRONOUS_COMMIT = """
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
 """
-CHECK_CLIENT = "SET client_connection_check_interval = '1s'"  # notice that the command is gone
+CHECK_CLIENT = "SET client_connection_check_interval = '1s'"  # the server notices a lost connection
 Answer = TypeVar("Answer")
 
 
@@ -71,7 +71,7 @@ def tenant_move_lock(
     try:
         yield
     finally:
-        with suppress(psycopg.Error):  # a lost session has let it go
+        with suppress(psycopg.Error):  # a lost session has released the lock
             session.execute(RELEASE_MOVE_LOCK.format(on).encode(), (tenant,))
 
 

@@ -80,9 +80,9 @@ DERIVE = (
 )  # derived data of a large tenant, which is not copied
 OUTCOMES = {"moved", "undone", "at work"}
 LESSONS = "SELECT count(*) FROM pgmnemo.lesson WHERE tenant_id = %s"
-LESSONS_PER_SECOND = 25_000  # the comparison waits so long, since it competes with the first calls
-LOCKED_SECONDS = (0.4, 0.4, 0.8, 1.6, 3.2, 6.4)  # that writers wait in each try for the rest to arrive
-ROUNDS, ROUND_SECONDS = 20, 0.3  # without a wait, until one takes so many seconds
+LESSONS_PER_SECOND = 25_000  # the proof waits a second for so many lessons, which speeds up the first calls
+LOCKED_SECONDS = (0.4, 0.4, 0.8, 1.6, 3.2, 6.4)  # seconds that writers wait in each try
+ROUNDS, ROUND_SECONDS = 20, 0.3  # most rounds, until one takes fewer seconds
 Step = Callable[[str], None]
 
 
@@ -94,7 +94,7 @@ def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: N
     `recover`.
     """
     with ExitStack() as stack:
-        stack.enter_context(tenant_move_lock(router, tenant))  # from here on it lies where it lies
+        stack.enter_context(tenant_move_lock(router, tenant))  # no other command moves the tenant now
         _end_earlier(router, tenant)
         planned = Move(tenant, shard_of(router, tenant), shard_named(router, target))
         if planned.source.name == target:
@@ -256,7 +256,7 @@ def _copy_and_compare(connections: MoveConnections, planned: Move, step: Step) -
         replication.subscribe(connections, planned)
         with replication.slot(connections.source, planned) as snapshot:
             copying.copy_tenant(connections.source, connections.target, tenant, snapshot)
-        step("derive")  # before what follows: a graph is built under locks that the worker takes otherwise
+        step("derive")  # first, because building an HNSW index conflicts with the worker's locks
         copying.copy_grants(connections.source, connections.target, tenant)
         copying.advance_sequence(connections.source, connections.target)
         _build_derived(connections.target, tenant)
@@ -279,7 +279,7 @@ def _lock_and_close(connections: MoveConnections, planned: Move, step: Step) -> 
         _wait_until_arrived(connections, planned, connections.target, connections.source)
         copying.copy_grants(connections.source, connections.target, tenant)
         copying.advance_sequence(connections.source, connections.target)
-        connections.target.execute(CLOSE, (tenant,))  # on disk, and with it all that was taken over before
+        connections.target.execute(CLOSE, (tenant,))  # synced to disk, with everything copied before
         _compare(connections, planned, "nothing was moved", of=_changed(connections.source, tenant))
         step("close the source")
         connections.source.execute(CLOSE, (tenant,))

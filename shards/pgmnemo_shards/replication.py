@@ -39,9 +39,9 @@ TRIGGERS = (
     "SELECT array_agg(DISTINCT tgname::text) FROM pg_trigger WHERE starts_with(tgname, 'pgmnemo_shard_')"
 )
 NEEDED = {f"pgmnemo_shard_{name}" for name in ("note", "applied", "other", "left", "gone")}
-SLOT_PATIENCE = "60s"  # that a slot waits for transactions that run on the source
+SLOT_PATIENCE = "60s"  # time that a slot waits for running transactions on the source
 WORKER_TIMEOUT = 60.0  # seconds that a subscription may be without a worker
-FAILURES = 5  # that a worker may have: the server starts it again, and some pass, as a deadlock does
+FAILURES = 5  # most failures of a worker: the server restarts it, and some, such as a deadlock, pass
 PAUSE, LONGEST_PAUSE = 0.003, 0.1  # seconds between two checks of the target, and at most if no writer waits
 INSERT_MARK = f"""
 INSERT INTO {MARKS} AS m VALUES (%s, %s, %s, 1)
@@ -58,7 +58,7 @@ SELECT EXISTS (SELECT FROM pg_subscription s JOIN pg_database d ON d.oid = s.sub
 """
 UNSUBSCRIBE = """
 ALTER SUBSCRIPTION {0} DISABLE; ALTER SUBSCRIPTION {0} SET (slot_name = NONE); DROP SUBSCRIPTION {0}
-"""  # of one transaction, as sent at once
+"""  # one transaction, because the statements are sent together
 END_SENDERS = """
 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
  WHERE application_name = %s AND backend_type = 'walsender'
@@ -182,7 +182,7 @@ def wait_until_caught_up(connections: MoveConnections, planned: Move, timeout: f
             )
         time.sleep(pause)
         if timeout is None:
-            connections.source.execute("SELECT 1")  # else its loss would not be heard of
+            connections.source.execute("SELECT 1")  # notices the loss of this connection
             pause = min(1.5 * pause, LONGEST_PAUSE)
 
 

@@ -23,8 +23,8 @@ from pgmnemo_shards.installing import create_router_objects, create_shard_object
 from pgmnemo_shards.shard_functions import argument_types
 from pgmnemo_shards.verbs import verbs
 
-LOCK_TIMEOUT = "10s"  # that calls on a shard, and moves, have to end
-DRAIN_TIMEOUT = 10.0  # seconds that calls of before have to end on the router
+LOCK_TIMEOUT = "10s"  # time for running calls on a shard, and moves, to end
+DRAIN_TIMEOUT = 10.0  # seconds for earlier calls on the router to end
 LOCK_SHARD = "LOCK TABLE pgmnemo_shard.identity, pgmnemo_shard.away IN ACCESS EXCLUSIVE MODE"
 # The tables are in the order in which calls read them, which prevents deadlocks.
 LOCK_DIRECTORY = """
@@ -64,7 +64,7 @@ def upgrade(router: Session, version: str, say: Say = lambda text: None) -> None
     known = shards(router)
     if left := moves(router):
         raise DatabaseError(f"{len(left)} moves are not done; run pgmnemo-shards recover first")
-    for shard in known.values():  # nothing begins before all of them can
+    for shard in known.values():  # all shards are checked before the first change
         with shard_session(shard.name, shard.operator) as session:
             _check(session, shard.name, version)
     for shard in known.values():
@@ -108,7 +108,7 @@ def _upgrade_shard(session: Session, name: str, version: str) -> str:
             session.execute(sql.SQL("ALTER EXTENSION pgmnemo UPDATE TO {}").format(sql.Literal(version)))
             session.execute("RESET ROLE")
         create_shard_objects(session)
-        for signature in _obsolete_functions(session):  # the script takes them from everyone
+        for signature in _obsolete_functions(session):  # the script has revoked EXECUTE from PUBLIC
             session.execute(f"GRANT EXECUTE ON FUNCTION {signature} TO PUBLIC".encode())
     return before
 

@@ -43,7 +43,7 @@ SELECT t.typname, array_agg(quote_ident(a.attname) ORDER BY a.attnum),
  GROUP BY 1
 """
 SETTINGS = "SELECT name FROM pgmnemo._setting_catalogue() WHERE name <> 'tenant_id' ORDER BY 1"
-SENT_AS_TEXT = {"vector": "public", "halfvec": "public", "tstzmultirange": "pg_catalog"}  # and their schemas
+SENT_AS_TEXT = {"vector": "public", "halfvec": "public", "tstzmultirange": "pg_catalog"}  # with their schemas
 
 Columns = tuple[tuple[str, str], ...]
 

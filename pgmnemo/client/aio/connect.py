@@ -22,7 +22,7 @@ from pgmnemo.postgres.releases import default_version
 from pgmnemo.probe import ServerInfo, probe
 from pgmnemo.progress import Progress
 
-GATE_OFF = {"gate_strict": "off"}  # in a folder the role has it so
+GATE_OFF = {"gate_strict": "off"}  # the role of a folder has this setting already
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ async def export_scope(scope: AsyncScope, file: IO[bytes], vectors: bool, progre
     start = file.tell()
 
     async def work(connection: AsyncConnection[Any]) -> int:
-        if file.tell() != start:  # it was begun before the connection went
+        if file.tell() != start:  # an earlier try wrote a part before it lost the connection
             file.seek(start)
             file.truncate()
         return await _export_lines(connection, scope, file, vectors, progress)

@@ -153,7 +153,7 @@ class AsyncFiles:
             ask = partial(memory._executor.execute, connection)
             for name, value in memory._embedder_setting(tenant).items():
                 await ask(calls.set_setting(name, value, local=True))
-            await ask(calls.forget(tenant, self._project, ""))  # no lesson has that key: it takes the lock
+            await ask(calls.forget(tenant, self._project, ""))  # no lesson has an empty key: it only locks
             return await work(ask)
 
         try:

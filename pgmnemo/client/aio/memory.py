@@ -48,7 +48,7 @@ class AsyncMemory:
         self._weights: dict[str, float] | None = None
         self._embedders: dict[UUID, EmbedderRecord] = {}
         self._tenants_with_embedder: set[UUID] = set()  # tenants known to remember an embedder
-        self._dimensions: dict[UUID, int] = {}  # numbers of each vector of a tenant
+        self._dimensions: dict[UUID, int] = {}  # dimensions of a tenant's vectors
         self._granted: set[UUID] = set()
         self._warned: set[UUID] = set()  # tenants with a warning about a text without a vector
         self._embedder_queue: Any = None
@@ -232,7 +232,7 @@ class AsyncMemory:
         space = await self._call(tenant, staging.get_embedder(tenant))
         if space is not None and space.name is not None:
             return
-        with suppress(HiddenError):  # another was noted just now, or is of another dimension
+        with suppress(HiddenError):  # another embedder was stored meanwhile, or has another dimension
             await self._call(tenant, calls.set_embedder(tenant, staging.embedder_label(own), own.dimensions))
 
     def _width(self, tenant: UUID) -> int:

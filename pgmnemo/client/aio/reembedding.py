@@ -23,7 +23,7 @@ from pgmnemo.progress import Progress
 if TYPE_CHECKING:
     from pgmnemo.client.aio.scope import AsyncScope
 
-PASSES = 10  # after which the rest is embedded while writers wait
+PASSES = 10  # passes before the rest is embedded while writers wait
 Ask = Callable[[Call[Any]], Any]
 
 
@@ -46,7 +46,7 @@ async def reembed(scope: AsyncScope, embedding: MemoryEmbedder | None, batch: in
         change.bar = progress.track(range(total), "texts")
         try:
             await change.run()
-        except HiddenError:  # another process that does the same may have ended it
+        except HiddenError:  # another process with the same change may have finished it
             space = await scope._call(staging.get_embedder(tenant))
             if space is None or space.name != change.name:
                 raise
@@ -127,7 +127,7 @@ class _EmbedderChange:
     async def _texts(self, rows: Rows, ask: Ask) -> list[str]:
         """Return the text to embed for each row: of passages cut by the rule, only the words of the turn."""
         lesson, number, content, _ = rows[0]
-        if number > 0:  # the whole has its vector already
+        if number > 0:  # the row is a passage; the whole lesson has its vector already
             given = {"after": lesson - 1, "most": 1, "everything": True, "columns": ("content",)}
             content = (await ask(calls.list_page(self.tenant, **given)) or [[content]])[0][0]
         turns, chat = turns_of(content) if rows[-1][1] > 0 else ([], False)

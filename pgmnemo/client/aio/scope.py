@@ -371,7 +371,7 @@ class AsyncScope:
             row = await self._question_vector(query, vector, asked.mode)
             words = (
                 "" if query is None and row is None else query
-            )  # then new and important lessons come first
+            )  # an empty question returns new and important lessons first
             weights = await self._memory._score_weights()
             call = scope_calls.recall(self.tenant_id, self.project_id, words, row, asked, weights)
             hits = await self._call(call)
@@ -647,7 +647,7 @@ class AsyncScope:
             pairs += page
         return pairs[:limit]
 
-    # Out and in
+    # Export, import, maintenance
 
     async def export(
         self,
@@ -750,7 +750,7 @@ class AsyncScope:
             postgresql, pgvector, self._memory._place,
         )  # fmt: skip
 
-    # Within
+    # Helpers
 
     @property
     def _vector_oid(self) -> int:

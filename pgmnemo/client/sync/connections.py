@@ -21,7 +21,7 @@ from pgmnemo.errors import UsageError
 from pgmnemo.postgres.connections import without_service
 from pgmnemo.postgres.embedded import EmbeddedServer
 
-PREPARE_THRESHOLD = 5  # calls of a statement until it is prepared, as psycopg has it
+PREPARE_THRESHOLD = 5  # calls of a statement before it is prepared, psycopg's default
 
 
 class ConnectError(Exception):
@@ -61,7 +61,7 @@ class BorrowedPool:
     def connection(self) -> Iterator[Connection[Any]]:
         try:
             connection = self._pool.getconn()
-        except psycopg.OperationalError as error:  # its PoolTimeout
+        except psycopg.OperationalError as error:  # including psycopg_pool's PoolTimeout
             raise ConnectError(error) from None
         try:
             yield connection

@@ -37,7 +37,7 @@ def export_scope(scope: Scope, file: IO[bytes], vectors: bool, progress: Progres
     start = file.tell()
 
     def work(connection: Connection[Any]) -> int:
-        if file.tell() != start:  # it was begun before the connection went
+        if file.tell() != start:  # an earlier try wrote a part before it lost the connection
             file.seek(start)
             file.truncate()
         return _export_lines(connection, scope, file, vectors, progress)

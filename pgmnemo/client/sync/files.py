@@ -150,7 +150,7 @@ class Files:
             ask = partial(memory._executor.execute, connection)
             for name, value in memory._embedder_setting(tenant).items():
                 ask(calls.set_setting(name, value, local=True))
-            ask(calls.forget(tenant, self._project, ""))  # no lesson has that key: it takes the lock
+            ask(calls.forget(tenant, self._project, ""))  # no lesson has an empty key: it only locks
             return work(ask)
 
         try:

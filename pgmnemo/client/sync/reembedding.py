@@ -24,7 +24,7 @@ from pgmnemo.progress import Progress
 if TYPE_CHECKING:
     from pgmnemo.client.sync.scope import Scope
 
-PASSES = 10  # after which the rest is embedded while writers wait
+PASSES = 10  # passes before the rest is embedded while writers wait
 Ask = Callable[[Call[Any]], Any]
 
 
@@ -47,7 +47,7 @@ def reembed(scope: Scope, embedding: MemoryEmbedder | None, batch: int, progress
         change.bar = progress.track(range(total), "texts")
         try:
             change.run()
-        except HiddenError:  # another process that does the same may have ended it
+        except HiddenError:  # another process with the same change may have finished it
             space = scope._call(staging.get_embedder(tenant))
             if space is None or space.name != change.name:
                 raise
@@ -126,7 +126,7 @@ class _EmbedderChange:
     def _texts(self, rows: Rows, ask: Ask) -> list[str]:
         """Return the text to embed for each row: of passages cut by the rule, only the words of the turn."""
         lesson, number, content, _ = rows[0]
-        if number > 0:  # the whole has its vector already
+        if number > 0:  # the row is a passage; the whole lesson has its vector already
             given = {"after": lesson - 1, "most": 1, "everything": True, "columns": ("content",)}
             content = (ask(calls.list_page(self.tenant, **given)) or [[content]])[0][0]
         turns, chat = turns_of(content) if rows[-1][1] > 0 else ([], False)

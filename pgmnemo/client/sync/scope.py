@@ -368,7 +368,7 @@ class Scope:
             row = self._question_vector(query, vector, asked.mode)
             words = (
                 "" if query is None and row is None else query
-            )  # then new and important lessons come first
+            )  # an empty question returns new and important lessons first
             weights = self._memory._score_weights()
             call = scope_calls.recall(self.tenant_id, self.project_id, words, row, asked, weights)
             hits = self._call(call)
@@ -639,7 +639,7 @@ class Scope:
             pairs += page
         return pairs[:limit]
 
-    # Out and in
+    # Export, import, maintenance
 
     def export(
         self,
@@ -742,7 +742,7 @@ class Scope:
             postgresql, pgvector, self._memory._place,
         )  # fmt: skip
 
-    # Within
+    # Helpers
 
     @property
     def _vector_oid(self) -> int:

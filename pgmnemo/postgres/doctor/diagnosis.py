@@ -45,7 +45,7 @@ def diagnose(
     where = f"the database at {dsn_label(conninfo)}"
     try:
         with connect(conninfo, mend="start it, or correct the DSN") as session:
-            session.prepare_threshold = None  # a pooler may be between
+            session.prepare_threshold = None  # a pooler may be in between
             target = InstallTarget(session, where, default_version())
             return _findings(
                 DoctorTarget(target, tenant, role or session.info.user, name or str(tenant), folder)

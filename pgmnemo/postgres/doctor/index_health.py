@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pgmnemo.postgres.doctor.access import reachable_tenants
 from pgmnemo.postgres.doctor.finding import FAULT, OK, WARNING, Check, DoctorFinding, DoctorTarget
 
-# Below these nothing is worth doing: 58,000 surplus blocks of 2,000 lessons cost a recall a quarter more.
+# Below these limits maintenance is not worthwhile: 58,000 surplus blocks of 2,000 lessons slow recall by a
+# quarter.
 SURPLUS = 50_000
 ROWS = 10_000
-TAIL = 1_000  # vectors outside an HNSW index, which writers bring in from then on
+TAIL = 1_000  # vectors outside an HNSW index, above which writers insert them
 PROBLEMS = "SELECT problem, count(*) FROM pgmnemo.check(%s) GROUP BY 1 ORDER BY 1"
 BLOCKS = """
 SELECT coalesce(sum(n - 1), 0)::bigint, coalesce(sum(n), 0)::bigint
@@ -29,7 +30,7 @@ SELECT count(*) FROM pgmnemo.list_lessons(%s) l
  WHERE l.active AND EXISTS (SELECT FROM pgmnemo.list_vectors(%s))
    AND l.id NOT IN (SELECT v.lesson_id FROM pgmnemo.list_vectors(%s) v)
 """
-CUT = 2_000  # lessons whose words are checked
+CUT = 2_000  # most lessons that are checked
 OTHERWISE = """
 SELECT r.changed, c.lessons, pgmnemo.language(%s)
   FROM pgmnemo.count(%s, everything => true) c, pgmnemo.recut(%s, most => %s, dry_run => true) r

@@ -116,7 +116,7 @@ class Cluster:
 
     def install_data(self, made: Path) -> None:
         """Move a complete cluster to its place; rename an unused cluster there."""
-        if self.data.exists():  # of an upgrade that was cut short; it was never used
+        if self.data.exists():  # left by an interrupted upgrade, and never used
             self.data.rename(self.data.with_name(f"{self.data.name}.unused-{time.time_ns()}"))
         made.rename(self.data)
         sync_folder(self.data.parent)
@@ -185,7 +185,7 @@ class Cluster:
             process.send_signal(signal.SIGINT)
             process.wait(STOP_LIMIT)
         with suppress(OSError):
-            self.folder.sockets.rmdir()  # it is not left behind in /tmp
+            self.folder.sockets.rmdir()  # it may be in /tmp
 
     def home(self) -> Path:
         """Return the installation that the server runs from.

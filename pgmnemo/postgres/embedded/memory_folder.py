@@ -32,7 +32,7 @@ from pgmnemo.progress import Progress
 FORMAT = 1
 RECORD = "mnemo.json"
 OPENING_LOCK = "opening.lock"
-NOBODYS = re.compile(r"\..*|lost\+found")  # in a folder that is empty for people
+NOBODYS = re.compile(r"\..*|lost\+found")  # files that are ignored in an otherwise empty folder
 DATA = re.compile(r"pg(\d+)")
 WHOLE = ("PG_VERSION", "global/pg_control", "postgresql.conf", "mnemo.conf")
 NETWORK = {

@@ -78,7 +78,7 @@ def _works_on(process: psutil.Process, folder: MemoryFolder) -> bool:
     """Return whether a process has its working folder in a data folder of this folder; True if unknown."""
     try:
         there = os.stat(f"/proc/{process.pid}/cwd")
-    except OSError:  # no Linux, or another user's in a container
+    except OSError:  # no Linux, or another user's process in a container
         return True
     places = (*folder.path.glob("pg*"), *folder.path.glob("partial-*/data"))
     return any(os.path.samestat(there, place.stat()) for place in places)

@@ -26,7 +26,7 @@ from pgmnemo.postgres.server_checks import check_server
 from pgmnemo.probe import EXTENSION, CatalogRow, check_not_newer
 from pgmnemo.progress import QUIET, Progress
 
-LOCKS = "SET LOCAL lock_timeout = '30s'"  # readers and writers wait behind an update that waits
+LOCKS = "SET LOCAL lock_timeout = '30s'"  # readers and writers queue behind a waiting update
 GATE = "SELECT coalesce(nullif(current_setting('pgmnemo.gate_strict', true), ''), 'off')"
 REACHED = """
 SELECT tenant_id FROM pgmnemo.list_grants() WHERE %(role)s = current_user OR grantee = quote_ident(%(role)s)
@@ -74,7 +74,7 @@ def install_into_database(
         )
     where = f"the database at {dsn_label(conninfo)}"
     with connect(conninfo, mend="start it, or correct the DSN") as session, database_errors(where):
-        session.prepare_threshold = None  # a pooler may be between
+        session.prepare_threshold = None  # a pooler may be in between
         target = InstallTarget(session, where, default_version())
         with target.transaction():
             check_server(session, where)
