@@ -1,5 +1,5 @@
--- Begin a verb: let only a caller with a grant in, and until pgmnemo._leave let the policies show the verb, which has
--- its owner's rights, only the rows of this tenant.
+-- Begin a verb: check that the caller has a grant of the tenant. Until pgmnemo._leave the policies show the verb,
+-- which runs with its owner's rights, only the rows of this tenant.
 CREATE FUNCTION pgmnemo._enter(tenant uuid, caller pgmnemo.caller)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

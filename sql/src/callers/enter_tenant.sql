@@ -1,4 +1,4 @@
--- Begin a verb with an optional tenant, and return the tenant: NULL is the session's.
+-- Begin a verb with an optional tenant, and return the tenant. NULL selects the session's tenant.
 CREATE FUNCTION pgmnemo._enter_tenant(tenant uuid, caller pgmnemo.caller)
 RETURNS uuid
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

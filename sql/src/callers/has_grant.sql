@@ -1,4 +1,4 @@
--- Return whether a grant of a tenant reaches a role, directly or by an inherited membership.
+-- Return whether a role has a grant of a tenant, directly or by an inherited membership.
 CREATE FUNCTION pgmnemo._has_grant(role name, tenant uuid)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- End a verb: no session state survives a call.
+-- End a verb: reset the acting tenant, so that no session state survives the call.
 CREATE FUNCTION pgmnemo._leave()
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,5 @@
--- Return the passage that recall shows and those that decide passage_terms, passage_cosine and pair_cosine, by number.
+-- Return the numbers of the passage that recall shows, and of the passages that determine passage_terms,
+-- passage_cosine and pair_cosine.
 CREATE FUNCTION pgmnemo._explain_passages(l pgmnemo.lesson, asked pgmnemo.question, s pgmnemo.settings)
 RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
 LANGUAGE sql STABLE PARALLEL SAFE

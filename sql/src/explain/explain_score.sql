@@ -1,4 +1,4 @@
--- Return the contributions in the order of the sum: added up in order they are the score to the last bit.
+-- Return the contributions in the order of the sum. Added in this order they give exactly the score.
 CREATE FUNCTION pgmnemo._explain_score(l pgmnemo.lesson, c pgmnemo.candidate, context_from text, graph_seed text,
                                        s pgmnemo.settings, moment timestamptz)
 RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)

@@ -1,4 +1,4 @@
--- Return the question's lexemes, rarest first; those that no lesson in scope holds come last.
+-- Return the question's lexemes, rarest first; lexemes of no lesson in scope come last.
 CREATE FUNCTION pgmnemo._explain_terms(l pgmnemo.lesson, words text, asked pgmnemo.question, s pgmnemo.settings)
 RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Return a condition on the value at a path of metadata as a predicate of jsonpath. `exists` makes each predicate true
--- or false, never unknown, so that not means not; a list counts as each of its elements.
+-- Return a condition on the value at a path of metadata as a predicate of jsonpath. `exists` makes each predicate
+-- true or false, never unknown, so that `not` negates it. A list counts as each of its elements.
 CREATE FUNCTION pgmnemo._condition_path(item text, path text, operator text, given jsonb)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

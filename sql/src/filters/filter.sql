@@ -1,5 +1,5 @@
--- Parse and check a filter. A malformed filter is an error, never ignored: a filter that says less than its writer
--- meant would show, or forget, the wrong lessons.
+-- Parse and check a filter. A malformed filter is an error and never ignored: a filter with fewer conditions than
+-- its writer meant would show, or forget, the wrong lessons.
 CREATE FUNCTION pgmnemo._filter(given jsonb)
 RETURNS pgmnemo.filter
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Return a time of a filter: a date, which begins in UTC, or a time of day with its offset. Other forms are errors:
--- their reading depends on the session's settings.
+-- Return a time of a filter: a date, which begins in UTC, or a time of day with its offset. Other forms are errors,
+-- because their meaning depends on the session's settings.
 CREATE FUNCTION pgmnemo._filter_time(item text, given jsonb)
 RETURNS timestamptz
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Return whether a lesson held at the scope's moment by the knowledge of another time: stored by then, and not known to
--- be superseded. It sets no search path, so that PostgreSQL inlines it.
+-- Return whether a lesson was valid at the scope's moment, as known at another time: it was stored by then, and not
+-- known to be superseded. The function sets no search path, so that PostgreSQL inlines it.
 CREATE FUNCTION pgmnemo._held_as_known(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Return whether metadata hold a number that cannot be printed. Each is tested by itself: the whole must never be cast
--- to text.
+-- Return whether metadata contain a number that cannot be printed. Each number is tested separately: the whole must
+-- never be cast to text.
 CREATE FUNCTION pgmnemo._holds_unprintable(metadata jsonb)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,5 @@
--- Return whether a project is in a call's scope: the interval serves the index, and a set is tested by its members.
+-- Return whether a project is in a call's scope. The test of the interval can use an index; a set of projects is
+-- tested by its members.
 CREATE FUNCTION pgmnemo._in_scope(project uuid, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Return whether a number takes few bytes in jsonb, but very many as text: a handful would fill a server's memory and
--- stop pg_dump.
+-- Return whether a number takes few bytes in jsonb, but very many as text. A few such numbers would fill a server's
+-- memory and stop pg_dump.
 CREATE FUNCTION pgmnemo._is_unprintable(number jsonb)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

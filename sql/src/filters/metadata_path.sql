@@ -1,5 +1,6 @@
--- Return a filter's conditions on metadata as one predicate of jsonpath. The keys of a document are paths, levels
--- joined by dots; a leading dot marks a key named and, or, not or contains, unlike the operator.
+-- Return a filter's conditions on metadata as one predicate of jsonpath. The keys of a document are paths, with
+-- levels joined by dots. A leading dot marks a key named and, or, not or contains, to distinguish it from the
+-- operator.
 CREATE FUNCTION pgmnemo._metadata_path(given jsonb, depth integer)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Return the lessons known to be superseded at a moment, by the knowledge of a time: a look-up in them costs a tenth of
--- a call. NULL where the tenant has so many supersessions that reading all would cost more.
+-- Return the ids of the lessons superseded at a moment, as known at a time: a search in this array costs a tenth of
+-- a function call. NULL: the tenant has so many supersessions that reading all would cost more.
 CREATE FUNCTION pgmnemo._superseded_ids(tenant uuid, moment timestamptz, known_at timestamptz)
 RETURNS int8multirange
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Return whether a lesson was known to be superseded at a moment, by the knowledge of a time. It takes no whole lesson,
+-- Return whether a lesson was superseded at a moment, as known at a time. The function takes no whole lesson,
 -- because each call would copy it, and sets no search path, because recall calls it for every lesson found.
 CREATE FUNCTION pgmnemo._superseded_then(tenant uuid, lesson bigint, moment timestamptz, known_at timestamptz)
 RETURNS boolean

@@ -1,5 +1,5 @@
--- Return a value to compare metadata with, in each form in which a text may have been stored: metadata are stored as
--- given. Most have one form.
+-- Return the values to compare metadata with: a text in each Unicode form in which it may have been stored, because
+-- metadata are stored as given. Most values have one form.
 CREATE FUNCTION pgmnemo._value_forms(given jsonb)
 RETURNS jsonb[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,8 +1,10 @@
--- Objects in pgvector's schema, where others may create, must not run in place of objects of pg_catalog: each name of
--- this script is in pg_catalog or has its schema. PostgreSQL shows no NOTICE of a script, so notes are a WARNING.
+-- Each name in this script is in pg_catalog or has its schema: other roles may create objects in pgvector's schema,
+-- which must not run in place of objects of pg_catalog. PostgreSQL shows no NOTICE of a script, so notes are
+-- WARNINGs.
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
--- The owner of the schema can create own objects in it and drop ours. So it must be empty, and the creator's: a
--- superuser takes over an empty schema, because a dump creates the schema before the extension.
+-- The owner of the schema can create objects in it and drop the extension's objects. So the schema must be empty and
+-- belong to the creator; a superuser takes over an empty schema, because a dump creates the schema before the
+-- extension.
 DO $$
 DECLARE
     keeper name := (SELECT pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname = 'pgmnemo');

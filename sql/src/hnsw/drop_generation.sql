@@ -1,6 +1,6 @@
--- Delete vectors that no longer serve, or never will, with their HNSW index. An index that another session is changing
--- is left empty for pgmnemo.maintain. Writers that delete vectors lock a vector before they ask for the index's row, so
--- they wait for the tenant instead.
+-- Delete vectors of a generation that is no longer or never used, with their HNSW index. An index that another
+-- session is changing is left empty for pgmnemo.maintain. Writers that delete vectors lock a vector before they ask
+-- for the index's row, so they wait for the tenant instead.
 CREATE FUNCTION pgmnemo._drop_generation(tenant uuid, generation smallint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

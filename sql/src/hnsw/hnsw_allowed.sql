@@ -1,6 +1,6 @@
 -- Return whether a tenant may have a new HNSW index. Any role may lower pgmnemo.hnsw_min_vectors, so after the first
--- some hundred indexes of a database an index needs a thousand vectors: else each tenant could fill the catalogue with
--- four relations, or have them come and go so often that no pg_dump gets through.
+-- some hundred indexes of a database an index needs a thousand vectors. Otherwise each tenant could add four
+-- relations to the catalogue, or create and drop them so often that no pg_dump succeeds.
 CREATE FUNCTION pgmnemo._hnsw_allowed(tenant uuid, generation smallint)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,6 +1,7 @@
--- Return whether a set of so many lessons is marked as indexed at once, because the tenant's HNSW index is not built
--- yet: then its vectors are written once, and enter with all others. Until the end of the transaction no session builds
--- it, because a build does not wait for writers. Where a snapshot could be too old to tell, the vectors wait like any.
+-- Return whether the vectors of a set of `lessons` lessons are marked as indexed when they are stored, because the
+-- tenant's HNSW index is not built yet: then they are written once, and enter the index with all others. Until the
+-- end of the transaction no session builds the index, because a build does not wait for writers. If the snapshot may
+-- be too old to tell, the vectors wait like others.
 CREATE FUNCTION pgmnemo._hnsw_build_pending(tenant uuid, generation smallint, lessons integer)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

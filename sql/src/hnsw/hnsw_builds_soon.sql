@@ -1,5 +1,5 @@
--- Return whether an HNSW index of the marked and so many more vectors is built in about five seconds: 10,000 of 384
--- dimensions on one core.
+-- Return whether an HNSW index of the marked vectors and `entering` more can be built in about five seconds: 10,000
+-- vectors of 384 dimensions on one core.
 CREATE FUNCTION pgmnemo._hnsw_builds_soon(tenant uuid, generation smallint, entering bigint)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Drop the HNSW tables that no tenant has any more.
+-- Drop the HNSW tables that belong to no tenant.
 CREATE FUNCTION pgmnemo._hnsw_drop_orphans()
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,6 @@
--- Insert up to `most` waiting vectors into an HNSW index, which the caller has locked, one by one; return how many.
--- Vectors that another session is changing wait for the next merge. A nested loop suits few rows and many.
+-- Insert up to `most` waiting vectors into an HNSW index, which the caller has locked, one by one; return their
+-- number. Vectors that another session is changing wait for the next merge. A nested loop is fast for few rows and
+-- for many.
 CREATE FUNCTION pgmnemo._hnsw_insert(tenant uuid, generation smallint, hnsw_table name, most bigint)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

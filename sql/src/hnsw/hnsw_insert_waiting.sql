@@ -1,6 +1,7 @@
--- Insert up to `most` waiting vectors into a tenant's HNSW index, and start no more after `enough`; return how many.
--- NULL: another session is changing the index, or the tenant has no index. A build cannot be stopped and resumed: if it
--- would take longer than a set time, the index begins empty and the vectors enter one by one, over many calls.
+-- Insert up to `most` waiting vectors into a tenant's HNSW index, and start no more after `enough`; return their
+-- number. NULL: another session is changing the index, or the tenant has no index. A build cannot be stopped and
+-- resumed: if it would take longer than a set time, the index begins empty and the vectors enter one by one, over
+-- many calls.
 CREATE FUNCTION pgmnemo._hnsw_insert_waiting(tenant uuid, generation smallint, most bigint,
                                              enough timestamptz DEFAULT 'infinity')
 RETURNS bigint

@@ -1,7 +1,8 @@
--- Rebuild an HNSW index from the vectors marked as indexed and up to `most` that wait; the caller has locked it. Return
--- how many entered. Meanwhile readers use the old index, and writers go on: their changes are compared at the end, and
--- only that holds writers up. All rows are compared at once, by hashing, despite the planner's estimates for a table
--- without statistics: other plans compare each with each.
+-- Rebuild an HNSW index from the vectors marked as indexed and up to `most` waiting vectors; the caller has locked
+-- it. Return the number of vectors that entered. Meanwhile readers use the old index, and writers continue: their
+-- changes are compared at the end, and only this comparison delays writers. All rows are compared at once, by
+-- hashing, despite the planner's estimates for a table without statistics: other plans compare each row with each
+-- other row.
 CREATE FUNCTION pgmnemo._hnsw_rebuild(tenant uuid, generation smallint, most bigint)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- Return whether a tenant's HNSW index is rebuilt when so many vectors enter: it is missing, or holds less than twice
--- as many and these are many, so that a rebuild is faster.
+-- Return whether a tenant's HNSW index is rebuilt when `entering` vectors enter: it is missing, or the vectors are
+-- at least half as many as it has and so many that a rebuild is faster.
 CREATE FUNCTION pgmnemo._hnsw_rebuild_due(tenant uuid, generation smallint, entering bigint)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

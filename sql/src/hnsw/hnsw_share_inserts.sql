@@ -1,7 +1,8 @@
--- Do a writer's share in the maintenance of its tenant's HNSW index, where no scheduler does it: past a tail of about a
--- thousand each stored lesson inserts about as many vectors as it adds. Counting costs time: whether a tenant has
--- become large, and whether the tail is past its bound, is checked at random, less often the more there is to count,
--- and the latter is stored for concurrent writers. Where the share would only be a conflict, other writers do it.
+-- Do a writer's share of the maintenance of its tenant's HNSW index, if no scheduler does it: while more than about
+-- a thousand vectors wait, each stored lesson inserts about as many vectors as it adds. Counting costs time: whether
+-- a tenant has become large, and whether too many vectors wait, is checked at random, less often the more there is
+-- to count, and the latter is stored for concurrent writers. If the index is locked by another writer, that writer
+-- does the work.
 CREATE FUNCTION pgmnemo._hnsw_share_inserts(tenant uuid, generation smallint, lessons integer, hnsw_min_vectors integer)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

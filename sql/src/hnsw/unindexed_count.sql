@@ -1,4 +1,4 @@
--- Return how many vectors of a tenant wait to enter the HNSW index, counted up to `most`.
+-- Return the number of a tenant's vectors that wait to enter the HNSW index, counted up to `most`.
 CREATE FUNCTION pgmnemo._unindexed_count(tenant uuid, generation smallint, most bigint)
 RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE

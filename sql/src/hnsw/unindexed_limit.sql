@@ -1,4 +1,5 @@
--- Return how many vectors may wait before writers insert them: a scan of a thousand takes about a millisecond.
+-- Return the number of vectors that may wait before writers insert them: a scan of a thousand takes about a
+-- millisecond.
 CREATE FUNCTION pgmnemo._unindexed_limit(hnsw_min_vectors bigint)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Return how many vectors of a tenant wait for its HNSW index: all of them if it is lost.
+-- Return the number of a tenant's vectors that wait for its HNSW index; all of them if the index is lost.
 CREATE FUNCTION pgmnemo._unindexed_total(tenant uuid, generation smallint)
 RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE

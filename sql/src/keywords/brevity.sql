@@ -1,5 +1,5 @@
--- Return the weight of the words of a question by their number. A lesson holds a part of a long question, and that part
--- is assumed to grow with the root of the length.
+-- Return the weight of a question's words, by their number. A lesson contains a part of a long question, and that
+-- part is assumed to grow with the square root of the question's length.
 CREATE FUNCTION pgmnemo._brevity(words integer)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- Return the score of a lesson that answers a question well: it makes scores of different questions comparable. Words
--- that no lesson holds count as well, because a question of such words is about something else. One lesson does not
--- hold all words of a long question, and the best of many lessons is nearer by chance: hence the two roots. Their
+-- Return the score of a lesson that answers a question well, which makes scores of different questions comparable.
+-- Words of no lesson count as well, because a question of such words is about something else. One lesson does not
+-- contain all words of a long question, and the best of many lessons is nearer by chance: hence the two roots. Their
 -- constants were chosen on LoCoMo and BEAM (benchmarks/floor.py).
 CREATE FUNCTION pgmnemo._ideal_score(asked pgmnemo.question, s pgmnemo.settings, words integer)
 RETURNS float8

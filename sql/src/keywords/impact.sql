@@ -1,6 +1,6 @@
--- Return a term's part of BM25 in whole units of 2^-40 (1e-12), so that a sum below 8,192 is exact in any order: equal
--- content gives equal bits in every leg. scale = 2^40 * idf * (k1 + 1), flat = k1 * (1 - b), and per_token = k1 * b /
--- mean length are the same for all lessons; no length below the pivot counts as shorter.
+-- Return a term's part of BM25 in whole units of 2^-40 (1e-12), so that a sum below 8,192 is exact in any order:
+-- equal content gives equal bits in every leg. scale = 2^40 * idf * (k1 + 1), flat = k1 * (1 - b), and per_token =
+-- k1 * b / mean length are the same for all lessons; a length below the pivot counts as the pivot.
 CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8,
                                 tokens float8, pivot float8)
 RETURNS float8

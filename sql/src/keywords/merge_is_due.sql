@@ -1,5 +1,5 @@
--- Return whether so many small blocks of lessons, each with one per lexeme of its lessons, are worth a merge: one
--- per four lessons, but at least a hundred, since few are soon read, and at most five hundred.
+-- Return whether a number of small blocks of lessons, each with one per lexeme of its lessons, is worth a merge: one
+-- block per four lessons, but at least a hundred, which are read quickly, and at most five hundred.
 CREATE FUNCTION pgmnemo._merge_is_due(tenant uuid, loose bigint)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

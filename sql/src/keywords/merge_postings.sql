@@ -1,5 +1,5 @@
--- Compact the postings of a locked tenant and return how many blocks fewer it has. After `enough` it starts no further
--- segment and no further lists, which wait for the next call.
+-- Merge the postings of a locked tenant and return by how many their blocks have decreased. After `enough` it starts
+-- no further segment and no further lists, which wait for the next call.
 CREATE FUNCTION pgmnemo._merge_postings(tenant uuid, enough timestamptz DEFAULT 'infinity')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

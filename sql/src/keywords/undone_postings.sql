@@ -1,4 +1,4 @@
--- Return the lessons that segments hold in a former state.
+-- Return the lessons of which segments contain a former state.
 CREATE FUNCTION pgmnemo._undone_postings(tenant uuid)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,5 @@
--- Return how alike the words of two texts are. It uses a difference: a union may exceed the size of a tsvector.
+-- Return the similarity of the words of two texts. It is computed by a difference, because a union may exceed the
+-- size of a tsvector.
 CREATE FUNCTION pgmnemo._word_overlap(one tsvector, other tsvector)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- Normalize the names that an older version has stored for a tenant to their composed form. Where two keys of a project
--- would become equal, both lessons stay as they are, and a WARNING names them. Items of LangGraph, which tells two
--- forms apart, get keys and topics as pgmnemo/integrations/langgraph_items.py writes such names.
+-- Normalize the names that an older version has stored for a tenant to their composed form. If two keys of a project
+-- would become equal, both lessons stay as they are, and a WARNING names them. Items of LangGraph, which
+-- distinguishes the two forms, get keys and topics as pgmnemo/integrations/langgraph_items.py writes such names.
 CREATE FUNCTION pgmnemo._compose_names(tenant uuid)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

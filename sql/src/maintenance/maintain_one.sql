@@ -1,5 +1,5 @@
--- Add a row of pgmnemo._maintenance_due to the counts of a run and, where it is due and `most` is above 0, process it:
--- insert up to `most` vectors into an HNSW index, or compact the postings, and start nothing more after five seconds.
+-- Add a row of pgmnemo._maintenance_due to the counts of a run. If it is due and `most` is above 0, process it:
+-- insert up to `most` vectors into an HNSW index, or merge the postings, and start nothing more after five seconds.
 -- The rest waits for the next run. Tenants locked by writers and damaged data stay as they are.
 CREATE FUNCTION pgmnemo._maintain_one(
     run        pgmnemo.maintenance_run,

@@ -1,6 +1,7 @@
 -- Return what waits for each HNSW index and in each tenant's postings (generation NULL), and whether it is due. The
--- policies show only rows of the acting tenant, so it acts for one tenant after another, in random order: a large
--- tenant must not keep others waiting. A tenant's unbuilt index comes first, as in pgmnemo.index. It locks nothing.
+-- policies show only rows of the acting tenant, so the function acts for one tenant after another, in random order:
+-- a large tenant must not keep others waiting. A tenant's unbuilt index comes first, as in pgmnemo.index. No row is
+-- locked.
 CREATE FUNCTION pgmnemo._maintenance_due()
 RETURNS TABLE (tenant uuid, generation smallint, waiting bigint, due boolean)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

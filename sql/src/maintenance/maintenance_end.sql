@@ -1,4 +1,4 @@
--- End a run: drop tables that no tenant has any more, record what the run left, and return it.
+-- End a run: drop HNSW tables that belong to no tenant, record what the run left to do, and return it.
 CREATE FUNCTION pgmnemo._maintenance_end(run pgmnemo.maintenance_run)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,6 @@
--- Let the trigger derive lexemes again under each lesson's own configuration, or that of a new lesson where it no
--- longer exists. The tenant's postings must be gone: the other triggers would fail on damaged postings.
+-- Let the trigger derive lexemes again under each lesson's own configuration, or under that of a new lesson if its
+-- own no longer exists. The tenant's postings must be deleted before: the other triggers would fail on damaged
+-- postings.
 CREATE FUNCTION pgmnemo._repair_lessons(tenant uuid)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

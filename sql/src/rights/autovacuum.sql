@@ -1,5 +1,5 @@
--- PostgreSQL vacuums from a fifth of dead rows on: too many to read where lessons change all day. A table's own
--- settings stay.
+-- By default PostgreSQL vacuums a table when a fifth of its rows are dead: too many to read if lessons change all
+-- day. A table's own settings stay.
 DO $$
 DECLARE
     item record;

@@ -1,5 +1,6 @@
--- Row-level security, behind the verbs. Forced, so that the tables' owner, the verbs' own role, is bound as well; only
--- superusers and BYPASSRLS roles are not. The sub-select makes PostgreSQL call once a statement, not once a row.
+-- Row-level security is a second safeguard besides the verbs. It is forced, so that it also binds the tables' owner,
+-- whose rights the verbs have; only superusers and BYPASSRLS roles are exempt. The sub-select makes PostgreSQL call
+-- the function once per statement, not once per row.
 ALTER TABLE pgmnemo.lesson ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.lesson_edge ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.passage ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -13,7 +14,8 @@ ALTER TABLE pgmnemo.segment_term ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECU
 ALTER TABLE pgmnemo.lesson_entry ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.supersession ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
--- Not forced and without a policy: only the owner sees a row; even roles that may read all data do not.
+-- Row security of these tables has no policy and is not forced: only the owner sees their rows; roles that may read
+-- all data do not.
 ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.hnsw_index ENABLE ROW LEVEL SECURITY;

@@ -36,13 +36,13 @@ BEGIN
     END LOOP;
 END
 $$;
--- Grants of tenants decide what a role may do: without a grant, every verb refuses.
+-- A role needs a grant of a tenant: without a grant, every verb raises an error.
 GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
 GRANT SELECT ON
     pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.vectors, pgmnemo.edges, pgmnemo.postings
     TO PUBLIC;
 GRANT SELECT ON pgmnemo.health TO pg_monitor;
--- These run with the caller's rights, before or beside a verb, and read no table.
+-- These functions run with the caller's rights, before or outside of a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,
     pgmnemo._name_uuid, pgmnemo._sha1, pgmnemo._nfc, pgmnemo._nfc_unicode,

@@ -1,5 +1,5 @@
--- Raise an error if an answer is empty only because of the gate: it would look like an empty memory, and drivers
--- swallow notices.
+-- Raise an error if an answer is empty only because of the gate: it would look like an empty memory, and drivers do
+-- not show notices.
 CREATE FUNCTION pgmnemo._check_all_hidden(scope pgmnemo.scope, hidden integer)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,4 +1,4 @@
--- Check how many rows a call asks for.
+-- Check the number of rows that a call asks for.
 CREATE FUNCTION pgmnemo._check_most(most integer, allowed integer)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- Return the relevance that comes from one side: from the candidate next to a lesson, and across it from the candidate
--- two places away, less the longer the candidate between is. A `step` is a distance in places; a place without a
--- candidate lets nothing pass.
+-- Return the relevance that comes from one side: from the candidate next to a lesson, and across it from the
+-- candidate two places away, less the longer the candidate between is. A `step` is a distance in places; a place
+-- without a candidate passes no relevance on.
 CREATE FUNCTION pgmnemo._from_neighbours(near_step bigint, near float8, near_words integer, far_step bigint, far float8,
                                              half_length float8)
 RETURNS float8

@@ -1,4 +1,5 @@
--- Return how many active lessons in scope the gate hides, up to 1,000; each row of an answer and a NOTICE say it.
+-- Return the number of active lessons in scope that the gate hides, up to 1,000; each row of an answer and a NOTICE
+-- show it.
 CREATE FUNCTION pgmnemo._hidden_count(scope pgmnemo.scope)
 RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Return the lessons that lead where nothing is asked: of the 10,000 latest recallable lessons in scope, the `wanted`
--- lessons with the highest recency and importance.
+-- Return the first lessons of a recall without a question: of the 10,000 latest recallable lessons in scope, the
+-- `wanted` lessons with the highest recency and importance.
 CREATE FUNCTION pgmnemo._latest_lessons(scope pgmnemo.scope, s pgmnemo.settings, moment timestamptz, wanted integer)
 RETURNS SETOF bigint
 LANGUAGE sql STABLE PARALLEL SAFE

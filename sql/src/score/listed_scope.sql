@@ -1,4 +1,4 @@
--- Return the scope of verbs that list: the lessons that recall could return now, or all stored lessons.
+-- Return the scope of verbs that list lessons: the lessons that recall could return now, or all stored lessons.
 CREATE FUNCTION pgmnemo._listed_scope(tenant uuid, project uuid, gate text, given jsonb, valid_at timestamptz,
                                       known_at timestamptz, everything boolean)
 RETURNS pgmnemo.scope

@@ -1,5 +1,5 @@
--- Return those of these lessons that a call may return, at most `most`. The sub-select keeps the planner to their ids:
--- without statistics it takes an interval of projects for rarer.
+-- Return which of these lessons a call may return, at most `most`. The sub-select makes the planner read by their
+-- ids: without statistics it assumes that an interval of projects has fewer rows.
 CREATE FUNCTION pgmnemo._recallable_ids(scope pgmnemo.scope, ids bigint[], most integer)
 RETURNS bigint[]
 LANGUAGE sql STABLE PARALLEL SAFE

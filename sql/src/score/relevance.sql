@@ -1,4 +1,4 @@
--- Return a candidate's own worth: the first six of its contributions.
+-- Return a candidate's own relevance: the sum of the first six of its contributions.
 CREATE FUNCTION pgmnemo._relevance(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (relevance float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Return the weight of a lesson. An assistant's lesson counts for less, because it repeats much of its input. So does a
--- question; and the question itself counts for nothing, and lends nothing to its neighbours.
+-- Return the weight of a lesson's relevance. An assistant's lesson counts for less, because it repeats much of its
+-- input, and so does a question. The question itself counts for nothing, and adds nothing to its neighbours.
 CREATE FUNCTION pgmnemo._relevance_share(repeats boolean, assistant boolean, asks boolean, s pgmnemo.settings)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

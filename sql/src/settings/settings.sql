@@ -1,5 +1,5 @@
--- Return every setting, typed; the first invalid setting is an error that names its range. PostgreSQL cannot check a
--- custom setting when it is SET, so each use checks. Most have their default, and those cost only a look.
+-- Return every setting, typed. The first invalid setting is an error that names its range. PostgreSQL cannot check a
+-- custom setting when it is SET, so each use checks. Most settings have their default, which costs little to check.
 CREATE FUNCTION pgmnemo._settings()
 RETURNS pgmnemo.settings
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,8 +1,8 @@
--- Each row is a block of at most 128 active lessons of a project that hold a lexeme: the keyword index as writers keep
--- it. Statistics are sums over these rows and segments, so they are as true as any other row is under MVCC: a writer
--- appends blocks and waits for no other. The empty lexeme means "every active lesson": its blocks give the number of
--- lessons and their total length. The extremes bound what a block can add to any score. A block with negative numbers
--- undoes lessons that a segment holds (pgmnemo.segment_term).
+-- Each row is a block of at most 128 active lessons of a project with a lexeme: the keyword index as writers
+-- maintain it. Statistics are sums over these rows and segments, so they are as consistent as any other rows under
+-- MVCC: a writer appends blocks and waits for no other. The empty lexeme means "every active lesson": its blocks
+-- give the number of lessons and their total length. The extremes bound what a block can add to any score. A block
+-- with negative numbers undoes lessons of a segment (pgmnemo.segment_term).
 CREATE TABLE pgmnemo.posting (
     tenant_id     uuid       NOT NULL,
     project_id    uuid       NOT NULL,

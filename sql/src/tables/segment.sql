@@ -1,6 +1,7 @@
 -- Each row is a segment of the keyword index, made by pgmnemo.merge_postings: a large tenant has segments of some
--- thousand lessons, and a lesson is a bit. A segment is never changed: a writer that changes or forgets a lesson takes
--- it back by negative postings, and compact rebuilds a segment with many undone lessons.
+-- thousand lessons, and a lesson is a bit. A segment is never changed: a writer that changes or forgets a lesson
+-- undoes it in the segment by negative postings, and pgmnemo.merge_postings rebuilds a segment with many undone
+-- lessons.
 CREATE TABLE pgmnemo.segment (
     tenant_id    uuid    NOT NULL,
     number       bigint  NOT NULL,

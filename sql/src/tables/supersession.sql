@@ -1,5 +1,5 @@
 -- Each row is a supersession, with two times: when the older lesson ceases to hold in the world, and when the memory
--- learned that and took it back. Only undone_at ever changes.
+-- learned this and undid it. Only undone_at ever changes.
 CREATE TABLE pgmnemo.supersession (
     number      bigint      GENERATED ALWAYS AS IDENTITY,
     tenant_id   uuid        NOT NULL,

@@ -1,5 +1,5 @@
--- Each row is a tenant, to lock: a session that removes or merges postings holds it to the end of its transaction. Only
--- the verbs reach it, so no login can hold up another tenant's writers.
+-- Each row is a tenant, to lock: a session that removes or merges postings locks it to the end of its transaction.
+-- Only the verbs reach it, so no login can block another tenant's writers.
 CREATE TABLE pgmnemo.tenant (
     tenant_id uuid PRIMARY KEY,
     language  text

@@ -1,6 +1,6 @@
--- Return how well a time fits intervals. Reports follow events, so a memory fits longer after an interval than ahead of
--- it. Powers are capped at a thousand halvings: PostgreSQL calls a smaller power an error. The end does not belong to
--- an interval: midnight is of the next day.
+-- Return how well a time fits intervals. Reports follow events, so a memory fits longer after an interval than
+-- before it. Powers are capped at a thousand halvings, because PostgreSQL raises an error for a smaller power. The
+-- end does not belong to an interval: midnight belongs to the next day.
 CREATE FUNCTION pgmnemo._temporal(happened timestamptz, since timestamptz[], until timestamptz[])
 RETURNS float8
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,7 +1,7 @@
--- Return how German, French, Spanish, Chinese and Japanese put times together, and how English says it: tried in this
--- order on a question with its words in English already (pgmnemo._times_in_english), each only where the question is
--- LIKE one of its hints, since PostgreSQL keeps no more than 32 patterns compiled. Another language is added here, to
--- the words of that function, and to the two tests of _times.
+-- Return how German, French, Spanish, Chinese and Japanese form expressions of time, with the English expression for
+-- each. They are tried in this order on a question with its words in English already (pgmnemo._times_in_english),
+-- each only if the question is LIKE one of its hints, because PostgreSQL caches no more than 32 compiled patterns.
+-- Another language is added here, to the words of that function, and to the two tests of _times.
 CREATE FUNCTION pgmnemo._time_words()
 RETURNS TABLE (hints text[], pattern text, says text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

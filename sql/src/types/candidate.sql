@@ -1,4 +1,4 @@
--- A lesson that may be among the answers, with every part of its score.
+-- A candidate for an answer, with every part of its score.
 CREATE TYPE pgmnemo.candidate AS (
     lesson_id      bigint,
     project_id     uuid,

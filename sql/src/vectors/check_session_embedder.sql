@@ -1,5 +1,5 @@
--- Check the session's embedder against the tenant's, where the dimension does not tell them apart: a session that goes
--- on after a change of embedder gets an error.
+-- Check the session's embedder against the tenant's, if the dimension does not distinguish them: a session that
+-- continues after a change of embedder gets an error.
 CREATE FUNCTION pgmnemo._check_session_embedder(tenant uuid, embedder text)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,7 +1,8 @@
--- Return the `depth` lessons in scope with the nearest vector, their own or a passage's: exact where the scope is
--- small, through the tenant's HNSW index where it is large, joined with an exact scan of vectors outside it. Vectors
--- are read first and then lessons, only until there are enough: where too few remain, by a filter or because many
--- vectors are of one lesson, more are read, at last the whole scope, exactly.
+-- Return the `depth` lessons in scope with the nearest vector, their own or a passage's. The search is exact if the
+-- scope is small. In a large scope it goes through the tenant's HNSW index, joined with an exact scan of vectors
+-- outside it. Vectors are read first and then lessons, only until there are enough. If too few lessons remain,
+-- because of a filter or because many vectors belong to one lesson, more vectors are read, in the end the whole
+-- scope, exactly.
 CREATE FUNCTION pgmnemo._vector_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer, s pgmnemo.settings)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- Count the lessons in scope, and those that the gate would hide: it is off meanwhile.
+-- Return the number of lessons in scope, and the number that the gate would hide; the gate is off meanwhile.
 CREATE FUNCTION pgmnemo.count(
     tenant     uuid,
     project_id uuid        DEFAULT NULL,

@@ -1,7 +1,7 @@
--- Forget all lessons. The postings are deleted at once where no segment holds lessons of the project: removal from
--- single blocks would cost far more. So is the HNSW index of a tenant without lessons, and its next vector may have
--- another dimension; the verb does not wait for sessions that write vectors, and then their dimension counts. An older
--- snapshot would not show their vectors, so it keeps the dimension.
+-- Forget all lessons. The postings are deleted at once if no segment contains lessons of the project: removal from
+-- single blocks would cost far more. The HNSW index of a tenant without lessons is deleted too, and its next vector
+-- may have another dimension; the verb does not wait for sessions that write vectors, and then their dimension
+-- stays. An older snapshot would not show their vectors, so it keeps the dimension.
 CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
                                    caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint

@@ -1,4 +1,5 @@
--- Index vectors, rebuilds first: a rebuild ends by locking the tenant, and its writers may wait for rows of a merge.
+-- Insert waiting vectors into HNSW indexes, rebuilds first: a rebuild ends by locking the tenant, and its writers
+-- may wait for rows of a merge.
 CREATE FUNCTION pgmnemo.index(tenant uuid DEFAULT NULL, caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

@@ -1,5 +1,5 @@
--- Create the caller's staging table: no other role reads it, and it ends with the transaction, so that a pooled session
--- leaves nothing to its next client. Its comment names its tenant.
+-- Create the caller's staging table. No other role can read it, and it ends with the transaction, so that a pooled
+-- session leaves nothing to its next client. Its comment names its tenant.
 CREATE FUNCTION pgmnemo.open_staging(tenant uuid DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,6 @@
--- Write vectors of a new embedder, none of a former text: changes of texts wait for the tenant, and its written row
--- fails changes with an older snapshot; where the snapshot here is older, the locks on lessons fail.
+-- Write vectors of a new embedder, but not for texts that have changed: changes of texts wait for the tenant, and
+-- its written row makes changes under an older snapshot fail. If the snapshot of this call is older, the locks on
+-- lessons fail.
 CREATE FUNCTION pgmnemo.reembed(
     tenant     uuid,
     lesson_ids bigint[],

@@ -1,4 +1,5 @@
--- Shows, with its owner's rights, what a role in pg_monitor may know: only figures, of no tenant, and no text.
+-- Shows, with its owner's rights, what a role in pg_monitor may know: only numbers, none of a single tenant, and no
+-- text.
 CREATE VIEW pgmnemo.health AS
 SELECT pgmnemo.version() AS version, u.began AS maintenance_began, u.seconds AS maintenance_seconds,
        u.merged AS last_merge, u.vectors_waiting, u.blocks_waiting, u."left" AS maintenance_left,

@@ -1,4 +1,4 @@
--- The view calls a function, so that no plan of a reader's own counts other tenants' rows.
+-- The view calls a function, so that a reader's own query plan cannot count other tenants' rows.
 CREATE VIEW pgmnemo.postings AS
 SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
  CROSS JOIN LATERAL pgmnemo.list_postings(c.tenant) t

@@ -1,4 +1,4 @@
--- Return the text search configuration of a caller's language, or auto; an error for a name that is neither.
+-- Return the text search configuration of a caller's language, or auto; raise an error for any other name.
 CREATE FUNCTION pgmnemo._checked_language(language text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE

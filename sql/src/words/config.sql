@@ -1,6 +1,6 @@
--- Return the text search configuration of a name, optionally with its schema; NULL: it does not exist. A number is no
--- name, and a temporary configuration would be gone before the lessons parsed under it. The name is looked up in the
--- catalogue: a cast would be an error where the schema is another role's own.
+-- Return the text search configuration of a name, optionally with its schema; NULL: it does not exist. A number is
+-- no name, and a temporary configuration could disappear before the lessons parsed under it. The name is looked up
+-- in the catalogue, because a cast would raise an error for a schema of another role.
 CREATE FUNCTION pgmnemo._config(name text)
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
--- Spell words so that the stemmers of every supported PostgreSQL give the same stem: those of 18 know more endings
--- (german -erin, -eln, -system, ae, oe and ue for umlauts; swedish -ost; romanian letters with a comma below; english
--- added, erred and few more, which 18 stems well, so that 16 and 17 get the form with -s).
+-- Spell words so that the stemmers of every supported PostgreSQL give the same stem: those of 18 handle more endings
+-- (german -erin, -eln, -system, ae, oe and ue for umlauts; swedish -ost; romanian letters with a comma below;
+-- english added, erred and few more, which 18 stems well, so that 16 and 17 get the form with -s).
 CREATE FUNCTION pgmnemo._even_stems(config regconfig, words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

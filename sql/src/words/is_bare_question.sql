@@ -1,5 +1,5 @@
--- Return whether a text is only one short question, except for a lead-in (pgmnemo._without_lead_in): it asks for what
--- other lessons say. Most texts have no question mark, and searching for a mark costs less than a pattern.
+-- Return whether a text is only one short question, apart from a lead-in (pgmnemo._without_lead_in): it asks for
+-- what other lessons say. Most texts have no question mark, and searching for a mark costs less than a pattern.
 CREATE FUNCTION pgmnemo._is_bare_question(content text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

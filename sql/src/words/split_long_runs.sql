@@ -1,5 +1,5 @@
--- Split runs of more than `most` characters without a blank into pieces of 50: the parser of text search takes the
--- square of such a run.
+-- Split runs of more than `most` characters without a blank into pieces of 50: the parser of text search takes time
+-- that grows with the square of such a run.
 CREATE FUNCTION pgmnemo._split_long_runs(words text, most integer)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

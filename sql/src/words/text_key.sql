@@ -1,5 +1,5 @@
 -- Return a key that lessons share if they say the same: one form of text (of a question without its lead-in), one
--- topic, one speaker (NULL is the user). Long texts are equal only to the letter.
+-- topic, one speaker (NULL is the user). Long texts must be identical.
 CREATE FUNCTION pgmnemo._text_key(content text, topic text, role text)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Remove the accents of Latin letters, because people type cafe and mean it with its accent. Letters of other scripts
--- keep their marks. The argument may be a tsvector as text: parsing it joins lexemes that become equal.
+-- Remove the accents of Latin letters, because people write cafe for the word with an accent. Letters of other
+-- scripts keep their marks. The argument may be a tsvector as text: parsing it joins lexemes that become equal.
 CREATE FUNCTION pgmnemo._without_accents(lexemes text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

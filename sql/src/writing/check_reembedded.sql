@@ -1,4 +1,4 @@
--- Check a call of pgmnemo.reembed: a part that cannot be stored refuses it whole.
+-- Check a call of pgmnemo.reembed: if a part cannot be stored, the whole call is refused.
 CREATE FUNCTION pgmnemo._check_reembedded(tenant uuid, space pgmnemo.embedding_space, lesson_ids bigint[],
                                           numbers smallint[], embeddings @extschema:vector@.vector[], marks bigint[])
 RETURNS void

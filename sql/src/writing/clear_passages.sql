@@ -1,5 +1,5 @@
--- Delete for _write_passages what these lessons replace, what `clear` names, and the vector of a changed text. Passages
--- of such a text go with it (pgmnemo._lesson_after_update).
+-- Delete, for _write_passages, what these lessons replace, the fields in `clear`, and the vector of a changed text.
+-- Passages of such a text are deleted with it (pgmnemo._lesson_after_update).
 CREATE FUNCTION pgmnemo._clear_passages(tenant uuid, lessons pgmnemo.lesson_input[], clear text[])
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- Return a fact as the metadata of its lesson, checked. Blanks around a name and runs of them make no other name;
--- capital letters do.
+-- Return a fact as the metadata of its lesson, checked. Names that differ only in blanks are equal; names that
+-- differ in capital letters are not.
 CREATE FUNCTION pgmnemo._fact_metadata(subject text, relation text, object text)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- Restore, with `revive`, the lessons that lose their successor to a deletion; else they stay out of recall, and a
--- NOTICE says so. Where a later successor holds, or ended without a successor, nothing is said.
+-- Restore, with `revive`, the lessons that lose their successor by a deletion; otherwise they stay out of recall,
+-- and a NOTICE says so. There is no NOTICE if a later successor holds, or ended without a successor.
 CREATE FUNCTION pgmnemo._inherit_supersessions(tenant uuid, forgotten bigint[], revive boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- Keep postings and entries true to lessons under any statement, with the triggers for update and delete.
+-- Update postings and entries after any statement that inserts lessons; triggers for update and delete do the rest.
 CREATE FUNCTION pgmnemo._lesson_after_insert()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,4 @@
--- Return why a lesson cannot be stored; NULL: it can.
+-- Return why a lesson cannot be stored; NULL: no problem.
 CREATE FUNCTION pgmnemo._lesson_problem(i pgmnemo.lesson_input)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -1,6 +1,6 @@
 -- Return what is too long in a writer's lesson; NULL: nothing. Lengths are read before any processing, so that a
--- refusal costs little more than the transfer. For passages the whole array counts, which is a little larger;
--- pgmnemo._passages_problem checks their sum.
+-- refusal costs little more than the transfer. For passages the size of the whole array counts, which is a little
+-- larger; pgmnemo._passages_problem checks their sum.
 CREATE FUNCTION pgmnemo._size_problem(content text, topic text, role text, commit_sha text, artifact_hash text,
                                       metadata jsonb, passages text[])
 RETURNS text

@@ -1,8 +1,8 @@
--- Store lessons: the only write path. New keys are inserted first and in order, then the lock is taken, then rows are
--- changed: writers in this sequence wait for one another but never in a circle. Only an existing key is skipped: a
--- duplicate id, from a sequence that was set back, is an error. Fields that the set leaves out of an existing lesson
--- stay (pgmnemo._merged_input), read again under the lock. A superseded lesson that gets another text is in force
--- again: its writer wants it found.
+-- Store lessons: the only write path. New keys are inserted first and in order, then the lock is taken, then rows
+-- are changed: writers in this sequence can wait for one another but never deadlock. Only an existing key is
+-- skipped: a duplicate id, from a sequence that was set back, is an error. Fields that the set leaves out of an
+-- existing lesson stay (pgmnemo._merged_input), read again under the lock. A superseded lesson that gets another
+-- text is in force again, because its writer wants it to be found.
 CREATE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[], clear text[] DEFAULT NULL,
                                only_new boolean DEFAULT false)
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)

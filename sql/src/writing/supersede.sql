@@ -1,5 +1,5 @@
 -- Let a lesson supersede another from a moment on, or with NULL end it without a successor; the tenant is locked.
--- Former knowledge is not overwritten: the row in force is marked as undone, and a new row says what holds now.
+-- Former knowledge is not overwritten: the row in force is marked as undone, and a new row records what holds now.
 CREATE FUNCTION pgmnemo._supersede(tenant uuid, old bigint, new bigint, reason text, at timestamptz)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
