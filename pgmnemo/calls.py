@@ -85,7 +85,7 @@ class Call(Generic[Answer]):
         )  # fmt: skip
 
     def encoded(self, form: Callable[[str], str]) -> Call[Answer]:
-        """Return the same call with its question and its embedder's name in another form."""
+        """Return the same call with `form` applied to its question and its embedder's name."""
         if not isinstance(self.parameters, tuple):  # a mapping belongs to a statement that is not a verb
             return self
         names = ("",) * (len(self.parameters) - len(self.signature[1])) + self.signature[1]
@@ -459,8 +459,9 @@ def similar_pairs(
 
 
 def embedder(tenant: UUID | None) -> Call[Rows]:
-    """Return one row, or none without vectors: name, dimensions, generation, and the next name and dimensions
-    during a change.
+    """Return one row: name, dimensions, generation, and the next name and dimensions during a change.
+
+    A tenant without vectors has no row.
     """
     return _call("embedder", _rows, locals())
 
@@ -585,7 +586,7 @@ def _call(verb: str, decode: Callable[[Rows], Answer], given: Mapping[str, Any])
 
 @cache
 def _argument_types() -> dict[str, type]:
-    """Return the type of each argument that is a text, a number or a flag: every verb has the same."""
+    """Return the type of each argument that is a text, a number or a flag; it is the same for every verb."""
     told = [verb.__annotations__ for verb in globals().values() if isinstance(verb, FunctionType)]
     hints = {name: hint for each in told for name, hint in each.items() if each["return"].startswith("Call")}
     return {
@@ -596,8 +597,9 @@ def _argument_types() -> dict[str, type]:
 
 
 def _checked_argument(name: str, value: Any) -> Any:
-    """Return an argument as PostgreSQL takes it; raise UsageError for a wrong type, or a value out of
-    range.
+    """Return an argument in the form that PostgreSQL accepts.
+
+    Raise UsageError for a wrong type, or a value out of range.
     """
     kind = _argument_types().get(name)
     if kind is None or (kind in (str, bool) and isinstance(value, kind)):

@@ -52,9 +52,9 @@ def is_coroutine_function(called: object) -> bool:
 
 
 def registered_embedder(text: str) -> tuple[Embedder, str]:
-    """Return the embedder of `NAME option=value …`, and its model as a tenant remembers it.
+    """Return the embedder of `NAME option=value …`, and the label of its model that a tenant stores.
 
-    Options are the fields of EmbedderOptions, quoted as in a shell where they hold blanks.
+    Options are the fields of EmbedderOptions, quoted as in a shell if they contain blanks.
     """
     from pgmnemo.embedders import EMBEDDERS
 
@@ -118,7 +118,7 @@ def embed_functions(given: Any) -> EmbedFunctions:
 
 
 def _qualified_name(called: Any) -> tuple[str, str]:
-    """Return the qualified name of a function, and the same with its module."""
+    """Return the qualified name of a function or class, without and with its module."""
     named = called if hasattr(called, "__qualname__") else type(called)
     module = getattr(called, "__module__", None) or type(called).__module__
     return named.__qualname__, f"{module}.{named.__qualname__}"

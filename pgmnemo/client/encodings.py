@@ -16,7 +16,7 @@ PLAIN = str.maketrans(
 
 @cache
 def _codec(encoding: str) -> str | None:
-    """Return Python's name of an encoding of PostgreSQL; None where Python has none."""
+    """Return Python's name of an encoding of PostgreSQL; None if Python has no such codec."""
     try:
         return codecs.lookup(OF_PYTHON.get(encoding, encoding.replace("WIN", "cp"))).name
     except LookupError:

@@ -102,7 +102,7 @@ class SupersessionLine(_ExportLine, frozen=True, tag="supersession", kw_only=Tru
 
 
 class LinkLine(_ExportLine, frozen=True, tag="link", kw_only=True):
-    """A link of a `type` between two lessons; `target_project` None: the same project."""
+    """A link of a `type` between two lessons; `target_project` is None if both are in one project."""
 
     source: str
     target: str

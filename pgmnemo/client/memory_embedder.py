@@ -103,7 +103,7 @@ class MemoryEmbedder:
 
 
 def memory_embedder(given: Any) -> MemoryEmbedder | None:
-    """Return the embedding for a value of `embedder=`, in any of the forms of `embedder_forms`.
+    """Return the memory's embedder for a value of `embedder=`, in any of the forms of `embedder_forms`.
 
     Raise UsageError for any other object, EmbedderError if the packages of a registered embedder are missing.
     """

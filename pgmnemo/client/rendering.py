@@ -110,7 +110,7 @@ def _note(number: int, hit: Hit, told: str, zone: tzinfo) -> str:
 
 
 def _name(text: str) -> str:
-    """Return a key or a role as it is where it is a word, else as a quoted string of one line."""
+    """Return a key or a role unchanged if it is a word, else as a quoted string on one line."""
     short = " ".join(text.split())[:MOST_OF_NAME]
     return short if WORD.fullmatch(short) or not short else json.dumps(short, ensure_ascii=False)
 

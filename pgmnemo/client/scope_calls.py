@@ -174,7 +174,7 @@ def recall(
 
 
 def similar_number(similar: bool | int) -> int:
-    """Return the number of similar lessons that `add` names; raise UsageError for an invalid number."""
+    """Return the number of similar lessons that `add` returns; raise UsageError for an invalid number."""
     return DEFAULT_SIMILAR if similar is True else checked_int(similar or 0, "similar", 0, 100) or 0
 
 
@@ -290,7 +290,7 @@ def _number(name: str, value: object) -> float:
 
 
 def check_settings(given: Iterable[str], rows: Rows) -> None:
-    """Raise UsageError for an unknown setting: PostgreSQL would accept it silently."""
+    """Raise UsageError for an unknown setting, because PostgreSQL would accept it silently."""
     there = [str(name).removeprefix("pgmnemo.") for name, _ in rows]
     for name in given:
         if name not in there:

@@ -67,7 +67,7 @@ class Characters:
     overlap: int
 
     def cut(self, text: str) -> tuple[Passage, ...]:
-        """Return the passages of a text, in order; the last one ends where the text ends."""
+        """Return the passages of a text, in order; the last passage ends with the text."""
         step = self.size - self.overlap
         starts = range(0, max(len(text) - self.overlap, 1), step) if text else ()
         pieces = (text[start : start + self.size] for start in starts)

@@ -164,7 +164,7 @@ def find_server(data: Path) -> psutil.Process | None:
 
 
 def read_note(path: Path) -> list[str]:
-    """Return the lines of a file that the server's user wrote; a link or a pipe in its place has none."""
+    """Return the lines of a file that the server's user wrote; raise OSError if a link is in its place."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, encoding="utf-8", errors="replace") as file:
         return file.read(NOTE).split("\n")

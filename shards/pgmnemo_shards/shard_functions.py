@@ -20,7 +20,7 @@ def argument_types(verb: Verb) -> list[str]:
 def shard_function(verb: Verb) -> str:
     """Return the statements that create and grant the function for `verb`.
 
-    Its arguments have no names, since columns of the result may have the same names.
+    Its arguments have no names, because columns of the result may have the same names.
     """
     number = len(verb.arguments) + 1
     statements = [f"PERFORM pgmnemo_shard._apply(${number})"]

@@ -1,4 +1,4 @@
-"""Execute calls over a source of connections, with retries where they are safe."""
+"""Execute calls over a source of connections, with retries if they are safe."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ class AsyncExecutor:
     ) -> dict[str, int]:
         """Store rows of lessons in one transaction, through the staging table that `opening` makes.
 
-        `columns` maps each column to its type, empty where the value shows it. Return the number of lessons
-        by outcome.
+        `columns` maps each column to its type, or to an empty text if the value determines it. Return the
+        number of lessons by outcome.
         """
         names = ", ".join(f'"{name}"' for name in columns)
         statement = f"COPY lesson_staging ({names}) FROM STDIN (FORMAT binary)".encode()

@@ -1,5 +1,5 @@
 # Made of ../aio/executor.py by tools/sync_client.py: edit that one.
-"""Execute calls over a source of connections, with retries where they are safe."""
+"""Execute calls over a source of connections, with retries if they are safe."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ class Executor:
     ) -> dict[str, int]:
         """Store rows of lessons in one transaction, through the staging table that `opening` makes.
 
-        `columns` maps each column to its type, empty where the value shows it. Return the number of lessons
-        by outcome.
+        `columns` maps each column to its type, or to an empty text if the value determines it. Return the
+        number of lessons by outcome.
         """
         names = ", ".join(f'"{name}"' for name in columns)
         statement = f"COPY lesson_staging ({names}) FROM STDIN (FORMAT binary)".encode()
