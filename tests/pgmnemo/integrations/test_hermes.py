@@ -230,7 +230,7 @@ def test_nobody_recalls_what_another_said(
         Agent(home, place.dsn(), monkeypatch, tenant=tenant).begin(f"s{number}", **who)
         for number, who in enumerate(SPEAKERS)
     ]
-    assert len(hermes._Place._places) == 1, "they share one memory"
+    assert len(hermes._SharedMemory._places) == 1, "they share one memory"
     for number, agent in enumerate(agents):
         agent.turn(f"The secret is number{number}.")
     for number, agent in enumerate(agents):
@@ -242,7 +242,7 @@ def test_nobody_recalls_what_another_said(
     assert other.manager.prefetch_all("secret") == ""
     for agent in [*agents, cron, other]:
         agent.manager.shutdown_all()
-    assert hermes._Place._places == {}
+    assert hermes._SharedMemory._places == {}
 
 
 def test_one_project_serves_a_person_on_every_platform(
