@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name."""
+    """Import and return a public name."""
     api = import_module("runner.api")
     if name not in api.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

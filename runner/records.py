@@ -103,9 +103,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """The lessons that a question searches: its own project (`pooled` False) or the whole corpus (`pooled`
-    True).
-    """
+    """The lessons that a question searches: its project, or the whole corpus if `pooled`."""
 
     name: str
     pooled: bool = False
@@ -116,9 +114,7 @@ ALL = "all"  # the view of all questions, and the row of all types
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A subset of the questions, as data that artefacts can hold: all questions except the ones named
-    here.
-    """
+    """A subset of the questions as data: all questions except the ones named here."""
 
     name: str
     without_types: tuple[str, ...] = ()

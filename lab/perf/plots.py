@@ -62,7 +62,7 @@ GROWTH = {
 def recall_over_latency(document: Json, folder: Path) -> str:
     """Draw recall over latency of the vector leg of every system, with swept settings.
 
-    Return the file's name.
+    Returns the file's name.
     """
     name = "recall_over_latency.svg"
     k, memories = document["request"]["k"], document["request"]["memories"]

@@ -220,8 +220,11 @@ def backup(place: str, target: str) -> None:
 
 
 def main(said: str, stage: str, agent: str, keeper: str, tenant: str, run: str, rounds: int) -> None:
-    """`agent` and `keeper` are DSNs of who works and who owns, `run` a name that no other run has; what is
-    said goes to the file `said`, and errors beside it."""
+    """Run a stage and write its log to the file `said`, with errors in a second file next to it.
+
+    `agent` and `keeper` are the DSNs of the role that works and of the owner; `run` is a name that no other
+    run has.
+    """
     for number, path in ((1, said), (2, said + ".errors")):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
     if stage == "upgrade":

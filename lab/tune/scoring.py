@@ -209,7 +209,7 @@ def _agreed(judge: TaskScorer, weights: Weights, name: str) -> tuple[int, float,
 
 
 def _displaced(here: Floats, there: Floats, near: float) -> int:
-    """Return the number of ranks with another lesson whose score differs by more than `near`."""
+    """Return the number of ranks with another lesson, unless the extension scores both within `near`."""
     one, other = (np.argsort(-scores, axis=1, kind="stable") for scores in (here, there))  # ties by column
     apart = np.take_along_axis(there, one, 1) - np.take_along_axis(there, other, 1)
     return int((np.abs(apart) > near).sum())

@@ -36,11 +36,11 @@ def measure_under_test(
     timings: RecordFile[Timing] | None,
     reranks: Reranking | None = None,
 ) -> None:
-    """Load the system under test, record the answers of it, its retrievers and the controls, and time the
-    system.
+    """Measure the system under test, its retrievers and the controls.
 
-    With `reranks` the system answers every question a second time, with reranked candidates. `timings`
-    None measures no times, as when a finished run is recalled again.
+    Loads the system, writes the answers of all of them to `raw`, and times the system. With `reranks` the
+    system answers every question a second time, with reranked candidates. `timings` None measures no times,
+    as when a finished run is recalled again.
     """
     request, edition, name = state.request, state.run.edition, state.request.system
     with state.watch.stage("ingest"), wrap_errors(name):
@@ -79,9 +79,7 @@ def count_answers(state: RunState, system: System) -> int:
 
 
 def _retrievers(state: RunState, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
-    """Return the edition's arms that are retrievers of the system under test: settings and description by
-    name.
-    """
+    """Return settings and description of each retriever of the system under test that the edition names."""
     retrievers = system.retrievers if isinstance(system, SupportsRetrievers) else {}
     lacking = {"vector"} if state.vectors is None else set()
     return {

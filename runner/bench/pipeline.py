@@ -122,7 +122,7 @@ def dry_run(
 ) -> tuple[GateResult, ...]:
     """Check every gate that can be checked before a run, with the real corpus and database.
 
-    Leave nothing behind. Also prints which systems, model files or disk space are missing, and how long a run
+    Leaves nothing behind. Prints which systems, model files or disk space are missing, and how long a run
     takes as far as that can be known. Returns the results of the gates. Raises what `run` would raise if the
     run could not be made.
     """

@@ -116,7 +116,7 @@ class Request(RunOptions):
 
     @property
     def suite_parts(self) -> Suite:
-        """The suite of that name."""
+        """The suite with this name."""
         return SUITES[self.suite]
 
     @property
@@ -141,7 +141,7 @@ class Request(RunOptions):
 
     @property
     def level(self) -> str:
-        """The granularity asked for, or the canonical one."""
+        """The requested granularity, or the canonical one."""
         return self.granularity or self.suite_parts.levels[0]
 
     @property
@@ -151,7 +151,7 @@ class Request(RunOptions):
 
     @property
     def engine(self) -> EnginePins:
-        """Return the settings and score components of the version."""
+        """Return the edition's pins of the engine at this version."""
         return self.edition.engine(self.number)
 
     @property

@@ -120,7 +120,7 @@ def _plain_number(value: float) -> int:
 def tuned_on(suite: str, said: str, version: str, sql: Path) -> str:
     """Return which part of this suite the defaults of a system were chosen on.
 
-    `version` is a version of pgmnemo; empty for another system, for which `said` is returned.
+    `version` is a version of pgmnemo; for another system it is empty, and `said` is returned.
     """
     release = release_of(sql, version) if version else None
     if release is None:

@@ -126,8 +126,7 @@ class RewriteFailure:
 
 
 def rewrite(state: RunState, folder: Path) -> None:
-    """Replace the text of each question with the rewriter's text, and record the rewrites in the run's
-    folder.
+    """Replace each question's text with the rewriter's, and record the rewrites in the run's folder.
 
     Raises UsageError if a resumed run gets other texts than the interrupted run, and ModelError if the
     rewriter fails on too many questions.

@@ -39,9 +39,7 @@ RANGE_NOT_SATISFIABLE = 416
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file to download: its name (may include folders), URL, SHA-256 (None if not registered), and size in
-    bytes.
-    """
+    """A file to download: name (may include folders), URL, SHA-256 (None: not registered), size in bytes."""
 
     file: str
     url: str

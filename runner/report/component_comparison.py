@@ -16,8 +16,9 @@ from runner.runs.run import Arm, Run
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """A metric in which a retriever is ahead: both values, and the row of hybrid minus retriever, paired
-    by question.
+    """A metric in which a retriever is ahead of hybrid.
+
+    It holds both values, and the row of hybrid minus retriever, paired by question.
     """
 
     retriever: str
@@ -37,11 +38,10 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True)
 class ComponentComparison:
-    """The comparison of hybrid, or of the strategy `name`, with its retrievers, in the headline's scope and
-    view.
+    """The comparison of hybrid, or of the strategy `name`, with its retrievers.
 
-    `metrics` are the compared metrics, `falls` those in which hybrid is below a retriever by any amount.
-    `lacking` says why there is no comparison; empty if there is one.
+    It covers the headline's scope and view. `metrics` are the compared metrics, `falls` those in which hybrid
+    is below a retriever by any amount. `lacking` says why there is no comparison; empty if there is one.
     """
 
     metrics: tuple[str, ...] = ()

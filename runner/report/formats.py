@@ -152,9 +152,9 @@ class Figures:
 
 
 def trivial(row: Row) -> bool:
-    """Return whether a recall counts questions with a whole scope that fits into k ranks: such a recall is no
-    headline.
+    """Return whether a recall counts questions with a whole scope that fits into k ranks.
 
-    MRR and nDCG are never trivial: a rank within a small scope still has information.
+    Such a recall is no headline. MRR and nDCG are never trivial: a rank within a small scope still has
+    information.
     """
     return is_recall(row["metric"]) and int(row["trivial"]) > 0

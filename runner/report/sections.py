@@ -146,7 +146,7 @@ def rewrites(run: Run) -> str:
 
 
 def reranks(figures: Figures, run: Run) -> str:
-    """Return the table of every reranked arm and its base: headline metrics, cost and changes, overall and
+    """Return the table of reranked arms: headline metrics of base and arm, cost and changes, overall and
     by type.
     """
     names = run.headline
@@ -175,9 +175,7 @@ def readings(metrics: Facts, run: Run) -> str:
 
 
 def everything(figures: Figures, run: Run, scope: str) -> str:
-    """Return the table of every metric by every arm over all questions, with the interval of the first
-    arm.
-    """
+    """Return the table of every metric by every arm over all questions, the first arm with intervals."""
     first, *others = figures.arms_in(scope)
     rows = [
         (

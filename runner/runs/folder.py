@@ -172,7 +172,7 @@ class RunFolder:
     def finish(self, schemas: SchemaPins) -> Path:
         """Write the manifest, which names the `schemas`, flush everything to disk, rename.
 
-        Return the finished folder. Raises OutputError if the disk is full or the name was taken meanwhile.
+        Returns the finished folder. Raises OutputError if the disk is full or the name was taken meanwhile.
         """
         with output_errors(self.path):
             write_manifest(self.path, schemas, without=PLAN)

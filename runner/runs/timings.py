@@ -64,8 +64,7 @@ Key = tuple[str, str, str]  # question, arm, scope
 
 @dataclass(frozen=True, slots=True)
 class Rerank:
-    """The rerank of one answer: model calls, and pairs of question and text judged now or read from the
-    cache.
+    """The rerank of one answer: model calls, and pairs of question and text judged or cached.
 
     `failed` says why the answer kept the system's order; empty if it was reranked.
     """

@@ -91,10 +91,10 @@ class Boosted(Wrapped):
 
 
 def distances(found: Sequence[Match]) -> list[float]:
-    """Return a distance for each match: 1 - score if all scores are in [-1, 1], as cosines and fused scores
-    are.
+    """Return the distance of each match: 1 - score if all scores are in [-1, 1].
 
-    Other scores (BM25's have no bound) are spread from 0.5 to 1 by min-max, or ranks if there are no scores.
+    Cosines and fused scores are in that range. Other scores (BM25's have no bound) are spread from 0.5 to 1
+    by min-max, or ranks if there are no scores.
     """
     known = [match.score for match in found if match.score is not None]
     if len(known) < len(found):

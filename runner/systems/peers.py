@@ -69,7 +69,7 @@ class Environment:
     def install(self, environ: Mapping[str, str] = os.environ) -> Path:
         """Create the environment, replacing an existing one, with the user's pip configuration.
 
-        Return its folder. Raises SystemFault if it fails.
+        Returns its folder. Raises SystemFault if it fails.
         """
         folder = self.folder(environ)
         try:

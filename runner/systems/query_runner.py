@@ -65,10 +65,9 @@ def _line(error: BaseException) -> str:
 
 
 class AnswerValidator:
-    """The check of an answer: known lessons of the scope, each once, at most k, scores that fall or no
-    scores.
+    """The check of an answer: known lessons of the scope, each once, at most k, falling scores.
 
-    `components` is the number of components of a match that has any; None: any number.
+    Scores may be missing. `components` is the number of components of a match that has any; None: any number.
     """
 
     def __init__(self, name: str, lessons: Lessons, components: int | None = None) -> None:
@@ -129,10 +128,9 @@ def _stored_score(score: float) -> float:
 
 
 class _QueryThread(threading.Thread):
-    """A thread that asks queries with its own client, and closes it, because only this thread may close it
-    safely.
+    """A thread that asks queries with its own client, and closes the client.
 
-    It is a daemon, so that a hanging system does not block the exit.
+    Only this thread may close it safely. It is a daemon, so that a hanging system does not block the exit.
     """
 
     def __init__(self, client: Any, k: int, jobs: SimpleQueue[Job | None], own: bool) -> None:

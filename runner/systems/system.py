@@ -170,7 +170,7 @@ class System(ABC):
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         """Store and index every lesson.
 
-        Return the seconds of each step, in order (empty: not measured by step).
+        Returns the seconds of each step, in order (empty: not measured by step).
         """
 
     @abstractmethod

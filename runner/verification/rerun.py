@@ -65,11 +65,10 @@ class RerunRows:
     work: RunState
 
     def moved(self, keys: Collection[Key]) -> dict[Key, list[Retrieval]]:
-        """Return other answers that honest machines may give: each question is asked TIMES times with moved
-        vectors.
+        """Return other answers that honest machines may give, by asking each question with moved vectors.
 
-        A vector is moved so far that its cosines change by about MOVED. The arms are loaded again. The result
-        is empty for a run without vectors.
+        Each question is asked TIMES times. A vector is moved so far that its cosines change by about MOVED.
+        The arms are loaded again. The result is empty for a run without vectors.
         """
         vectors = self.work.vectors
         if vectors is None:
@@ -183,9 +182,7 @@ def _answers(state: RunState, names: Collection[str], done: Collection[Key] = ()
 
 
 def draw_questions(asked: Sequence[IndexedQuestion], digest: str, number: int) -> tuple[IndexedQuestion, ...]:
-    """Return `number` questions, drawn by the manifest's SHA-256: those with the smallest hash of it and
-    their key.
-    """
+    """Return `number` questions, drawn by the hash of the manifest's SHA-256 and the question's key."""
 
     def place(one: IndexedQuestion) -> bytes:
         return sha256(f"{digest} {one.question.key}".encode()).digest()

@@ -189,9 +189,7 @@ def check_findings(cited: ComparedRun, *names: str) -> None:
 
 
 def check_sound(cited: ComparedRun) -> None:
-    """Raise UnusableRunError if a quick check finds a fault, or the headline does not follow from the
-    rankings.
-    """
+    """Raise UnusableRunError if a quick check finds a fault, or the headline does not follow."""
     check_findings(cited, *QUICK)
     try:
         anew = _headline_anew(cited)
@@ -233,7 +231,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 
 def bibtex(results: ComparedRun, text: str) -> str:
-    """Return an `@misc` entry whose note is the whole citation, so that its labels cannot get lost."""
+    """Return an `@misc` entry with the whole citation as its note, so that its labels cannot get lost."""
     run = results.run
     key = re.sub(r"[^A-Za-z0-9]+", "-", f"pgmnemo-{run.choice.suite}-{run.name}").strip("-")
     year, month = f"{run.started:%Y}", MONTHS[run.started.month - 1]

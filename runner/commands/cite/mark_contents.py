@@ -107,9 +107,7 @@ def _against(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent
 
 
 def _diff(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Return the second run minus the first, paired by question: `+0.5 [-0.2, +0.9] (equivalent,
-    deviation)`.
-    """
+    """Return the second run minus the first, such as `+0.5 [-0.2, +0.9] (equivalent, deviation)`."""
     runs = [shelf.run(one, beside) for one in words[:2]]
     (arm, scope, metric), part = words[2:5], " ".join(words[5:])
     for cited in runs:

@@ -166,9 +166,7 @@ def _report(pages: list[Page], found: Callable[[Page], Iterable[DocumentFinding]
 
 
 def _difference(body: str, text: str) -> tuple[int, str]:
-    """Return the offset of the first line that differs, from 0, and a sentence with the found and wanted
-    line.
-    """
+    """Return the offset of the first different line, from 0, and a sentence with both lines."""
     pairs = enumerate(zip_longest(body.split("\n"), text.split("\n"), fillvalue=""))
     at, (stands, belongs) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
     here = f"`{stands}` stands here" if stands else "nothing stands here"

@@ -30,8 +30,9 @@ PLOT = Path(__file__).parent / "templates" / "systems.svg.j2"
 
 
 class CorpusColumn:
-    """The column of a corpus: each system in the headline's scope and view, from the first run that measured
-    it.
+    """The column of a corpus: each system in the headline's scope and view.
+
+    The figures of a system are from the first run that measured it.
     """
 
     def __init__(self, first: ComparedRun) -> None:
@@ -145,11 +146,10 @@ def _columns(runs: Sequence[ComparedRun]) -> list[CorpusColumn]:
 
 
 def plot(runs: Sequence[ComparedRun], only: Sequence[str] = ()) -> str:
-    """Return an SVG plot of the MRR of each system with its interval: a panel for each corpus, on one 0-1
-    scale.
+    """Return an SVG plot of the MRR of each system with its interval, a panel for each corpus.
 
-    `only` restricts the systems. The variant of a system that holds passages in place of lessons is a
-    ring in the same row.
+    The scale is from 0 to 1. `only` restricts the systems. The variant of a system that holds passages in
+    place of lessons is a ring in the same row.
     """
     columns = _columns(runs)
     shown = _names(columns, only)

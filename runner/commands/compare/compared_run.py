@@ -35,7 +35,7 @@ class ComparedRun(Results):
 
     @cached_property
     def figures(self) -> Figures:
-        """The rows of metrics.json."""
+        """The figures of metrics.json, with look-ups."""
         return Figures(self.metrics, self.run.headline_view)
 
     @cached_property
@@ -130,7 +130,7 @@ class PairedValues:
         return next((chosen for _, kind, chosen in parts if kind == ALL), NOBODY)
 
     def trivial(self, metric: Metric, chosen: Chosen) -> int:
-        """Return the number of chosen questions whose whole scope fits into k ranks; 0 for other metrics."""
+        """Return the number of chosen questions with a scope that fits into k ranks; 0 for other metrics."""
         return sum(self.questions[i].size <= metric.k for i in chosen) if metric.scope_bound else 0
 
 

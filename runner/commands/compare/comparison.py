@@ -1,6 +1,4 @@
-"""The conditions that two compared runs must share, and the result of a comparison with its JSON and exit
-code.
-"""
+"""The conditions that two compared runs must share, and the result of a comparison."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class GateOutcome:
 
     @property
     def word(self) -> str:
-        """`passed` or `failed`."""
+        """The outcome as a word: `passed` or `failed`."""
         return "failed" if self.exit_code else "passed"
 
 

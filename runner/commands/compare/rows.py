@@ -1,5 +1,4 @@
-"""The rows of a comparison: one metric over a part of the questions, with its difference, interval and
-finding.
+"""The rows of a comparison: one metric over a part of the questions, with difference and finding.
 
 The findings follow the decision table of docs/howto/compare.md.
 """
@@ -99,7 +98,7 @@ def _won_and_lost(moves: Floats) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class MovedQuestions:
-    """The keys of the questions whose value rose (`won`) or fell (`lost`), with q2 before q10."""
+    """The keys of the questions with a risen (`won`) or fallen (`lost`) value, with q2 before q10."""
 
     scope: str
     metric: str
@@ -108,7 +107,7 @@ class MovedQuestions:
 
 
 def moved_questions(pair: PairedValues, metric: str, chosen: Chosen) -> MovedQuestions:
-    """Return the `chosen` questions whose value of `metric` differs between the runs."""
+    """Return the `chosen` questions with different values of `metric` in the two runs."""
     place = [m.name for m in pair.metrics].index(metric)
     moves = pair.moves[chosen, place]
     won, lost = (

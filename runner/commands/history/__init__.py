@@ -57,8 +57,9 @@ def deviation(folder: Run, text: str, /, *, history: HistoryFile = None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """A run in HISTORY.md: `results` is its folder relative to the file, `manifest` the hash of its
-    manifest.
+    """A run in HISTORY.md: `results` is its folder relative to the file.
+
+    `manifest` is the SHA-256 of its manifest.
     """
 
     run: Record
@@ -79,7 +80,7 @@ def keep_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None
 def log_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> tuple[Path, bool]:
     """Append the entry of the run in `folder`.
 
-    Return the HISTORY.md file, and whether an entry was appended. Raises UnusableRunError when the folder is
+    Returns the HISTORY.md file, and whether an entry was appended. Raises UnusableRunError when the folder is
     logged with another manifest, because it was changed since.
     """
     logged = _read(Path(folder), history)

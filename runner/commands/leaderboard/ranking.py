@@ -41,13 +41,13 @@ NOT_RECORDED = "not recorded"
 def leaderboard(
     folders: Iterable[str | PathLike[str]], *, allowed_signers: Path | None = None, check: Verify = verify
 ) -> Leaderboard:
-    """Verify the runs in `folders`.
+    """Return a leaderboard of the runs in `folders`, each verified first.
 
-    Return them as boards of runs under equal conditions, the best run first. A folder may be a run, hold
-    runs, or be a pattern of such. A run under other conditions gets a group of its own, with the reason; a
-    run that is blocked, unverified or not intact is an ExcludedRun. `allowed_signers` is the list of signers
-    whose signatures count (None: the repository's, if it has one). Raises UsageError for a folder that holds
-    no run and for a list that cannot be read.
+    Runs under equal conditions share a board, the best run first. A folder may be a run, hold runs, or be a
+    pattern of such. A run under other conditions gets a group of its own, with the reason; a run that is
+    blocked, unverified or not intact is an ExcludedRun. `allowed_signers` is the list of signers whose
+    signatures count (None: the repository's, if it has one). Raises UsageError for a folder that holds no run
+    and for a list that cannot be read.
     """
     if allowed_signers is not None:
         check = partial(check, allowed_signers=signers_list(allowed_signers))

@@ -108,11 +108,10 @@ def _questions(case: ConvoMemCase, turns: bool) -> Iterator[Question]:
 
 
 def _evidence(case: ConvoMemCase, cited: Turn, turns: bool) -> Iterator[Evidence]:
-    """Yield the messages of the cited speaker with exactly the cited words, else the messages that contain
-    them.
+    """Yield the messages of the cited speaker with exactly the cited words, else those that contain them.
 
-    Messages have no ids, so evidence is matched by its words, without regard to case and blanks. Without
-    a match the evidence resolves to nothing.
+    Messages have no ids, so evidence is matched by its words, without regard to case and blanks. Without a
+    match the evidence resolves to nothing.
     """
     wanted = _plain(cited.words)
     said = [

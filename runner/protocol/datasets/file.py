@@ -180,7 +180,7 @@ class FileReader:
         return next(iter(self.latest))
 
     def _gold(self, cited: str, project: str, where: str) -> str | None:
-        """Return the lesson that an id stands for at this level; None for a document without text."""
+        """Return the lesson that an id refers to at this level; None for a document without text."""
         place = self.places.get(cited)
         if place is None and cited in self.empty:
             return None

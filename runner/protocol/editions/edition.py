@@ -111,13 +111,12 @@ class SchemaPins(Pins, frozen=True):
 
 
 class CountingRule(Pins, frozen=True):
-    """Another project's rule for counting the same rankings: its metrics, its k, and its questions (first
-    scope).
+    """Another project's rule for counting the same rankings: its metrics, its k, and its questions.
 
-    `without` names keys of questions that are left out, by level. `uncited` is the value of a question that
-    cites nothing (None: not counted), `unmarked` the value of a question that is not asked because the corpus
-    marks no lesson of the level for it. `levels` are the levels that the rule applies to (empty: all). Its
-    figures are shown next to the edition's figures and never replace them.
+    It applies to the first scope. `without` names keys of questions that are left out, by level. `uncited` is
+    the value of a question that cites nothing (None: not counted), `unmarked` the value of a question that is
+    not asked because the corpus marks no lesson of the level for it. `levels` are the levels that the rule
+    applies to (empty: all). Its figures are shown next to the edition's figures and never replace them.
     """
 
     name: str

@@ -73,7 +73,7 @@ def edition(version: str, folder: Path = FOLDER) -> Edition:
 
 
 def tables_of(pins: Path) -> dict[str, Any]:
-    """Return the tables of an edition.toml, merged into those of the edition that it follows."""
+    """Return the tables of an edition.toml, merged into the tables of the edition before it."""
     try:
         tables = tomllib.loads(_bytes(pins).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -110,7 +110,7 @@ def demand_known(version: str, folder: Path) -> None:
 
 
 def _named(folder: Path) -> str:
-    """Return the path of a folder relative to the repository, or as it is if outside."""
+    """Return the path of a folder relative to the repository; absolute if it is outside."""
     place = folder.absolute()
     return place.relative_to(ROOT).as_posix() if place.is_relative_to(ROOT) else str(place)
 

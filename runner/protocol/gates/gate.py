@@ -106,7 +106,7 @@ class Gate:
 
 
 def not_yet(expected: str) -> GateFinding:
-    """Return the finding of a gate whose facts are not known yet."""
+    """Return the finding of a gate before its facts are known."""
     return GateFinding(Status.NOT_YET, expected, "not known before the run")
 
 

@@ -63,11 +63,11 @@ TEMPORAL = "temporal"  # the component that an anchor adds, in pgmnemo and in a 
 
 
 def anchor_rows(run: Run, rows: Iterable[Retrieval]) -> Iterator[Json]:
-    """Yield a row for each system with an anchor and each of its scopes: questions asked, and questions acted
-    on.
+    """Yield a row for each system with an anchor and each of its scopes.
 
-    An anchor acted on a question if the time in the question adds to the score of a lesson in the first ten
-    ranks, which have their components in the raw file.
+    The row has the number of questions asked, and the questions acted on. An anchor acted on a question if
+    the time in the question adds to the score of a lesson in the first ten ranks, which have their components
+    in the raw file.
     """
     places = {
         arm.name: arm.components.index(TEMPORAL)

@@ -64,11 +64,11 @@ def bootstrap_difference(
 
 
 def _studentised(groups: Clustered, resamples: int, seed: int) -> Iterator[Floats]:
-    """Yield batches (resamples, metrics) of |mean of a resample - mean| over the resample's own standard
-    error.
+    """Yield batches (resamples, metrics) of studentised differences.
 
-    The variance within a resample is the linearised one, which equals the jackknife's for clusters of equal
-    size and takes three matrix products.
+    A value is |mean of a resample - mean| over the resample's own standard error. The variance within a
+    resample is the linearised one, which equals the jackknife's for clusters of equal size and takes three
+    matrix products.
     """
     rng, counts = np.random.default_rng(seed), groups.counts.astype(float)
     squares, products = groups.sums**2, groups.sums * counts[:, None]

@@ -44,19 +44,19 @@ class Clustered:
 
     @property
     def mean(self) -> Floats:
-        """Mean over questions, one per metric."""
+        """The mean over questions, one for each metric."""
         return np.asarray(self.sums.sum(axis=0) / self.counts.sum())
 
     @property
     def typical_size(self) -> float:
-        """Return the size of the average question's cluster, the m of Kish's 1 + (m - 1) rho."""
+        """Return the cluster size of the average question, the m of Kish's 1 + (m - 1) rho."""
         return float((self.counts**2).sum() / self.counts.sum())
 
     def jackknife(self) -> Floats:
-        """Variance of the mean by leaving out one cluster at a time; needs two clusters.
+        """Return the variance of the mean by leaving out one cluster at a time; needs two clusters.
 
-        (G - 1)/G Σ (mean without g - mean)²: of the sandwich estimators the one (CR3) that errs least to
-        the low side when clusters are few and of unequal size (Bell and McCaffrey 2002).
+        (G - 1)/G Σ (mean without g - mean)²: among the sandwich estimators, this one (CR3) underestimates
+        least when clusters are few and of unequal size (Bell and McCaffrey 2002).
         """
         groups = len(self.counts)
         residuals = self.sums - np.outer(self.counts, self.mean)

@@ -114,9 +114,7 @@ def answer_counts(
 
 
 def judge_agreement(verdicts: Mapping[str, Judgement], again: Sequence[Judgement]) -> Json:
-    """Return the share of equal verdicts between two judgements of the same answers, and their Cohen's
-    kappa.
-    """
+    """Return the number of answers judged twice, the share of equal verdicts, and their Cohen's kappa."""
     pairs = [
         (verdicts[one.question].right, one.right)
         for one in again

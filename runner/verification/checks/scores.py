@@ -110,9 +110,7 @@ class ComponentTable:
 
 
 def scores(context: RunContext) -> str:
-    """Check that scores follow from components, that components agree everywhere, and that controls rank
-    by them.
-    """
+    """Check that scores follow from components, that components agree, and that controls rank by them."""
     run, table = context.run, ComponentTable(context)
     for arm in run.arms:
         lines, weighing = context.by_arm.get(arm.name, []), _weighing(context, arm)
@@ -225,10 +223,10 @@ def _demand_falling(table: ComponentTable, name: str) -> None:
 
 
 def _demand_rarer(table: ComponentTable) -> None:
-    """Check that a word's value depends on the scope, in an engine that knows neighbours: a pool has other
-    values.
+    """Check that a word's value differs between a project and a larger pool.
 
-    Few values are equal by chance: 0 of 71,362 in the committed runs of 0.4.1.
+    The engine must know neighbours. Few values are equal by chance: 0 of 71,362 in the committed runs of
+    0.4.1.
     """
     run = table.evidence.run
     if "neighbours" not in run.arms[0].components or run.guc_state.get(STATISTICS) == "tenant":
