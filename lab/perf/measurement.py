@@ -26,7 +26,7 @@ SWEEP = (10, 20, 40, 80, 200, 400)  # ef_search, for recall over latency
 JUDGED = 200  # questions over which recall is averaged
 PLANNED = 41  # questions from which the one with the median time is chosen
 OWN_JUDGED = 40  # if the truth is an exact scan by the system itself, which is slow
-MEASURED = (TenantSize.WHOLE, TenantSize.SHARE)  # by one client and by several, with and without writes
+MEASURED = (TenantSize.WHOLE, TenantSize.SHARE)  # with one client and with several, with and without writes
 
 Truths = Callable[[TenantSize | None], Truth]
 Judge = Callable[[int, Sequence[int]], float | None]  # index of a question and its answer → recall

@@ -25,7 +25,7 @@ from runner.systems import Lesson, Lessons, Query
 FIXED_SIZE, SMALL_SIZE = 1_000, 100
 SPARE = 6_000
 LEAST = 100  # first questions, which every system is asked however long they take
-PASSAGES = 2  # in each lesson
+PASSAGES = 2  # passages in each lesson
 ROWS = 50_000  # rows compared at a time
 TIE = 1e-6  # a neighbour this close to the k-th counts, because summation order changes the last digits
 

@@ -44,7 +44,7 @@ from pgmnemo.errors import PgmnemoError
 LARGE, SMALL, DIMENSIONS = 11_000, 200, 384  # lessons of the first tenant and of each other tenant
 GRAPH_SHARE = 0.2  # share of the calls that go to the first tenant
 EVERY = 60.0  # seconds between two calls of upkeep
-# What sql/README.md recommends.
+# The settings that sql/README.md recommends.
 AUTOVACUUM = {"autovacuum_naptime": "15s", "autovacuum_vacuum_cost_limit": "2000"}
 SERVER = {
     **DURABLE,

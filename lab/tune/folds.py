@@ -40,7 +40,7 @@ class FoldResult:
 
     protocol: str
     start: str
-    weights: Mapping[str, dict[str, float]]  # by fold
+    weights: Mapping[str, dict[str, float]]  # fold → weights
     figures: Mapping[str, Floats]
 
 

@@ -107,7 +107,7 @@ class Layout:
     """
 
     columns: Mapping[str, Mapping[str, int]]  # project -> segment id -> column
-    external_ids: Mapping[str, list[str]]  # of each project, in the order of its columns
+    external_ids: Mapping[str, list[str]]  # project → external ids in the order of its columns
     valid: Rows
     gold_rows: Places
     gold_columns: Places

@@ -52,7 +52,7 @@ class CorpusLessons(Lessons):
         basis = uuid5(NAMESPACE, label)
         self._names = {name: str(uuid5(basis, name)) for name in dict.fromkeys(p for _, p in heads)}
         ids = [one.id for one in corpus.heads]
-        self.ids = [ids[position] for position in order]  # by number
+        self.ids = [ids[position] for position in order]  # lesson number → id
         self.links = [
             Link(self._names[edge.project], opaque(edge.source), opaque(edge.target), edge.kind, edge.weight,
                  edge.valid_from, edge.valid_to)

@@ -151,7 +151,7 @@ class Run:
     components: Mapping[str, str] = field(default_factory=dict)  # name → "active" or "inactive: why"
     guc_state: Mapping[str, str] = field(default_factory=dict)  # every setting of pgmnemo in force
     guc_defaults: Mapping[str, str] = field(default_factory=dict)  # the defaults of guc_state
-    database: DatabaseFacts | None = None  # of pgmnemo under test
+    database: DatabaseFacts | None = None  # set if pgmnemo is under test
     python: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
     code: Code = field(default_factory=lambda: Code(None, None))
@@ -253,7 +253,7 @@ def write_run(folder: Path, run: Run) -> Json:
 
 
 METRICS = "metrics.json"
-TABLES = ("results", "differences", "readings", "anchored")  # one row a line
+TABLES = ("results", "differences", "readings", "anchored")  # lists that are written one row per line
 
 
 def metrics_text(document: Json) -> str:

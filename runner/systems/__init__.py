@@ -33,7 +33,7 @@ from runner.systems.system import (
 from runner.systems.wrappers import WRAPPERS
 
 GROUP = "pgmnemo.systems"
-MODES = ("hybrid", "vector", "keyword")  # of pgmnemo
+MODES = ("hybrid", "vector", "keyword")  # the modes of pgmnemo
 FILES = "files"  # a system's own folder, inside a folder that is removed even after a killed run
 SYSTEMS: Parts[SystemSpec] = Parts(
     "system",

@@ -28,7 +28,7 @@ ANCHORS = (NONE, BUILT_IN, LLM)
 URL, MODEL, KEY = "PGMNEMO_ANCHOR_URL", "PGMNEMO_ANCHOR_MODEL", "PGMNEMO_ANCHOR_API_KEY"
 TIMES = "SELECT since, until FROM pgmnemo._times(%s, %s)"
 DAY = 86_400.0
-TOKENS = 1024  # of an answer
+TOKENS = 1024  # maximum tokens of an answer
 AFTER, BEFORE = 7.0, 2.0  # days after the end and before the start of an interval that halve the engine's fit
 ASKED = """Today is {today}. Which days does the question below speak of? Answer with JSON alone: \
 {{"from": "YYYY-MM-DD", "to": "YYYY-MM-DD"}} with the first and the last of these days, or \

@@ -35,7 +35,7 @@ MARKS = {
     ComparisonFinding.INCONCLUSIVE: "❔",
 }
 TEMPLATE = Path(__file__).with_name("compare.md.j2")
-KEYS_SHOWN = 12  # of the questions won or lost
+KEYS_SHOWN = 12  # maximum number of keys of questions won or lost
 HEADS = ("metric", "before", "after", "difference", "won", "lost", "McNemar p", "Holm p", "finding")
 
 

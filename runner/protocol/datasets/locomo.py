@@ -34,7 +34,7 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 
 SESSION = re.compile(r"session_(\d{1,9})")
 TURN = re.compile(r"D(\d{1,9}):(\d{1,9})")
 CITATION = re.compile(r"D:?(\d{1,9}):(\d{1,9})")
-TURN_ID = r"\bD\d{1,3}:\d{1,3}\b"  # in a text
+TURN_ID = r"\bD\d{1,3}:\d{1,3}\b"  # an id inside a text
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ GENERATOR, HEAD = re.compile(r'<meta name="generator" content="(pgmnemo/page/[0-
 FOLDER = Path(__file__).parent
 STYLES = ("base.css", "plots.css", "questions.css", "print.css")
 SCRIPTS = ("unpack.js", "theme.js", "scope.js", "recall.js", "measure.js", "detail.js", "questions.js")
-Curves = Mapping[str, Mapping[str, Curve]]  # by arm and family
+Curves = Mapping[str, Mapping[str, Curve]]  # arm → family → curve
 
 
 @dataclass(frozen=True, slots=True)

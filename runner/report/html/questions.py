@@ -74,7 +74,7 @@ class AnsweringSystem:
     label: str
     class_: str
     answers: Mapping[str, Mapping[str, Retrieval]]
-    ranks: Mapping[str, Sequence[Sequence[int]]]  # by scope: of the gold of each question
+    ranks: Mapping[str, Sequence[Sequence[int]]]  # scope → ranks of the gold of each question
 
 
 class Numbering:

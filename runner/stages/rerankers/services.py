@@ -20,7 +20,7 @@ from runner.stages.rerankers.cached import CachedReranker, ScoringReranker
 
 RERANK_KEY = "PGMNEMO_RERANK_API_KEY"
 NAMED = 10  # passages that a list-wise answer should name at least
-TOKENS = 1024  # of an answer
+TOKENS = 1024  # maximum tokens of an answer
 ARRAY = re.compile(r"\[[\d\s,]*\]")
 NUMBER = re.compile(r"\d+")
 

@@ -22,7 +22,7 @@ Question: {question}
 
 Answer with one line of words and nothing else.
 """
-TOKENS = 256  # of an answer
+TOKENS = 256  # maximum tokens of an answer
 LONGEST = 1000  # characters of an answer
 
 

@@ -20,20 +20,20 @@ from runner.systems.system import Lesson
 
 Floats = NDArray[np.float64]
 
-STEPS = (-2, -1, 1, 2)  # neighbours in the same session that are looked at
+STEPS = (-2, -1, 1, 2)  # neighbours in the same session that are used
 DEEPEST = 50  # ranks over which the feature `rank` goes from 0 to 1
 FEATURES = (
     "score",  # the system's own, as a share of the first candidate's
-    "rank",  # 0 for the first, 1 for the fiftieth and below
-    "speaker",  # 1 where the question names who speaks
-    "asks",  # 1 where a person asks another one something, which seldom answers anything
-    "cover",  # share of the question's words, weighed by rarity, that stand in the lesson
-    "window",  # the same for the lesson with the two before and the two after it
-    *(f"score{step:+d}" for step in STEPS),  # that of a neighbour which is a candidate too
-    *(f"cover{step:+d}" for step in STEPS),  # that of a neighbour
+    "rank",  # 0 for the first rank, 1 from the fiftieth on
+    "speaker",  # 1 if the question names the speaker
+    "asks",  # 1 if a person asks another person a question, which rarely answers anything
+    "cover",  # share of the question's words in the lesson, weighted by rarity
+    "window",  # the same share for the lesson with its two neighbours on each side
+    *(f"score{step:+d}" for step in STEPS),  # the score of a neighbour that is also a candidate
+    *(f"cover{step:+d}" for step in STEPS),  # the share of a neighbour
 )
 ASSISTANT = "assistant"
-ROOT = 5  # leading letters that words compare by
+ROOT = 5  # leading letters by which words are compared
 WORD = re.compile(r"\w+")
 
 
