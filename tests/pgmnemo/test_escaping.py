@@ -14,8 +14,8 @@ from pgmnemo.terminal import console, say
 
 RUNNER = Path(runner.__file__).parent
 READERS = (
-    "commands/cite", "commands/compare", "commands/history", "commands/leaderboard", "commands/report_page.py",
-    "verification",
+    "commands/cite", "commands/compare", "commands/history", "commands/leaderboard",
+    "commands/report_page.py", "verification",
 )  # fmt: skip
 USUAL = "recall_any@10 = 95.6 % [94.0, 96.8], p < 0.001, “déjà vu” → 7 ≥ 5\n\tn = 1,982"
 
