@@ -202,7 +202,7 @@ def _agreed(judge: TaskScorer, weights: Weights, name: str) -> tuple[int, float,
     if farthest > near or displaced:
         raise GateError(
             f"the score of {judge.task.name} computed from its components is not the extension's: up to "
-            f"{farthest:.3g} apart, {displaced:,} lessons at another rank; mend runner/commands/tune, or "
+            f"{farthest:.3g} apart, {displaced:,} lessons at another rank; mend lab/tune, or "
             "the extension, before anything is tuned by it"
         )
     return int(valid.sum()), farthest, displaced
