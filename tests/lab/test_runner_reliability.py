@@ -10,8 +10,8 @@ import pytest
 from runner.paths import ROOT
 
 SHORT = {
-    "inputs": ("--some", "50", "--seed", "7"),
-    "resumes": ("--kills", "2", "--only", "sample, more systems"),
+    "inputs": ("--some", "16", "--seed", "7"),
+    "resumes": ("--kills", "1", "--only", "sample, more systems"),
 }
 
 
