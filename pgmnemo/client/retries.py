@@ -34,6 +34,16 @@ SNAPSHOT_HELP = "call it outside of the transaction, or begin that as REPEATABLE
 CALLER_ERRORS = ("22", "23", "0A", "54", "42", "21")  # SQLSTATE classes for an error in the call itself
 
 
+def is_rolled_back(error: psycopg.Error) -> bool:
+    """Return whether the server undid the call for a reason that passes, so that any call can be retried.
+
+    PostgreSQL has no SQLSTATE for a publication that is dropped while a statement looks at it, as the end of
+    a tenant's move between shards does. That error is internal, and its text is never translated.
+    """
+    dropped = error.sqlstate == "XX000" and "cache lookup failed for publication" in str(error)
+    return error.sqlstate in ROLLED_BACK or dropped
+
+
 class RetryTimer:
     """The retries of one call, for at most `retry_timeout` seconds; error messages name the database
     `where`.
@@ -59,7 +69,7 @@ class RetryTimer:
         """
         wait = self._chance() * self._limit
         self._limit = min(self._limit * 2, LONGEST)
-        again = anew and (error.sqlstate in ROLLED_BACK or (repeatable and is_lost(error)))
+        again = anew and (is_rolled_back(error) or (repeatable and is_lost(error)))
         if not again or self._clock() + wait > self._end:
             raise self._client_error(error, repeatable) from None
         self.unsure = self.unsure or (sent and is_lost(error))

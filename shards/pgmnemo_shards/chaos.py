@@ -42,6 +42,7 @@ from pgmnemo.calls import (
     recall,
     store,
 )
+from pgmnemo.client.retries import is_rolled_back
 from pgmnemo.errors import CheckError, DatabaseError, PgmnemoError
 from pgmnemo.postgres.connections import connect
 from pgmnemo.postgres.server_checks import Session, value
@@ -184,6 +185,10 @@ class Writer(Thread):
                 if tries > 1:
                     time.sleep(0.01)
             except (psycopg.OperationalError, errors.InternalError_) as error:
+                if isinstance(error, errors.InternalError_) and is_rolled_back(
+                    error
+                ):  # by another tenant's move that ends
+                    continue
                 lost = isinstance(error, psycopg.OperationalError) or "onnect" in str(error)
                 if not lost or time.perf_counter() > began + RESTART_TIMEOUT:
                     raise

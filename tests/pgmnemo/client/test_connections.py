@@ -14,7 +14,7 @@ from psycopg.rows import dict_row
 
 from pgmnemo import Item
 from pgmnemo.client.retries import RetryTimer
-from pgmnemo.errors import LostError, UsageError
+from pgmnemo.errors import DatabaseError, LostError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
 
@@ -48,7 +48,7 @@ def test_an_idle_connection_that_the_server_ended_is_not_used(shell: Shell, plac
             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'ended'"
         )
         assert root.execute(ended).fetchall() == [(True,)]
-    memory._executor.patience = 0.0  # so that nothing is sent again
+    memory._executor.retry_timeout = 0.0  # so that nothing is sent again
     assert scope.add("after", role="user").outcome == "inserted"
 
 
@@ -59,6 +59,17 @@ def test_an_end_that_the_server_announces_is_waited_for(state: str, repeatable: 
     assert RetryTimer(1.0, chance=lambda: 0.0).pause(error, repeatable) == 0.0
     with pytest.raises(LostError):
         RetryTimer(-1.0).pause(error, repeatable)
+
+
+@pytest.mark.parametrize("repeatable", [False, True])
+def test_a_publication_that_is_dropped_meanwhile_is_no_end_of_a_call(repeatable: bool) -> None:
+    """A tenant's move ends beside it; any other internal error is told."""
+    error = psycopg.errors.lookup("XX000")("cache lookup failed for publication 17724")
+    assert RetryTimer(1.0, chance=lambda: 0.0).pause(error, repeatable) == 0.0
+    with pytest.raises(DatabaseError):
+        RetryTimer(1.0).pause(
+            psycopg.errors.lookup("XX000")("cache lookup failed for relation 1"), repeatable
+        )
 
 
 class Odd(Loader):
