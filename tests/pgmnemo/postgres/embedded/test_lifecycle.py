@@ -304,7 +304,7 @@ if os.environ.get("COPY"):
     from pgmnemo.postgres.server_files import stage_server
     names = [path.name for path in (found.home / "bin").iterdir()]
     home = stage_server(found.home, Path(sys.argv[1]).parent / "server", found.bundle, names)
-    binaries._found = lambda: [binaries.Binaries(found.major, home, found.bundle)]
+    binaries._candidates = lambda: [binaries.Binaries(found.major, home, found.bundle)]
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 for _ in range(2):
     with closing(EmbeddedServer.open(Path(sys.argv[1]))) as server:
