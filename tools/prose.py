@@ -50,7 +50,7 @@ def comments(path: Path) -> Iterator[Text]:
 
 def texts() -> Iterator[Text]:
     """Yield every docstring and comment that is written by hand, but for tests."""
-    for path in tracked("pgmnemo/**.py", "runner/**.py", "shards/pgmnemo_shards/**.py"):
+    for path in tracked("pgmnemo/**.py", "runner/**.py", "shards/pgmnemo_shards/**.py", "lab/**.py"):
         if not SYNC.search(str(path)):
             yield from docstrings(path)
             yield from comments(path)
