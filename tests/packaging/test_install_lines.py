@@ -13,7 +13,7 @@ from tools.code_lines import ROOT, WRITTEN, tracked
 
 INSTALL = re.compile(r"pip install (?P<words>[^\n`\"#]+)")
 WORD = re.compile(r"'[^']+'|[^\s',;]+")
-VALUED = {"-c", "-r", "--target", "--no-deps=", "--index-url", "--find-links"}
+VALUED = {"-c", "-r", "--target", "--index-url", "--find-links"}
 FOLDERS = {".": "pyproject.toml", "runner": "runner/pyproject.toml", "shards": "shards/pyproject.toml"}
 STAND_INS = {"my-package"}  # a reader's own
 CLONE = re.compile(
