@@ -66,7 +66,12 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     from pgmnemo.terminal import say
     from runner.bench.repeat import repeat, summary_lines
     from runner.markdown import print_markdown
-    from runner.report import compare_baseline_strategies, compare_with_components, summary
+    from runner.report import (
+        PROVES_INSTALLATION,
+        compare_baseline_strategies,
+        compare_with_components,
+        summary,
+    )
     from runner.runs.folder import is_local
     from runner.runs.results import REPORT
 
@@ -79,7 +84,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
                 say(f"deviation: {deviation}")
             say(f"legs: {compare_with_components(outcome.metrics, outcome.run)}")
         else:
-            say("This corpus shows that the installation works; its figures are no evidence of recall.")
+            say(PROVES_INSTALLATION)
         for arm in outcome.run.arms:
             if arm.failed:
                 say(f"{arm.name}: {arm.failed}")

@@ -6,9 +6,10 @@ from runner.report.component_comparison import (
     compare_with_components,
 )
 from runner.report.render import RENDERERS, render
-from runner.report.sections import gate_table, remedies, summary
+from runner.report.sections import PROVES_INSTALLATION, gate_table, remedies, summary
 
 __all__ = [
+    "PROVES_INSTALLATION",
     "RENDERERS",
     "ComponentComparison",
     "compare_baseline_strategies",

@@ -29,6 +29,7 @@ from runner.runs.timings import RerankCount
 
 Facts = Mapping[str, Any]
 Part = tuple[str, str, str]  # its name, its view and its type
+PROVES_INSTALLATION = "This corpus proves that an installation works; its figures are no evidence of recall."
 STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score", "wall")
 
 

@@ -147,7 +147,7 @@ def test_a_run_ends_in_a_table_and_its_folder(
     assert ended.err == ""
     assert lines[0].strip().endswith(f"the sample, pgmnemo v{CURRENT}")
     assert "deviation" not in ended.out
-    [says] = (number for number, line in enumerate(lines) if "shows that the installation works" in line)
+    [says] = (number for number, line in enumerate(lines) if "proves that an installation works" in line)
     assert lines[-1] == f"artefacts: {next((tmp_path / 'results').glob('v*'))}"
     assert max(map(len, lines[:says])) <= 85
 
