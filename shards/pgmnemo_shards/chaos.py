@@ -185,13 +185,12 @@ class Writer(Thread):
                 if tries > 1:
                     time.sleep(0.01)
             except (psycopg.OperationalError, errors.InternalError_) as error:
-                if isinstance(error, errors.InternalError_) and is_rolled_back(
-                    error
-                ):  # by another tenant's move that ends
-                    continue
                 lost = isinstance(error, psycopg.OperationalError) or "onnect" in str(error)
-                if not lost or time.perf_counter() > began + RESTART_TIMEOUT:
+                undone = not lost and is_rolled_back(error)  # by the end of another tenant's move
+                if not (lost or undone) or time.perf_counter() > began + RESTART_TIMEOUT:
                     raise
+                if undone:
+                    continue
                 cut = killed = True
                 self.reconnect()
         if cut:
