@@ -42,7 +42,7 @@ FIGURES = (
     "an earlier one in the first 10",
 )
 STORE = b"""
-SELECT pgmnemo.store_lesson(%s, %s, %s, embedding => %s::real[], occurred_at => %s::timestamptz, topic => %s,
+SELECT pgmnemo.store(NULL, %s, %s, %s, embedding => %s::real[], occurred_at => %s::timestamptz, topic => %s,
                             role => %s, metadata => %s::jsonb)
 """
 SUPERSEDE = b"SELECT pgmnemo.supersede(NULL, %s, %s, %s, at => %s::timestamptz)"

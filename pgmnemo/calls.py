@@ -3,10 +3,8 @@
 A call is data: this module opens no connection. `execute` sends a call over a connection of psycopg; an
 asynchronous client sends the same statement and parameters itself and gives the rows to `decode`.
 
-A verb works for a given tenant, its first argument, or for the session's tenant (`pgmnemo.tenant_id`).
-`tenant=None` selects the session's tenant: by a function without that argument (SESSION_FUNCTIONS), or by
-NULL as the tenant (TENANT_FUNCTIONS). An argument that is None is not sent, so the extension's own default
-applies. Vectors are sequences of numbers or NumPy rows; vectors of passages need pgvector's types registered,
+A verb works for the tenant in its first argument; `tenant=None` is sent as NULL and selects the session's
+tenant (`pgmnemo.tenant_id`). Another argument that is None is not sent, so the extension's own default applies. Vectors are sequences of numbers or NumPy rows; vectors of passages need pgvector's types registered,
 or are one array literal as text.
 """
 
@@ -31,18 +29,6 @@ Answer = TypeVar("Answer")
 Other = TypeVar("Other")
 Rows = list[tuple[Any, ...]]
 
-# Verbs with a separate function for the session's tenant.
-SESSION_FUNCTIONS = {
-    "store": "store_lesson", "recall": "recall_lessons", "link": "link_lessons", "forget": "forget_lesson",
-    "forget_all": "forget_tenant",
-}  # fmt: skip
-TENANT_FUNCTIONS = {
-    "get", "list", "count", "update", "append", "delete_expired", "forget_matching", "similar_pairs",
-    "supersede",
-    "undo_supersede", "timeline", "assert_fact", "facts", "end_fact", "embedder", "set_embedder",
-    "begin_reembedding", "reembedding_due", "reembed", "finish_reembedding", "cancel_reembedding",
-    "language", "set_language", "recut", "check", "index", "merge_postings", "repair",
-}  # fmt: skip
 # Verbs that are not idempotent, or return another number when repeated.
 NOT_REPEATABLE = {"append", "forget_matching", "forget_all", "delete_expired", "store_staged"}
 ARGUMENT_TYPES = {"str": str, "int": int, "float": float, "bool": bool}
@@ -164,8 +150,15 @@ def recall(
     duplicates: bool | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
-    """Return the `columns` of the first `k` lessons for a question, best first."""
-    return _call("recall", _rows, locals())
+    """Return the `columns` of the first `k` lessons for a question, best first.
+
+    Without a tenant the function is `recall_lessons`, which the protocol measures.
+    """
+    given = locals()
+    if tenant is None:
+        del given["tenant"]
+        return _call("recall_lessons", _rows, given)
+    return _call("recall", _rows, given)
 
 
 def link(
@@ -513,11 +506,6 @@ def index(tenant: UUID) -> Call[int]:
     return _call("index", _value, locals())
 
 
-def add_passages(lesson_id: int, passages: Sequence[str], passage_embeddings: object = None) -> Call[bool]:
-    """Give passages to a lesson of the session's tenant that has none; return whether it had none."""
-    return _call("add_passages", _value, locals())
-
-
 def list_lessons(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
     """Return every lesson of a tenant, including forgotten lessons."""
     return _call("list_lessons", _rows, locals())
@@ -559,28 +547,22 @@ def set_setting(name: str, value: str, *, local: bool = False) -> Call[None]:
     return Call(statement, (f"pgmnemo.{name}", value), _nothing)
 
 
-def tenant_call(verb: str, tenant: UUID | None = None) -> Call[Rows]:
-    """Return a verb that takes only a tenant, such as index or open_staging; without it the call is for the
-    session's tenant or the whole database.
-    """
-    return _call(verb, _rows, {"tenant": tenant})
+def verb_call(verb: str, **given: Any) -> Call[Rows]:
+    """Return the call of a verb that has no function here, such as merge_postings, with arguments by name."""
+    return _call(verb, _rows, given)
 
 
 def _call(verb: str, decode: Callable[[Rows], Answer], given: Mapping[str, Any]) -> Call[Answer]:
-    """Return the call of a verb in the spelling that fits, with its arguments that are not None, by name.
+    """Return the call of a verb with its arguments by name: the tenant, and those that are not None.
 
     `given` are the `locals()` of a function with the verb's parameters, by their names, and `columns`.
     """
-    tenant = given.get("tenant")
-    function = verb if tenant is not None else SESSION_FUNCTIONS.get(verb, verb)
     named = {
         name: _checked_argument(name, value)
         for name, value in given.items()
-        if value is not None and name != "columns"
+        if (value is not None or name == "tenant") and name != "columns"
     }
-    if tenant is None and verb in TENANT_FUNCTIONS:
-        named = {"tenant": None, **named}
-    shape = (function, tuple(named), tuple(given.get("columns", ("*",))))
+    shape = (verb, tuple(named), tuple(given.get("columns", ("*",))))
     return Call(_statement(*shape), (*named.values(),), decode, verb not in NOT_REPEATABLE, shape)
 
 

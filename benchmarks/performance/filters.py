@@ -23,7 +23,7 @@ import numpy as np
 import psycopg
 from psycopg.types.json import Jsonb
 
-from pgmnemo.calls import Call, count, execute, forget_matching, list_page, recall, tenant_call
+from pgmnemo.calls import Call, count, execute, forget_matching, list_page, recall, verb_call
 from pgmnemo.postgres import open_database
 from pgmnemo.postgres.releases import default_version
 
@@ -145,7 +145,7 @@ def main() -> int:
                 one.execute("SET pgmnemo.bypass_notice = off")
             load(client, options.lessons)
             for verb in ("index", "merge_postings"):
-                execute(client, tenant_call(verb, tenant))
+                execute(client, verb_call(verb, tenant=tenant))
             owner.execute("VACUUM (ANALYZE)")
             print(f"{options.lessons:,} lessons, median of {options.calls} calls, ms\n")
             print("| filter | leaves | recall | list | count | dry run |\n|---|---|--:|--:|--:|--:|")

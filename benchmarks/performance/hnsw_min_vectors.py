@@ -23,7 +23,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from pgmnemo.calls import execute, tenant_call
+from pgmnemo.calls import execute, verb_call
 from pgmnemo.postgres import open_database
 from pgmnemo.postgres.releases import version_number
 from runner.systems.pgmnemo.system import TABLES
@@ -88,7 +88,7 @@ def measure(version: str, dsn: str | None, sizes: Sequence[int], count: int) -> 
                 client.execute("SET pgmnemo.hnsw_min_vectors = 0")
                 seconds = store(client, stored, clustered(size - stored, centres, chance))
                 stored = size
-                execute(client, tenant_call("index", TENANT))
+                execute(client, verb_call("index", tenant=TENANT))
                 tables = ", ".join(str(name) for (name,) in owner.execute(TABLES))
                 owner.execute(f"VACUUM (ANALYZE) {tables}".encode())
                 exact, truth = ask(client, questions, 10_000_000)
@@ -98,7 +98,7 @@ def measure(version: str, dsn: str | None, sizes: Sequence[int], count: int) -> 
                 q50, q95 = np.percentile(index, [50, 95])
                 figures = f"{p50:10.1f} {p95:7.1f} {q50:10.1f} {q95:7.1f} {hits:10.3f} {seconds:9.1f}"
                 print(f"{size:8} {figures}", flush=True)
-            client.execute("SELECT pgmnemo.forget_tenant()")
+            client.execute("SELECT pgmnemo.forget_all(NULL)")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ from lab.perf.plots import STYLE, logarithmic
 from lab.reliability.bed import AGENT, DURABLE, KEEPER, MEMORY, Databases, bed
 from lab.reliability.texts import WORDS, signs
 from pgmnemo import Item, Memory
-from pgmnemo.calls import check, index, tenant_call
+from pgmnemo.calls import check, index, verb_call
 from pgmnemo.errors import PgmnemoError
 
 LARGE, SMALL, DIMENSIONS = 11_000, 200, 384  # lessons of the first tenant and of each other tenant
@@ -202,7 +202,7 @@ def filled(databases: Databases, memories: Sequence[Memory], given: argparse.Nam
         tenant.texts = {key: person.text(tenant, key) for key in keys}
         scope.add_many(Item(text or "", key) for key, text in tenant.texts.items())
         scope._call(index(scope.tenant_id))
-        scope._call(tenant_call("merge_postings", scope.tenant_id))
+        scope._call(verb_call("merge_postings", tenant=scope.tenant_id))
         tenants.append(tenant)
     with databases.connect() as root:
         root.execute("VACUUM (ANALYZE)")

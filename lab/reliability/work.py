@@ -155,7 +155,7 @@ def compact(work: TenantWork) -> None:
     for _ in range(6):
         work.add_many(work.new(8))
     began()
-    work.send(calls.tenant_call("merge_postings", work.tenant))
+    work.send(calls.verb_call("merge_postings", tenant=work.tenant))
 
 
 def graph(work: TenantWork) -> None:

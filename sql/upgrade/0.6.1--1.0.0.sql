@@ -54,7 +54,9 @@ $$;
 
 -- These have other names or arguments; no role may call those that begin with _. All others are replaced in place, so
 -- that rights which were granted on them stay.
-DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times, pgmnemo._question_vector,
+DROP FUNCTION pgmnemo.store, pgmnemo.append, pgmnemo.store_lesson, pgmnemo.store_lessons, pgmnemo.add_passages,
+    pgmnemo.forget_lesson, pgmnemo.forget_project, pgmnemo.forget_tenant, pgmnemo.link_lessons, pgmnemo.unlink_lessons,
+    pgmnemo.explain_recall, pgmnemo._enter, pgmnemo._times, pgmnemo._question_vector,
     pgmnemo.recall, pgmnemo.explain, pgmnemo._contributions, pgmnemo._ranked, pgmnemo._time_patterns,
     pgmnemo._links_known, pgmnemo._aligned, pgmnemo._alike_vectors, pgmnemo._alike_words, pgmnemo._all_hidden,
     pgmnemo._ask, pgmnemo._asked_entries, pgmnemo._asked_scope, pgmnemo._awaits_graph, pgmnemo._begin_graph,

@@ -40,7 +40,7 @@ COMPONENTS = ("bm25", "passage_terms", "passage_cosine", "pair_cosine", "cosine"
               "neighbours", "recency", "importance", "graph")  # fmt: skip
 WORDS_ALONE = ("bm25", "passage_terms")
 STORE = """
-SELECT pgmnemo.store_lesson($1::uuid, $2::text, $3::text, embedding => $4::vector::real[], role => $5::text,
+SELECT pgmnemo.store(NULL, $1::uuid, $2::text, $3::text, embedding => $4::vector::real[], role => $5::text,
     topic => $6::text, importance => $7::integer, occurred_at => $8::timestamptz, passages => $9::text[],
     passage_embeddings => $10::text[]::vector[])
 """

@@ -346,7 +346,7 @@ def test_d9_a_tenant_switched_within_a_statement_leaves_a_sound_index(site: Site
         dual.execute(
             f"SELECT pgmnemo.store(%s, %s, 'one', 'a lantern'), {switch}", (A, PROJECT, str(B), str(B))
         )
-        dual.execute(f"SELECT {switch}, pgmnemo.store_lesson(%s, 'one', 'a lamp')", (str(A), str(B), PROJECT))
+        dual.execute(f"SELECT {switch}, pgmnemo.store(NULL, %s, 'one', 'a lamp')", (str(A), str(B), PROJECT))
     site.holds(site.check(dual, A) + site.check(dual, B))
 
 
@@ -447,7 +447,7 @@ def test_d14_what_failed_oddly(site: Site) -> None:
     alice, states = site.connect("alice", A), set()
     for arguments in ("passages => '{{a,b},{c,d}}'", "occurred_at => '294276-12-31'"):
         try:
-            alice.execute(f"SELECT pgmnemo.store_lesson(%s, 'x', 'the river', {arguments})", (PROJECT,))
+            alice.execute(f"SELECT pgmnemo.store(NULL, %s, 'x', 'the river', {arguments})", (PROJECT,))
             alice.execute("SELECT pgmnemo.recall_lessons(query_text => 'river', as_of => '1969-01-01')")
         except psycopg.Error as error:
             states.add(error.sqlstate)

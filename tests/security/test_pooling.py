@@ -33,7 +33,7 @@ LINK = "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')"
 FORGET = "SELECT pgmnemo.forget(%s, %s, %s)"
 EXPLAIN = "SELECT * FROM pgmnemo.explain(%s, %s, %s, query_text => %s)"
 UNPROVEN = "SELECT pgmnemo.store(%s, %s, %s, %s)"
-STORE_LESSON = "SELECT pgmnemo.store_lesson(%s, %s, %s, commit_sha => 'c0ffee')"
+STORE_LESSON = "SELECT pgmnemo.store(NULL, %s, %s, %s, commit_sha => 'c0ffee')"
 LEFT = {"tenant_id": A, "gate_strict": "warn", "acting_tenant": A}
 STAGED = "SELECT * FROM pgmnemo.store_staged()"
 COLUMNS = "project_id, external_id, content, commit_sha"
@@ -41,9 +41,9 @@ CALLING = (
     "SELECT count(*) FROM pgmnemo.recall(%s, query_text => 'heron', caller => ROW(%s, %s)::pgmnemo.caller)"
 )
 SESSION_VERBS = (
-    f"SELECT pgmnemo.store_lesson('{PROJECT}', 'k', 'The heron', commit_sha => 'c0ffee')",
+    f"SELECT pgmnemo.store(NULL, '{PROJECT}', 'k', 'The heron', commit_sha => 'c0ffee')",
     "SELECT * FROM pgmnemo.recall_lessons(query_text => 'heron')",
-    "SELECT pgmnemo.forget_tenant()",
+    "SELECT pgmnemo.forget_all(NULL)",
     "SELECT * FROM pgmnemo.check()",
 )
 TENANT = "SELECT current_setting('pgmnemo.tenant_id', true)"

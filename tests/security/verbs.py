@@ -1,4 +1,4 @@
-"""Every verb for a tenant, in its spellings. A new verb is one row here, and every wall is asked about it.
+"""Every verb for a tenant. A new verb is one row here, and every wall is asked about it.
 
 tests/sql/test_security.py asks them of a login without a grant, of a revoked one, of one that calls in
 another's name, and of a tenant beside another; test_battery.py under every setting and caller that it knows.
@@ -12,67 +12,48 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Verb:
-    """`named` takes the tenant as its first argument, `session` serves the session's tenant; a verb with
-    `either` has one spelling, in which NULL is the session's tenant.
+    """A verb whose first argument is the tenant; NULL is the session's tenant.
 
-    `given` is what both take besides: {p} is a project, {k} and {l} are keys of lessons in it.
+    `given` are the arguments after the tenant: {p} is a project, {k} and {l} are keys of lessons in it.
     """
 
-    named: str | None
-    session: str | None = None
+    name: str
     given: str = ""
-    either: bool = False
 
 
 PLANTED = "ARRAY[ROW('{p}', 'x', 'y', NULL, NULL, NULL, 3, '{{}}'" + ", NULL" * 9 + ")::pgmnemo.lesson_input]"
 VERBS = (
-    Verb("store", "store_lesson", "'{p}', 'x', 'y'"), Verb("store_set", "store_lessons", PLANTED),
-    Verb("store_passages", "add_passages", "1, '{{x}}'"),
-    Verb("recall", "recall_lessons", "query_text => 'river'"),
-    Verb("explain", "explain_recall", "'{p}', '{k}', query_text => 'river'"),
-    Verb("link", "link_lessons", "'{p}', '{k}', '{l}', 'x'"),
-    Verb("unlink", "unlink_lessons", "'{p}', '{k}', '{l}', 'follows'"),
+    Verb("store", "'{p}', 'x', 'y'"), Verb("store_set", PLANTED), Verb("store_passages", "1, '{{x}}'"),
+    Verb("recall", "query_text => 'river'"), Verb("explain", "'{p}', '{k}', query_text => 'river'"),
+    Verb("link", "'{p}', '{k}', '{l}', 'x'"), Verb("unlink", "'{p}', '{k}', '{l}', 'follows'"),
     *(Verb(f"list_{what}") for what in ("lessons", "edges", "passages", "vectors", "postings")),
-    Verb("lessons_without_passages"),
-    Verb("check", either=True), Verb("repair", either=True), Verb("merge_postings", either=True),
-    Verb("index", either=True), Verb("supersede", given="'{p}', '{k}', '{l}'", either=True),
-    Verb("timeline", given="'{p}', '{k}'", either=True),
-    Verb("undo_supersede", given="'{p}', '{k}'", either=True),
-    Verb("assert_fact", given="'{p}', 'x', 'is', 'y'", either=True), Verb("facts", either=True),
-    Verb("end_fact", given="'{p}', 'x', 'is'", either=True), Verb("get", given="'{p}', '{k}'", either=True),
-    Verb("list", given="everything => true", either=True), Verb("count", either=True),
-    Verb("update", given="'{p}', '{k}', topic => 'x'", either=True),
-    Verb("append", given="'{p}', 'z'", either=True), Verb("delete_expired", either=True),
-    Verb("recut", either=True), Verb("language", either=True),
-    Verb("set_language", given="'auto'", either=True),
-    Verb("similar_pairs", either=True), Verb("forget_matching", given='\'{{"topic": "x"}}\'', either=True),
-    Verb("forget", "forget_lesson", "'{p}', '{k}', true"), Verb(None, "forget_project", "'{p}'"),
-    Verb("forget_all", "forget_tenant"), Verb("embedder", either=True),
-    Verb("set_embedder", given="'x', 384", either=True), Verb("begin_reembedding", given="3", either=True),
-    Verb("reembedding_due", given="hold => true", either=True),
-    Verb("reembed", given="'{{}}', '{{}}', '{{}}', '{{}}'", either=True),
-    Verb("cancel_reembedding", either=True), Verb("finish_reembedding", either=True),
+    Verb("lessons_without_passages"), Verb("check"), Verb("repair"), Verb("merge_postings"), Verb("index"),
+    Verb("supersede", "'{p}', '{k}', '{l}'"), Verb("timeline", "'{p}', '{k}'"),
+    Verb("undo_supersede", "'{p}', '{k}'"), Verb("assert_fact", "'{p}', 'x', 'is', 'y'"), Verb("facts"),
+    Verb("end_fact", "'{p}', 'x', 'is'"), Verb("get", "'{p}', '{k}'"), Verb("list", "everything => true"),
+    Verb("count"), Verb("update", "'{p}', '{k}', topic => 'x'"), Verb("append", "'{p}', 'z'"),
+    Verb("delete_expired"), Verb("recut"), Verb("language"), Verb("set_language", "'auto'"),
+    Verb("similar_pairs"), Verb("forget_matching", '\'{{"topic": "x"}}\''),
+    Verb("forget", "'{p}', '{k}', true"), Verb("forget_all"), Verb("embedder"),
+    Verb("set_embedder", "'x', 384"), Verb("begin_reembedding", "3"),
+    Verb("reembedding_due", "hold => true"), Verb("reembed", "'{{}}', '{{}}', '{{}}', '{{}}'"),
+    Verb("cancel_reembedding"), Verb("finish_reembedding"),
 )  # fmt: skip
 # Of no tenant, or, for staging and grants, held to the caller's rights by what they call.
 OF_NO_TENANT = {
     "version", "list_settings", "current_tenant", "list_grants", "open_staging", "store_staged",
     "grant_tenant", "renew_caller_key", "revoke_tenant", "maintain", "maintain_all",
-    "tenant_uuid", "project_uuid",
+    "tenant_uuid", "project_uuid", "recall_lessons",
 }  # fmt: skip
 
 
-def by_argument(tenant: UUID, project: UUID, key: str, other: str) -> list[str]:
-    """Each verb's call for the tenant, without its schema."""
-    return [
-        f"{verb.named}('{tenant}'{verb.given and ', '}{verb.given.format(p=project, k=key, l=other)})"
-        for verb in VERBS
-        if verb.named
-    ]
+def by_argument(tenant: UUID | None, project: UUID, key: str, other: str) -> list[str]:
+    """Return each verb's call for a tenant, or with None for the session's, without its schema."""
+    first = f"'{tenant}'" if tenant else "NULL"
+    given = [(verb.name, verb.given.format(p=project, k=key, l=other)) for verb in VERBS]
+    return [f"{name}({', '.join(filter(None, (first, rest)))})" for name, rest in given]
 
 
 def by_setting(project: UUID, key: str, other: str) -> list[str]:
-    """The same of the verbs that are for the session's tenant."""
-    given = [(verb, verb.given.format(p=project, k=key, l=other)) for verb in VERBS]
-    return [f"{verb.session}({rest})" for verb, rest in given if verb.session] + [
-        f"{verb.named}(NULL{rest and ', '}{rest})" for verb, rest in given if verb.either
-    ]
+    """Return each verb's call for the session's tenant, and the protocol's function."""
+    return [*by_argument(None, project, key, other), "recall_lessons(query_text => 'river')"]

@@ -70,7 +70,7 @@ class Tenant:
         project = attributes.pop("project_id", self.project)
         casts = {"embedding": "::real[]", "passage_embeddings": "::vector[]"}
         names = "".join(f", {name} => %s{casts.get(name, '')}" for name in attributes)
-        query = f"SELECT pgmnemo.store_lesson(%s, %s, %s{names})"
+        query = f"SELECT pgmnemo.store(NULL, %s, %s, %s{names})"
         values = [
             literals(value) if name == "passage_embeddings" else value for name, value in attributes.items()
         ]
@@ -121,7 +121,7 @@ class Tenant:
 
     def link(self, source: str, target: str, kind: str = "follows", **attributes: object) -> Any:
         names = "".join(f", {name} => %s" for name in attributes)
-        query = f"SELECT pgmnemo.link_lessons(%s, %s, %s, %s{names})"
+        query = f"SELECT pgmnemo.link(NULL, %s, %s, %s, %s{names})"
         return self.value(query, self.project, source, target, kind, *attributes.values())
 
     def recall(self, text: str | None = None, vector: Any = None, **options: object) -> list[dict[str, Any]]:

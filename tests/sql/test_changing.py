@@ -143,7 +143,7 @@ def test_turns_get_the_place_after_the_last(tenant: Any) -> None:
     assert append(tenant, "six") == ("turn/9", 7)
     tenant.store("far", "far", **{'"position"': 100})
     assert append(tenant, "seven", role="user", metadata='{"a": 1}') == ("turn/101", 101)
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'turn/101')", tenant.project)
+    tenant.value("SELECT pgmnemo.forget(NULL, %s, 'turn/101')", tenant.project)
     assert append(tenant, "eight") == ("turn/102", 102)  # a forgotten one keeps its place
     assert row(tenant, "turn/101")["metadata"] == {"a": 1}
     assert [row(tenant, f"turn/{n}")["content"] for n in (6, 7, 8, 9)] == ["taken", "five", "taken", "six"]

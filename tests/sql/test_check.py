@@ -188,7 +188,7 @@ def test_what_the_verbs_do_is_no_damage(filled: Any, unit: Any) -> None:
         filled.store(f"p{n}", text(chance), passages=[text(chance), text(chance)])
     sound(filled)
     for n in range(0, 40, 4):
-        filled.value("SELECT pgmnemo.forget_lesson(%s, %s, %s)", filled.project, f"l{n:03}", n % 8 == 0)
+        filled.value("SELECT pgmnemo.forget(NULL, %s, %s, %s)", filled.project, f"l{n:03}", n % 8 == 0)
     filled.alter("UPDATE pgmnemo.lesson SET content = content || ' river' WHERE id % 3 = 0")
     filled.alter("DELETE FROM pgmnemo.lesson WHERE id % 7 = 0")
     sound(filled)
@@ -200,7 +200,7 @@ def test_what_the_verbs_do_is_no_damage(filled: Any, unit: Any) -> None:
         filled.store("kept", "river river")
         with filled.client.transaction(force_rollback=True):  # a savepoint
             filled.store("gone", "river harbour")
-            filled.value("SELECT pgmnemo.forget_lesson(%s, 'l002', true)", filled.project)
+            filled.value("SELECT pgmnemo.forget(NULL, %s, 'l002', true)", filled.project)
         filled.store("l002", "kept as well")
     sound(filled)
     filled.value("SELECT pgmnemo.merge_postings()")
@@ -214,7 +214,7 @@ def test_a_lesson_and_its_passages_are_indexed_together(tenant: Any, unit: Any) 
     tenant.store("b", "y", embedding=unit(1))
     vector = "[" + ",".join(map(str, unit(0, 1))) + "]"
     tenant.rows(
-        "SELECT pgmnemo.add_passages(id, '{q}', ARRAY[%s]::vector[]) FROM pgmnemo.lessons "
+        "SELECT pgmnemo.store_passages(NULL, id, '{q}', ARRAY[%s]::vector[]) FROM pgmnemo.lessons "
         "WHERE external_id = 'b'",
         vector,
     )
@@ -229,27 +229,27 @@ def write(tenant: Any, number: int) -> int:
     retries = 0
 
     def call(verb: str, *parameters: object) -> None:
-        places = ", ".join(["%s"] * len(parameters))
+        places = ", ".join(["NULL", *["%s"] * len(parameters)])
         connection.execute(f"SELECT pgmnemo.{verb}({places})", parameters)
 
     def several() -> None:
         for _ in range(chance.randint(1, 3)):
             name, kind = f"l{chance.randint(0, 40)}", chance.random()
             if kind < 0.2:
-                call("forget_lesson", tenant.project, name, chance.random() < 0.5)
+                call("forget", tenant.project, name, chance.random() < 0.5)
             elif kind < 0.25:
                 call("merge_postings")
             elif kind < 0.3:
                 call("repair")
             elif kind < 0.4:
                 with connection.transaction(force_rollback=True):
-                    call("store_lesson", tenant.project, name, "undone")
+                    call("store", tenant.project, name, "undone")
             elif kind < 0.5:
                 changed = "UPDATE pgmnemo.lesson SET content = content || ' river' WHERE external_id = %s"
                 with tenant.acting(connection):
                     connection.execute(changed, (name,))
             else:
-                call("store_lesson", tenant.project, name, text(chance))
+                call("store", tenant.project, name, text(chance))
 
     for _ in range(STEPS):
         while True:

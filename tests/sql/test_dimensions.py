@@ -36,7 +36,7 @@ def test_any_dimension_is_kept_found_and_indexed(tenant: Any, dimensions: int) -
     assert tenant.rows(CHECK) == []
     assert [tenant.ids(None, row, mode="vector", k=5)[0] for row in rows[:5]] == [one[0] for one in exact]
     assert tenant.store("part", "x", embedding=rows[0].tolist()) == "unchanged"
-    assert tenant.value("SELECT pgmnemo.forget_tenant()") == 41
+    assert tenant.value("SELECT pgmnemo.forget_all(NULL)") == 41
     assert tenant.store("other", "x", embedding=[1.0, 2.0]) == "inserted"
 
 
@@ -71,7 +71,7 @@ def test_another_dimension_is_refused_in_one_sentence(tenant: Any, dimensions: i
             tenant.store("b", "y", **given)
         assert "pgmnemo.begin_reembedding" in str(caught.value.diag.message_hint)
     with pytest.raises(errors.InvalidParameterValue, match=said):
-        tenant.rows("SELECT pgmnemo.add_passages(id, '{p}', ARRAY[%s]::vector[]) FROM pgmnemo.lessons",
+        tenant.rows("SELECT pgmnemo.store_passages(NULL, id, '{p}', ARRAY[%s]::vector[]) FROM pgmnemo.lessons",
                     str(row.tolist()))  # fmt: skip
     with pytest.raises(errors.InvalidParameterValue, match=f"{dimensions} dimensions, but the vectors of"):
         tenant.ids(None, row, mode="vector")
@@ -87,7 +87,7 @@ def test_two_first_vectors_at_once_agree(make_tenant: Any) -> None:
             with tenant.connect() as connection:
                 try:
                     row = some(dimensions)[0].tolist()
-                    connection.execute("SELECT pgmnemo.store_lesson(%s, %s, 'x', %s::real[])",
+                    connection.execute("SELECT pgmnemo.store(NULL, %s, %s, 'x', %s::real[])",
                                        (tenant.project, key, row))  # fmt: skip
                 except errors.InvalidParameterValue:
                     return "refused"
@@ -106,18 +106,18 @@ def test_who_writes_while_all_is_forgotten_keeps_the_dimension(tenant: Any) -> N
     other = tenant.connect()
     tenant.client.execute("SET statement_timeout = '10s'")
     with other.transaction():
-        other.execute("SELECT pgmnemo.store_lesson(%s, 'b', 'y', '{1,2,3}')", (tenant.project,))
-        tenant.value("SELECT pgmnemo.forget_tenant()")
+        other.execute("SELECT pgmnemo.store(NULL, %s, 'b', 'y', '{1,2,3}')", (tenant.project,))
+        tenant.value("SELECT pgmnemo.forget_all(NULL)")
     with pytest.raises(errors.InvalidParameterValue):
         tenant.store("c", "z", embedding=[1.0, 2.0])
     assert tenant.rows("SELECT external_id FROM pgmnemo.lessons") == [("b",)]
     with tenant.client.transaction():
-        tenant.value("SELECT pgmnemo.forget_tenant()")
+        tenant.value("SELECT pgmnemo.forget_all(NULL)")
         other.execute("SET statement_timeout = '300ms'")
         with pytest.raises(errors.QueryCanceled):
-            other.execute("SELECT pgmnemo.store_lesson(%s, 'b', 'y', '{1,2}')", (tenant.project,))
+            other.execute("SELECT pgmnemo.store(NULL, %s, 'b', 'y', '{1,2}')", (tenant.project,))
     other.execute("RESET statement_timeout")
-    other.execute("SELECT pgmnemo.store_lesson(%s, 'b', 'y', '{1,2}')", (tenant.project,))
+    other.execute("SELECT pgmnemo.store(NULL, %s, 'b', 'y', '{1,2}')", (tenant.project,))
     assert tenant.rows(CHECK) == []
 
 

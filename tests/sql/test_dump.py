@@ -55,7 +55,7 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     )
     tenant.store("gone", "rivers")
     tenant.link("simple", "english", weight=0.5)
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'gone')", tenant.project)
+    tenant.value("SELECT pgmnemo.forget(NULL, %s, 'gone')", tenant.project)
     recall = (
         "SELECT r.* FROM pgmnemo.recall_lessons(%s::real[], 10, 'the river north lanterns', "
         "as_of => '2025-06-01') r"
@@ -83,11 +83,11 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
         "SELECT r.passage FROM pgmnemo.recall_lessons(query_text => 'north') r WHERE external_id = 'simple'"
     )
     assert copy.execute(best).fetchone() == tuple(*tenant.rows(best))
-    stored = copy.execute("SELECT pgmnemo.store_lesson(%s, 'new', 'rivers')", (tenant.project,)).fetchone()
+    stored = copy.execute("SELECT pgmnemo.store(NULL, %s, 'new', 'rivers')", (tenant.project,)).fetchone()
     assert stored == ("inserted",)
     assert copy.execute("SELECT * FROM pgmnemo.check()").fetchall() == []
     copy.execute("SET pgmnemo.hnsw_min_vectors = 0")
-    store = "SELECT pgmnemo.store_lesson(%s, 'newer', 'rivers', %s::real[])"
+    store = "SELECT pgmnemo.store(NULL, %s, 'newer', 'rivers', %s::real[])"
     for _ in range(2):
         copy.execute(store, (tenant.project, unit(2, 1).tolist()))
     assert copy.execute("SELECT bool_and(indexed) FROM pgmnemo.vectors").fetchone() == (True,)

@@ -53,7 +53,7 @@ def explain(
     project = options.pop("project_id", tenant.project)
     options["query_text"] = text
     names = "".join(f", {option} => %s" for option in options)
-    query = f"SELECT * FROM pgmnemo.explain_recall(%s, %s, %s::real[]{names})"
+    query = f"SELECT * FROM pgmnemo.explain(NULL, %s, %s, %s::real[], duplicates => NULL{names})"
     embedding = None if vector is None else [float(number) for number in vector]
     sections: dict[str, dict[str, Any]] = {}
     with tenant.client.cursor(row_factory=psycopg.rows.dict_row) as cursor:
@@ -157,7 +157,7 @@ def test_what_keeps_a_lesson_out_is_named(tenant: Any) -> None:
     tenant.set(gate_strict="enforce")
     assert failed(role="pilot") == ["role", "gate"]
     tenant.set(gate_strict="off")
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'a')", tenant.project)
+    tenant.value("SELECT pgmnemo.forget(NULL, %s, 'a')", tenant.project)
     assert failed() == ["active"]
 
 

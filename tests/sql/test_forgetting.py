@@ -96,7 +96,7 @@ def test_what_has_expired_is_swept_in_order(tenant: Any, make_tenant: Any) -> No
         for each in (tenant, other):
             each.store(f"{days} ago", "river", expires_at=NOW - timedelta(days=days), metadata='{"a": 1}')
     tenant.store("lasting", "river")
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, '2 ago')", tenant.project)
+    tenant.value("SELECT pgmnemo.forget(NULL, %s, '2 ago')", tenant.project)
     assert sweep(tenant, most=1) == 1
     assert kept(tenant) == ["4 ago", "3 ago", "2 ago", "1 ago", "-1 ago", "lasting"]
     assert sweep(tenant, NOW - timedelta(days=3)) == 2

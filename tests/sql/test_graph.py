@@ -51,7 +51,7 @@ def test_a_linked_lesson_that_no_leg_found_is_a_candidate(chain: Any) -> None:
 
 
 def test_a_forgotten_lesson_passes_nothing_on(chain: Any) -> None:
-    chain.value("SELECT pgmnemo.forget_lesson(%s, 'a')", chain.project)
+    chain.value("SELECT pgmnemo.forget(NULL, %s, 'a')", chain.project)
     assert graph(chain) == pytest.approx({"c": 0.1, "b": 0.05})
 
 
@@ -84,8 +84,8 @@ def test_links_tell_what_became_of_them(tenant: Any) -> None:
     assert tenant.link("a", "b", **across) == "unchanged"
     assert tenant.link("a", "b", weight=0.5, **across) == "updated"
     assert tenant.link("a", "b", "explains", **across) == "inserted"
-    query = "SELECT pgmnemo.unlink_lessons(%s, 'a', 'b', 'explains', %s)"
+    query = "SELECT pgmnemo.unlink(NULL, %s, 'a', 'b', 'explains', %s)"
     assert tenant.value(query, tenant.project, tenant.id) is True
     assert tenant.value(query, tenant.project, tenant.id) is False
-    assert tenant.value("SELECT pgmnemo.forget_lesson(%s, 'a', true)", tenant.project)
+    assert tenant.value("SELECT pgmnemo.forget(NULL, %s, 'a', true)", tenant.project)
     assert tenant.value("SELECT count(*) FROM pgmnemo.edges") == 0

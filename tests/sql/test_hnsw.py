@@ -19,7 +19,7 @@ WAITING = "SELECT count(*) FROM pgmnemo.vectors WHERE NOT indexed"
 INSIDE = "SELECT count(*) FROM pgmnemo.vectors WHERE indexed"
 CHECK = "SELECT * FROM pgmnemo.check()"
 INDEX = "SELECT pgmnemo.index()"
-FORGET = "SELECT pgmnemo.forget_lesson(%s, %s, hard => true)"
+FORGET = "SELECT pgmnemo.forget(NULL, %s, %s, hard => true)"
 
 
 def vectors(seed: int, count: int, dimensions: int = 8) -> Any:
@@ -181,7 +181,7 @@ def test_what_goes_leaves_the_hnsw_index(large: Any) -> None:
     large.store("l0002", "another text")
     large.store("l0003", "lesson 3", embedding=vectors(9, 1)[0].tolist())
     assert large.value(
-        "SELECT pgmnemo.store_lesson(%s, 'l0004', 'lesson 4', clear => '{embedding}')", large.project
+        "SELECT pgmnemo.store(NULL, %s, 'l0004', 'lesson 4', clear => '{embedding}')", large.project
     )
     assert entries(large) == 296
     assert (
@@ -200,7 +200,7 @@ def test_whoever_forgets_everything_has_no_hnsw_index_and_any_dimension(
     large: Any, owner: Connection
 ) -> None:
     name = hnsw_table(large)
-    assert large.value("SELECT pgmnemo.forget_tenant()") == 300
+    assert large.value("SELECT pgmnemo.forget_all(NULL)") == 300
     assert name not in tables(owner)
     assert large.look("SELECT FROM pgmnemo.hnsw_index WHERE tenant_id = %s", large.id) == []
     large.store("a", "river", embedding=[1.0, 2.0, 3.0])
@@ -218,7 +218,7 @@ def test_an_hnsw_index_under_an_open_snapshot_may_go(large: Any, owner: Connecti
         reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         before = reader.execute(recall, (question,)).fetchall()
         large.client.execute("SET statement_timeout = '10s'")
-        large.value("SELECT pgmnemo.forget_tenant()")
+        large.value("SELECT pgmnemo.forget_all(NULL)")
         assert reader.execute(recall, (question,)).fetchall() == before
     assert len(before) == 10
     owner.execute("SELECT pgmnemo.maintain()")
@@ -260,7 +260,7 @@ def test_twenty_large_tenants_have_twenty(make_tenant: Callable[[], Any], owner:
     for tenant in tenants:
         assert tenant.rows(CHECK) == []
         assert entries(tenant) == 50
-        tenant.value("SELECT pgmnemo.forget_tenant()")
+        tenant.value("SELECT pgmnemo.forget_all(NULL)")
     assert len(tables(owner)) == before
 
 
@@ -299,7 +299,7 @@ def writer(tenant: Any, number: int, level: str, steps: int) -> Counter[str]:
                 if not connection.execute(taken, (key, other)).fetchall():
                     connection.execute(move, (other, key, other))
         else:
-            store = "SELECT pgmnemo.store_lesson(%s, %s, %s, %s::real[])"
+            store = "SELECT pgmnemo.store(NULL, %s, %s, %s, %s::real[])"
             text = chance.choice(["river", "harbour"])
             connection.execute(store, (tenant.project, key, text, chance.choice(rows)))
 

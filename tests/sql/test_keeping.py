@@ -114,11 +114,11 @@ def test_a_store_that_waited_for_a_deletion_stores_anew(tenant: Any) -> None:
     other, waiting = tenant.connect(), tenant.connect()
     with ThreadPoolExecutor(1) as pool:
         with other.transaction():
-            other.execute("SELECT pgmnemo.forget_lesson(%s, 'j')", (tenant.project,))  # locks the tenant
-            query = "SELECT pgmnemo.store_lesson(%s, 'k', 'the second text')"
+            other.execute("SELECT pgmnemo.forget(NULL, %s, 'j')", (tenant.project,))  # locks the tenant
+            query = "SELECT pgmnemo.store(NULL, %s, 'k', 'the second text')"
             answer = pool.submit(lambda: waiting.execute(query, (tenant.project,)).fetchone())
             while not tenant.rows("SELECT FROM pg_locks WHERE NOT granted"):
                 sleep(0.01)
-            other.execute("SELECT pgmnemo.forget_lesson(%s, 'k', true)", (tenant.project,))
+            other.execute("SELECT pgmnemo.forget(NULL, %s, 'k', true)", (tenant.project,))
         assert answer.result() == ("inserted",)
     assert tenant.rows("SELECT content FROM pgmnemo.lessons") == [("the second text",)]

@@ -30,7 +30,7 @@ def test_after_single_writes_updates_and_forgetting(tenant: Any) -> None:
         assert tenant.store(f"l{n}", text(chance) + " changed") == "updated"
     sound(tenant)
     for n in range(0, 30, 5):
-        assert tenant.value("SELECT pgmnemo.forget_lesson(%s, %s, %s)", tenant.project, f"l{n}", n % 2 == 0)
+        assert tenant.value("SELECT pgmnemo.forget(NULL, %s, %s, %s)", tenant.project, f"l{n}", n % 2 == 0)
     sound(tenant)
     assert tenant.store("l5", "river river bridge") == "restored"
     assert tenant.store("l0", "river winter") == "inserted"
@@ -51,9 +51,9 @@ def test_after_compaction_which_leaves_fewer_blocks(tenant: Any) -> None:
 def test_after_forgetting_a_project_and_a_tenant(tenant: Any) -> None:
     tenant.store_many({"a": "river bridge", "b": "winter market"})
     tenant.store("x", "river river letter", project_id=tenant.id)
-    assert tenant.value("SELECT pgmnemo.forget_project(%s)", tenant.id) == 1
+    assert tenant.value("SELECT pgmnemo.forget_all(NULL, %s)", tenant.id) == 1
     sound(tenant)
-    assert tenant.value("SELECT pgmnemo.forget_tenant()") == 2
+    assert tenant.value("SELECT pgmnemo.forget_all(NULL)") == 2
     assert tenant.value("SELECT count(*) FROM pgmnemo.postings") == 0
 
 

@@ -46,7 +46,7 @@ def some_call(chance: random.Random, project: Any) -> tuple[str, list[Any], str,
         values = [Jsonb(value) if isinstance(value, dict) else value for value in named.values()]
         return (
             "store", [key, content, vector, given],
-            f"SELECT pgmnemo.store_lesson(%s, %s, %s{names})",
+            f"SELECT pgmnemo.store(NULL, %s, %s, %s{names})",
             [project, key, content, *values],
         )  # fmt: skip
     if kind < 0.42:
@@ -78,7 +78,7 @@ def some_call(chance: random.Random, project: Any) -> tuple[str, list[Any], str,
         return "undo", [key], "SELECT pgmnemo.undo_supersede(NULL, %s, %s)", [project, key]
     if kind < 0.97:
         hard, revive = chance.random() < 0.4, chance.random() < 0.5
-        query = "SELECT pgmnemo.forget_lesson(%s, %s, %s, %s)"
+        query = "SELECT pgmnemo.forget(NULL, %s, %s, %s, %s)"
         return "forget", [key, hard, revive], query, [project, key, hard, revive]
     lang = chance.choice("abc")
     query = "SELECT pgmnemo.forget_matching(NULL, %s, %s)"

@@ -37,7 +37,7 @@ def test_names_are_found_in_the_other_form(tenant: Any, stored: str, asked: str)
     assert tenant.value("SELECT content FROM pgmnemo.get(NULL, %s, %s)", tenant.project, asked) == "a note"
     tenant.store("other", "another note")
     assert tenant.link(asked, "other") == "inserted"
-    assert tenant.value("SELECT pgmnemo.forget_lesson(%s, %s)", tenant.project, asked) is True
+    assert tenant.value("SELECT pgmnemo.forget(NULL, %s, %s)", tenant.project, asked) is True
 
 
 @pytest.mark.parametrize(("stored", "asked"), BOTH)
@@ -92,7 +92,7 @@ def test_a_key_that_was_left_in_another_form_is_found_by_itself(tenant: Any) -> 
     assert tenant.value(get, tenant.project, COMPOSED) == "the composed one"
     assert tenant.value(get, tenant.project, DECOMPOSED) == "the one that was left"
     assert tenant.store(DECOMPOSED, "the composed one") == "unchanged"
-    assert tenant.value("SELECT pgmnemo.forget_lesson(%s, %s, true)", tenant.project, DECOMPOSED) is True
+    assert tenant.value("SELECT pgmnemo.forget(NULL, %s, %s, true)", tenant.project, DECOMPOSED) is True
     assert tenant.rows(get, tenant.project, DECOMPOSED) == [("the composed one",)]
 
 

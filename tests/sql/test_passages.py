@@ -108,7 +108,7 @@ def test_a_direct_change_of_text_takes_them_away_and_a_move_takes_them_along(ten
 def test_passages_survive_soft_forgetting_and_go_with_the_lesson(tenant: Any, unit: Any) -> None:
     given = {"embedding": unit(1), "passages": ["violin", "garden"]}
     tenant.store("a", "violin garden", **given)
-    forget = "SELECT pgmnemo.forget_lesson(%s, 'a', %s)"
+    forget = "SELECT pgmnemo.forget(NULL, %s, 'a', %s)"
     assert tenant.value(forget, tenant.project, False)
     assert tenant.recall("garden", unit(1)) == []
     assert tenant.store("a", "violin garden", embedding=unit(1)) == "restored"
@@ -116,7 +116,7 @@ def test_passages_survive_soft_forgetting_and_go_with_the_lesson(tenant: Any, un
     assert tenant.value(forget, tenant.project, True)
     assert tenant.rows(KEPT) == []
     tenant.store("a", "violin garden", **given)
-    tenant.value("SELECT pgmnemo.forget_tenant()")
+    tenant.value("SELECT pgmnemo.forget_all(NULL)")
     assert tenant.rows(KEPT) == []
 
 
@@ -128,7 +128,7 @@ def test_add_passages_gives_them_once_and_makes_the_lesson_as_if_stored_with_the
                  passage_embeddings=vectors)  # fmt: skip
     tenant.store("b", "violin garden", embedding=unit(1))
     lesson = "SELECT id FROM pgmnemo.lessons WHERE external_id = 'b'"
-    add = f"SELECT pgmnemo.add_passages(({lesson}), %s, %s::vector[])"
+    add = f"SELECT pgmnemo.store_passages(NULL, ({lesson}), %s, %s::vector[])"
     literals = ["[" + ",".join(map(str, row)) + "]" for row in vectors]
     assert tenant.value(add, ["violin", "garden"], literals) is True
     assert tenant.value(add, ["other"], None) is False
@@ -155,7 +155,7 @@ def test_lessons_without_passages_are_listed_by_id_in_parts(tenant: Any, unit: A
     for name in "abcdef":
         parts = {"passages": ["p"]} if name == "c" else {}
         tenant.store(name, "harbour", embedding=unit(1), **parts)
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'd')", tenant.project)
+    tenant.value("SELECT pgmnemo.forget(NULL, %s, 'd')", tenant.project)
     first = tenant.rows(BARE, tenant.id, 0, 2)
     assert first == [("a",), ("b",)]
     after = tenant.value("SELECT id FROM pgmnemo.lessons WHERE external_id = 'b'")

@@ -62,7 +62,7 @@ def filled(database: Any, tenant_class: Any) -> Iterator[Any]:
         tenant = tenant_class(database, stack)
         fill(tenant)
         yield tenant
-        tenant.value("SELECT pgmnemo.forget_tenant()")
+        tenant.value("SELECT pgmnemo.forget_all(NULL)")
 
 
 @pytest.mark.parametrize("options", [{}, {"role": "assistant"}, {"valid_at": START + timedelta(days=40)}],

@@ -398,7 +398,7 @@ def test_an_older_snapshot_stores_no_vector_of_a_former_text(level: str, changed
     with pytest.raises(errors.SerializationFailure), changed.client.transaction():  # noqa: PT012
         changed.client.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")
         changed.rows("SELECT count(*) FROM pgmnemo.lessons")
-        other.execute("SELECT pgmnemo.store_lesson(%s, 'l001', 'Other.')", (changed.project,))
+        other.execute("SELECT pgmnemo.store(NULL, %s, 'l001', 'Other.')", (changed.project,))
         give(changed, rows)
     assert generations(changed) == {1: 49}
 

@@ -12,31 +12,31 @@ import pytest
 
 # {p} is the project, {v} a vector of ones, {0} one of noughts.
 CALLS = [
-    ("store_lesson(NULL, 'a', 'b')", "22023", "'a', lacks project_id, external_id or content"),
-    ("store_lesson('{p}', '', 'b')", "22023", "'', lacks project_id, external_id or content"),
-    ("store_lesson('{p}', 'a', NULL)", "22023", "'a', lacks project_id, external_id or content"),
-    ("store_lesson('{p}', repeat('é', 501), 'b')", "22023", "external_id of 1002 bytes, but may have 1"),
-    ("store_lesson('{p}', 'a', 'b', importance => 6)", "22023", "'a', must have an importance from 1 to 5"),
-    ("store_lesson('{p}', 'a', 'b', importance => -70000)", "22023", "must have an importance from 1 to 5"),
-    ("store_lesson('{p}', 'a', 'b', occurred_at => 'infinity')", "22023", "must have a finite occurred_at"),
-    ("store_lesson('{p}', 'a', 'b', passage_embeddings => '{}')", "22023", "0 passages, but 0 passage_em"),
-    ("store_lesson('{p}', 'a', 'b', passages => '{x,y}', passage_embeddings => ARRAY[{v}::vector])", "22023",
+    ("store(NULL, NULL, 'a', 'b')", "22023", "'a', lacks project_id, external_id or content"),
+    ("store(NULL, '{p}', '', 'b')", "22023", "'', lacks project_id, external_id or content"),
+    ("store(NULL, '{p}', 'a', NULL)", "22023", "'a', lacks project_id, external_id or content"),
+    ("store(NULL, '{p}', repeat('é', 501), 'b')", "22023", "external_id of 1002 bytes, but may have 1"),
+    ("store(NULL, '{p}', 'a', 'b', importance => 6)", "22023", "'a', must have an importance from 1 to 5"),
+    ("store(NULL, '{p}', 'a', 'b', importance => -70000)", "22023", "must have an importance from 1 to 5"),
+    ("store(NULL, '{p}', 'a', 'b', occurred_at => 'infinity')", "22023", "must have a finite occurred_at"),
+    ("store(NULL, '{p}', 'a', 'b', passage_embeddings => '{}')", "22023", "0 passages, but 0 passage_em"),
+    ("store(NULL, '{p}', 'a', 'b', passages => '{x,y}', passage_embeddings => ARRAY[{v}::vector])", "22023",
      "has 2 passages, but 1 passage_embeddings"),
-    ("store_lesson('{p}', 'a', 'b', passages => '{x,NULL}')", "22023", "has no text in passage 2"),
-    ("store_lesson('{p}', 'a', 'b', passages => array_fill('x'::text, '{10001}'))", "22023", "10001 passa"),
-    ("store_lesson('{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY['[1,2]'::vector])",
+    ("store(NULL, '{p}', 'a', 'b', passages => '{x,NULL}')", "22023", "has no text in passage 2"),
+    ("store(NULL, '{p}', 'a', 'b', passages => array_fill('x'::text, '{10001}'))", "22023", "10001 passa"),
+    ("store(NULL, '{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY['[1,2]'::vector])",
      "22023", "has a vector of 2 dimensions, but those of tenant '{t}' have 1024"),
-    ("store_lesson('{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY[{0}::vector])", "22023",
+    ("store(NULL, '{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY[{0}::vector])", "22023",
      "must have passage_embeddings with a norm from 1e-15 to 1e15"),
-    ("add_passages(-1, '{x}')", "P0002", "there is no lesson -1"),
-    ("add_passages(-1, '{}')", "22023", "lesson -1 is given no passages"),
-    ("add_passages(-1, NULL)", "22023", "lesson -1 is given no passages"),
-    ("add_passages(-1, '{x}', ARRAY['[1,2]'::vector])", "P0002", "there is no lesson -1"),
-    ("add_passages(-1, '{x}', ARRAY[array_fill(1::real, '{4001}')::vector])", "22023",
+    ("store_passages(NULL, -1, '{x}')", "P0002", "there is no lesson -1"),
+    ("store_passages(NULL, -1, '{}')", "22023", "lesson -1 is given no passages"),
+    ("store_passages(NULL, -1, NULL)", "22023", "lesson -1 is given no passages"),
+    ("store_passages(NULL, -1, '{x}', ARRAY['[1,2]'::vector])", "P0002", "there is no lesson -1"),
+    ("store_passages(NULL, -1, '{x}', ARRAY[array_fill(1::real, '{4001}')::vector])", "22023",
      "must have passage_embeddings of at most 4,000 dimensions"),
     ("recall_lessons('{1,2}')", "22023",
      "the question has an embedding of 2 dimensions, but the vectors of tenant '{t}' have 1024"),
-    ("add_passages(-1, '{NULL}')", "22023", "lesson -1 has no text in passage 1"),
+    ("store_passages(NULL, -1, '{NULL}')", "22023", "lesson -1 has no text in passage 1"),
     ("store_staged()", "42P01", "role pgmnemo_runner has no staging table in this transaction"),
     ("recall_lessons(query_text => 'a', k => 0)", "22023", "k is 0, but must be from 1 to 10000"),
     ("recall_lessons(query_text => 'a', k => 10001)", "22023", "k is 10001, but must be from 1 to 10000"),
@@ -46,15 +46,15 @@ CALLS = [
     ("recall_lessons(query_text => 'a', mode => 'vector')", "22023", "mode vector needs an embedding"),
     ("recall_lessons({v}, mode => 'keyword')", "22023", "mode keyword needs a query_text"),
     ("recall_lessons(query_text => 'a', as_of => 'infinity')", "22023", "as_of is infinity, but must be"),
-    ("explain_recall('{p}', 'z', query_text => 'a')", "P0002", "has no lesson 'z'"),
-    ("explain_recall(NULL, 'x', query_text => 'a')", "22023", "in_project is NULL, but must name"),
-    ("link_lessons('{p}', 'x', 'x', 'k')", "22023", "a lesson cannot be linked to itself"),
-    ("link_lessons('{p}', 'x', 'y', 'k', 1.5)", "22023", "weight is 1.5, but must be from 1e-30 to 1"),
-    ("link_lessons('{p}', 'x', 'y', 'k', 'NaN')", "22023", "weight is NaN, but must be from 1e-30 to 1"),
-    ("link_lessons('{p}', 'x', 'y', '')", "22023", "kind has 0 bytes, but must have 1 to 1000"),
-    ("link_lessons('{p}', 'x', 'z', 'k')", "P0002", "project {p} has no lesson 'z'"),
-    ("link_lessons('{p}', 'x', 'y', 'k', 1, '2025-01-02', '2025-01-01')", "22023", "be after valid_from"),
-    ("unlink_lessons('{p}', 'z', 'y', 'k')", "P0002", "project {p} has no lesson 'z'"),
+    ("explain(NULL, '{p}', 'z', query_text => 'a')", "P0002", "has no lesson 'z'"),
+    ("explain(NULL, NULL, 'x', query_text => 'a')", "22023", "in_project is NULL, but must name"),
+    ("link(NULL, '{p}', 'x', 'x', 'k')", "22023", "a lesson cannot be linked to itself"),
+    ("link(NULL, '{p}', 'x', 'y', 'k', 1.5)", "22023", "weight is 1.5, but must be from 1e-30 to 1"),
+    ("link(NULL, '{p}', 'x', 'y', 'k', 'NaN')", "22023", "weight is NaN, but must be from 1e-30 to 1"),
+    ("link(NULL, '{p}', 'x', 'y', '')", "22023", "kind has 0 bytes, but must have 1 to 1000"),
+    ("link(NULL, '{p}', 'x', 'z', 'k')", "P0002", "project {p} has no lesson 'z'"),
+    ("link(NULL, '{p}', 'x', 'y', 'k', 1, '2025-01-02', '2025-01-01')", "22023", "be after valid_from"),
+    ("unlink(NULL, '{p}', 'z', 'y', 'k')", "P0002", "project {p} has no lesson 'z'"),
 ]  # fmt: skip
 VECTOR = "embedding has 0 numbers in 1 dimension(s), but must have 1 to 4000 in one"
 EMBEDDINGS = [
@@ -90,7 +90,7 @@ def held(database: Any, tenant_class: Any) -> Iterator[Any]:
         tenant.store("x", "one", embedding=[1.0] * 1024)
         yield tenant
         assert tenant.ids("one", k=9) == ["x", "y"]  # after all that was refused
-        tenant.value("SELECT pgmnemo.forget_tenant()")
+        tenant.value("SELECT pgmnemo.forget_all(NULL)")
 
 
 @pytest.mark.parametrize(("call", "state", "sentence"), CALLS)
@@ -107,8 +107,8 @@ def test_a_wrong_call_ends_in_one_sentence(held: Any, call: str, state: str, sen
 @pytest.mark.parametrize(("numbers", "sentence"), EMBEDDINGS, ids=range(len(EMBEDDINGS)))
 def test_a_wrong_embedding_ends_in_one_sentence(held: Any, numbers: list[Any], sentence: str) -> None:
     for call in (
-        "recall_lessons(%s::real[])", f"explain_recall('{held.project}', 'x', %s::real[])",
-        f"store_lesson('{held.project}', 'c', 'river', %s::real[])",
+        "recall_lessons(%s::real[])", f"explain(NULL, '{held.project}', 'x', %s::real[])",
+        f"store(NULL, '{held.project}', 'c', 'river', %s::real[])",
     ):  # fmt: skip
         with pytest.raises(psycopg.Error, match=re.escape(sentence)):
             held.rows(f"SELECT * FROM pgmnemo.{call}", numbers)

@@ -47,7 +47,7 @@ def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
         for n in range(0, 100, 2):
             tenant.link(f"l{n:04}", f"l{n + 1:04}")
         yield tenant
-        tenant.value("SELECT pgmnemo.forget_tenant()")
+        tenant.value("SELECT pgmnemo.forget_all(NULL)")
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_every_question_has_an_answer(few: Any, unit: Any, question: str) -> Non
     rows = few.recall(question, unit(1))
     assert {row["external_id"] for row in rows} == {"a", "b"}
     assert all(np.isfinite(row["score"]) for row in rows)
-    assert few.rows("SELECT * FROM pgmnemo.explain_recall(%s, 'a', query_text => %s)", few.project, question)
+    assert few.rows("SELECT * FROM pgmnemo.explain(NULL, %s, 'a', query_text => %s)", few.project, question)
 
 
 TEXTS = {name: text[:2000] for name, text in QUESTIONS.items()}  # to_tsvector cuts no word of more than 2 kB
@@ -123,11 +123,11 @@ MANY = "SELECT count(*) FROM generate_series(1, 100000) n CROSS JOIN LATERAL pgm
 BUSY = {
     "recall": MANY + "recall_lessons(%(vector)s::real[], n %% 7 + 3, query_text => 'river lesson')",
     "a question of 10,000 words": MANY + "recall_lessons(k => n %% 7 + 3, query_text => %(long)s)",
-    "explain": MANY + "explain_recall(%(project)s, 'l0001', %(vector)s::real[], 'river', k => n %% 7 + 3)",
+    "explain": MANY + "explain(NULL, %(project)s, 'l0001', %(vector)s::real[], 'river', k => n %% 7 + 3)",
     "check": "SELECT pgmnemo.check() FROM generate_series(1, 1000)",
     "repair": "SELECT pgmnemo.repair() FROM generate_series(1, 1000)",
     "compact": "SELECT pgmnemo.repair(), pgmnemo.merge_postings() FROM generate_series(1, 1000)",
-    "store": "SELECT pgmnemo.store_lesson(%(project)s, 'new' || n, 'river', %(vector)s::real[]) "
+    "store": "SELECT pgmnemo.store(NULL, %(project)s, 'new' || n, 'river', %(vector)s::real[]) "
     "FROM generate_series(1, 1000000) n",
 }
 

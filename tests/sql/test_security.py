@@ -59,10 +59,10 @@ def stranger(owner: Connection, database: Any) -> Any:
 
 def test_every_public_function_is_a_row_of_the_verbs_or_of_no_tenant(owner: Connection) -> None:
     public = "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND proname !~ '^_'"
-    rows = {name for verb in VERBS for name in (verb.named, verb.session) if name}
+    rows = {verb.name for verb in VERBS}
     assert {name for (name,) in owner.execute(public)} == rows | OF_NO_TENANT
     definers = {name for (name,) in owner.execute(f"{public} AND prosecdef")}
-    assert definers == {verb.named for verb in VERBS if verb.named} | {"current_tenant", "list_grants"}
+    assert definers == rows | {"current_tenant", "list_grants"}
 
 
 def test_each_sees_and_counts_its_own_rows(pair: tuple[Any, Any]) -> None:
@@ -201,7 +201,7 @@ def test_a_superuser_works_for_one_tenant_through_the_verbs(pair: tuple[Any, Any
     recalled = "SELECT lesson_id FROM pgmnemo.recall_lessons(query_text => 'river', k => 50)"
     found = sorted(owner.execute(recalled).fetchall())
     assert found == sorted(pair[0].rows("SELECT id FROM pgmnemo.lessons"))
-    owner.execute("SELECT pgmnemo.forget_tenant()")
+    owner.execute("SELECT pgmnemo.forget_all(NULL)")
     assert counts(pair[1]) == [2, 1, 6, 2, 2]
 
 

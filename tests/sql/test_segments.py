@@ -151,7 +151,7 @@ def test_damage_of_pieces_is_found_and_repaired(tenant: Any, statement: str, exp
     for n in range(SIZE):
         tenant.store(f"l{n}", words(chance, 20))
     seal(tenant)
-    tenant.rows("SELECT pgmnemo.forget_lesson(%s, 'l3', true)", tenant.project)
+    tenant.rows("SELECT pgmnemo.forget(NULL, %s, 'l3', true)", tenant.project)
     assert tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id) == []
     tenant.alter(statement)
     assert {row[0] for row in tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id)} == expected
@@ -165,14 +165,14 @@ def test_segments_with_many_undone_lessons_are_rebuilt(tenant: Any) -> None:
         tenant.store(f"l{n:03}", words(chance, 20))
     seal(tenant)
     for n in range(5):
-        tenant.rows("SELECT pgmnemo.forget_lesson(%s, %s)", tenant.project, f"l00{n}")
+        tenant.rows("SELECT pgmnemo.forget(NULL, %s, %s)", tenant.project, f"l00{n}")
     seal(tenant)
     kept = "SELECT lesson_count FROM pgmnemo.segment WHERE tenant_id = %s ORDER BY 1"
     assert tenant.look(kept, tenant.id) == [(SIZE - 5,), (SIZE,)]
     undone = "SELECT count(*) FROM pgmnemo.posting WHERE tenant_id = %s AND lesson_count < 0"
     assert tenant.look(undone, tenant.id) == [(0,)]
     assert tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id) == []
-    assert tenant.value("SELECT pgmnemo.forget_tenant()") == 2 * SIZE
+    assert tenant.value("SELECT pgmnemo.forget_all(NULL)") == 2 * SIZE
     assert segments(tenant) == 0
     assert tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id) == []
 
@@ -186,8 +186,8 @@ def test_an_older_snapshot_neither_seals_nor_changes_what_was_changed_or_sealed(
         tenant.store(f"l{n}", words(chance, 20))
     seal(tenant)
     for n in range(2, SIZE):
-        tenant.rows("SELECT pgmnemo.forget_lesson(%s, %s)", tenant.project, f"l{n}")
-    store = "SELECT pgmnemo.store_lesson(%s, 'l1', %s)"
+        tenant.rows("SELECT pgmnemo.forget(NULL, %s, %s)", tenant.project, f"l{n}")
+    store = "SELECT pgmnemo.store(NULL, %s, 'l1', %s)"
     for sealed_first in (True, False):
         with pytest.raises(errors.SerializationFailure), late.transaction():  # noqa: PT012
             late.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")

@@ -63,7 +63,7 @@ def test_only_what_a_recall_could_answer_with_is_paired(tenant: Any, make_tenant
     for key in ("a", "b", "gone", "old", "expired", "bare"):
         tenant.store(key, "the same river", commit_sha=None if key == "bare" else "c0ffee")
     tenant.store("there", "the same river", project_id=second, commit_sha="c0ffee")
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'gone')", tenant.project)
+    tenant.value("SELECT pgmnemo.forget(NULL, %s, 'gone')", tenant.project)
     tenant.value("SELECT pgmnemo.supersede(NULL, %s, 'old', 'a')", tenant.project)
     tenant.value("SELECT pgmnemo.update(NULL, %s, 'expired', expires_at => '2025-01-01')", tenant.project)
     tenant.set(gate_strict="enforce")

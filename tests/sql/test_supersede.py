@@ -109,7 +109,7 @@ def test_what_cannot_be_is_refused(
     make_tenant().store("theirs", "theirs", project_id=tenant.project)
     for key in ("a", "b", "c", "d", "gone"):
         tenant.store(key, f"lesson {key}")
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'gone')", tenant.project)
+    tenant.value("SELECT pgmnemo.forget(NULL, %s, 'gone')", tenant.project)
     supersede(tenant, "a", "b")
     supersede(tenant, "b", "c")
     before = tenant.look("SELECT * FROM pgmnemo.supersession ORDER BY number")
@@ -145,7 +145,7 @@ def test_forgetting_the_new_one_says_what_becomes_of_the_old(tenant: Any, hard: 
     supersede(tenant, "old", "new")
     told: list[str] = []
     tenant.client.add_notice_handler(lambda notice: told.append(notice.message_primary))
-    query = "SELECT pgmnemo.forget_lesson(%s, 'new', %s, %s)"
+    query = "SELECT pgmnemo.forget(NULL, %s, 'new', %s, %s)"
     assert tenant.value(query, tenant.project, hard, revive) is True
     assert tenant.ids("shop") == (["old"] if revive else [])
     assert [text for text in told if "superseded" in text] == (
@@ -195,7 +195,7 @@ def test_nothing_is_superseded_by_what_another_session_has_just_forgotten(tenant
     other = tenant.connect()
     other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     other.execute("SELECT * FROM pgmnemo.count(NULL)")
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'b')", tenant.project)
+    tenant.value("SELECT pgmnemo.forget(NULL, %s, 'b')", tenant.project)
     with pytest.raises(errors.SerializationFailure):
         other.execute("SELECT pgmnemo.supersede(NULL, %s, 'a', 'b')", (tenant.project,))
     other.rollback()

@@ -176,10 +176,10 @@ def fill(connection: Connection, lessons: int, seed: int = 5, *, passages: bool 
             f"+ hashtext(external_id) % 100000 * interval '1 s' WHERE tenant_id = '{tenant}'"
         )
         connection.execute(
-            f"SELECT pgmnemo.forget_lesson(project_id, external_id) FROM {own} AND external_id LIKE '%7'"
+            f"SELECT pgmnemo.forget('{tenant}', project_id, external_id) FROM {own} AND external_id LIKE '%7'"
         )
         connection.execute(
-            "SELECT pgmnemo.link_lessons(project_id, external_id, next, 'follows', 0.5) "
+            f"SELECT pgmnemo.link('{tenant}', project_id, external_id, next, 'follows', 0.5) "
             "FROM (SELECT project_id, external_id, lead(external_id) OVER (PARTITION BY project_id "
             f"ORDER BY external_id) AS next FROM {own}) n WHERE next LIKE '%3'")  # fmt: skip
 
@@ -306,7 +306,7 @@ def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[.
     assert len(found) > 1000
     assert found == answers(full, QUESTIONS)
     work_for(upgraded, TENANTS[0])
-    stored = upgraded.execute("SELECT pgmnemo.store_lesson(%s, 'new', 'a violin')", (PROJECTS[0],)).fetchone()
+    stored = upgraded.execute("SELECT pgmnemo.store(NULL, %s, 'new', 'a violin')", (PROJECTS[0],)).fetchone()
     assert stored == ("inserted",)
     for tenant in TENANTS:
         work_for(upgraded, tenant)
@@ -350,7 +350,9 @@ def busy(conninfo: dict[str, Any], number: int, over: Event) -> tuple[list[str],
             key = f"busy {number} {step}"
             try:
                 connection.execute("SELECT pgmnemo.recall_lessons(query_text => 'violin harbour')")
-                connection.execute("SELECT pgmnemo.store_lesson(%s, %s, 'a violin')", (PROJECTS[0], key))
+                connection.execute(
+                    "SELECT pgmnemo.store(%s, %s, %s, 'a violin')", (TENANTS[0], PROJECTS[0], key)
+                )
                 stored.append(key)
                 longest, last = max(longest, perf_counter() - last), perf_counter()
             except psycopg.Error as error:
@@ -437,8 +439,8 @@ def test_texts_of_other_scripts_are_found_after_an_upgrade(make_database: Callab
     work_for(connection, TENANTS[0])
     for key, (text, _) in MIXED.items():
         connection.execute(
-            "SELECT pgmnemo.store_lesson(%s, %s, %s, passages => ARRAY[left(%s, 1000)])",
-            (PROJECTS[0], key, text, text),
+            "SELECT pgmnemo.store(%s, %s, %s, %s, passages => ARRAY[left(%s, 1000)])",
+            (TENANTS[0], PROJECTS[0], key, text, text),
         )
     ask = "SELECT external_id FROM pgmnemo.recall_lessons(query_text => %s, mode => 'keyword', k => 1)"
     connection.execute("RESET ROLE")
@@ -465,7 +467,7 @@ def test_names_are_composed_by_an_upgrade_and_keys_that_become_one_are_reported(
     """Both lessons stay as they are; items of LangGraph are read under the names that they were put by."""
     connection = make_database(FORMER)
     work_for(connection, TENANTS[0])
-    store = "SELECT pgmnemo.store_lesson(%s, %s, 'a note', role => %s, topic => %s, metadata => %s)"
+    store = f"SELECT pgmnemo.store('{TENANTS[0]}', %s, %s, 'a note', role => %s, topic => %s, metadata => %s)"
     long = "\u0958" * 300  # 900 bytes, composed 1,800
     for key in ("caf" + APART, "two\u00e9", "two" + APART, long):
         connection.execute(store, (PROJECTS[1], key, APART, "/" + APART, "{}"))

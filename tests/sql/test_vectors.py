@@ -34,7 +34,7 @@ def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
         owner.execute("VACUUM (ANALYZE) pgmnemo.lesson, pgmnemo.lesson_vector, pgmnemo.posting")
         yield large, small, vectors[LARGE + SMALL :]
         for tenant in (large, small):
-            tenant.value("SELECT pgmnemo.forget_tenant()")
+            tenant.value("SELECT pgmnemo.forget_all(NULL)")
 
 
 def indexed(tenant: Any) -> int:
@@ -167,7 +167,7 @@ def test_what_waits_is_found_beside_the_hnsw_index(tenant: Any, unit: Any) -> No
     before = scans(tenant)
     assert tenant.ids(None, unit(1), mode="vector", k=3) == ["waiting", "a00", "a01"]
     assert scans(tenant) > before
-    tenant.value("SELECT pgmnemo.forget_tenant()")
+    tenant.value("SELECT pgmnemo.forget_all(NULL)")
 
 
 def test_lessons_with_many_vectors_are_many_enough_for_the_hnsw_index(tenant: Any, unit: Any) -> None:
@@ -181,7 +181,7 @@ def test_lessons_with_many_vectors_are_many_enough_for_the_hnsw_index(tenant: An
     assert scans(tenant) > before
     tenant.set(hnsw_min_vectors=10_000)
     assert found == tenant.ids(None, unit(5), mode="vector", k=5)
-    tenant.value("SELECT pgmnemo.forget_tenant()")
+    tenant.value("SELECT pgmnemo.forget_all(NULL)")
 
 
 def test_an_hnsw_index_that_was_dropped_since_the_snapshot_is_not_missed(
@@ -200,7 +200,7 @@ def test_an_hnsw_index_that_was_dropped_since_the_snapshot_is_not_missed(
     assert tenant.ids(None, unit(1), mode="vector", k=5) == expected
     tenant.value("SELECT pgmnemo.index()")
     assert tenant.ids(None, unit(1), mode="vector", k=5) == expected
-    tenant.value("SELECT pgmnemo.forget_tenant()")
+    tenant.value("SELECT pgmnemo.forget_all(NULL)")
 
 
 def test_more_ties_than_are_asked_for_at_first_are_broken_by_name(tenant: Any, unit: Any) -> None:

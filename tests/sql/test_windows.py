@@ -117,8 +117,8 @@ def test_they_raise_the_score_by_the_weight_and_the_scale_of_a_fit(filled: Any, 
 def test_explain_agrees(filled: Any, unit: Any, windows: str) -> None:
     vector = [float(number) for number in unit(1)]
     query = (
-        "SELECT section, item, value FROM pgmnemo.explain_recall(%s, %s, embedding => %s::real[], "
-        "query_text => %s, as_of => %s, windows => %s) WHERE section IN ('score', 'answer', 'time')"
+        "SELECT section, item, value FROM pgmnemo.explain(NULL, %s, %s, embedding => %s::real[], "
+        "duplicates => NULL, query_text => %s, as_of => %s, windows => %s) WHERE section IN ('score', 'answer', 'time')"
     )
     rows = filled.recall(DATED, unit(1), as_of=NOW, windows=windows)
     for rank, row in enumerate(rows, start=1):
@@ -136,7 +136,7 @@ def ranges(count: int) -> str:
     return "{" + ",".join(f"[{year:04}-01-01,{year:04}-01-02)" for year in range(1000, 1000 + count)) + "}"
 
 
-@pytest.mark.parametrize("call", ["recall_lessons(", "explain_recall('{p}', 'b0000', "])
+@pytest.mark.parametrize("call", ["recall_lessons(", "explain(NULL, '{p}', 'b0000', "])
 def test_more_than_a_hundred_ranges_are_refused(filled: Any, call: str) -> None:
     query = (
         f"SELECT count(*) FROM pgmnemo.{call.format(p=filled.project)}query_text => 'boat', windows => %s)"

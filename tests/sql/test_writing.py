@@ -35,13 +35,13 @@ def test_a_set_tells_outcomes_in_the_order_given(tenant: Any) -> None:
     tenant.store("b", "same")
     tenant.store("c", "old")
     tenant.store("d", "gone")
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'd')", tenant.project)
+    tenant.value("SELECT pgmnemo.forget(NULL, %s, 'd')", tenant.project)
     lessons = "ARRAY[" + ", ".join(
         f"ROW('{tenant.project}', '{name}', '{text}'{', NULL' * 14})::pgmnemo.lesson_input"
         for name, text in (("d", "gone"), ("c", "new"), ("a", "new"), ("b", "same"))
     ) + "]"  # fmt: skip
     rows = tenant.rows(
-        f"SELECT external_id, outcome, lesson_id IS NOT NULL FROM pgmnemo.store_lessons({lessons})"
+        f"SELECT external_id, outcome, lesson_id IS NOT NULL FROM pgmnemo.store_set(NULL, {lessons})"
     )
     assert rows == [
         ("d", "restored", True), ("c", "updated", True), ("a", "inserted", True), ("b", "unchanged", True),
@@ -149,7 +149,7 @@ def test_writers_of_the_same_keys_neither_fail_nor_deadlock(tenant: Any) -> None
         row = "ROW(%s::uuid, n, %s" + ", NULL" * 14 + ")::pgmnemo.lesson_input"
         query = (
             "SELECT external_id, outcome, lesson_id "
-            f"FROM pgmnemo.store_lessons(ARRAY(SELECT {row} FROM unnest(%s::text[]) n))"
+            f"FROM pgmnemo.store_set(NULL, ARRAY(SELECT {row} FROM unnest(%s::text[]) n))"
         )
         for version in range(3):
             told += connection.execute(query, (tenant.project, f"version {version}", names)).fetchall()
@@ -173,7 +173,7 @@ def test_a_rival_under_repeatable_read_is_a_serialization_error(tenant: Any, key
         late.execute("SELECT count(*) FROM pgmnemo.lessons")
         tenant.store(key, "two")
         with pytest.raises(errors.SerializationFailure):
-            late.execute("SELECT pgmnemo.store_lesson(%s, %s, 'three')", (tenant.project, key))
+            late.execute("SELECT pgmnemo.store(NULL, %s, %s, 'three')", (tenant.project, key))
 
 
 def test_an_id_that_is_taken_is_an_error_and_stores_nothing(tenant: Any, owner: Any) -> None:

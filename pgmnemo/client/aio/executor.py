@@ -138,7 +138,7 @@ class AsyncExecutor:
                     copy.set_types(list(columns.values()))
                 for row in kept:
                     await copy.write_row(row)
-            return dict(await execute(connection, calls.tenant_call("store_staged"), self._ours))
+            return dict(await execute(connection, calls.verb_call("store_staged"), self._ours))
 
         return await self.transaction(work)  # type: ignore[no-any-return]
 

@@ -137,7 +137,7 @@ class Executor:
                     copy.set_types(list(columns.values()))
                 for row in kept:
                     copy.write_row(row)
-            return dict(execute(connection, calls.tenant_call("store_staged"), self._ours))
+            return dict(execute(connection, calls.verb_call("store_staged"), self._ours))
 
         return self.transaction(work)  # type: ignore[no-any-return]
 

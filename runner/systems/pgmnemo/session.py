@@ -28,6 +28,7 @@ COLUMNS = {
     "project_id": "uuid", "external_id": "text", "content": "text", "embedding": "vector", "role": "text",
     "topic": "text", "importance": "int2", "occurred_at": "timestamptz",
 }  # fmt: skip
+FORMER_VERBS = {"store": "store_lesson", "link": "link_lessons"}  # of 0.2.1, without a tenant
 MORE = {"passages": "text[]", "passage_embeddings": "vector[]", "position": "int4"}  # 0.2.1 has none of them
 
 
@@ -173,25 +174,23 @@ class PgmnemoClient:
     def add(self, lesson: Lesson) -> None:
         self.work_for(lesson.project)
         row = dict(zip(self._form.columns, self._row(lesson), strict=True))
-        self.call(calls.store(None, **row))
+        self.call(self._verb_call("store", **row))
 
     def store(self, lessons: Sequence[Lesson]) -> None:
         """Store lessons of one tenant through the session's staging table, in one transaction."""
         self.work_for(lessons[0].project)
         self._channel.copy_staged(
-            calls.tenant_call("open_staging"), self._form.columns, map(self._row, lessons)
+            self._verb_call("open_staging"), self._form.columns, map(self._row, lessons)
         )
 
     def link(self, link: Link) -> None:
         """Store a link between two stored lessons."""
         self.work_for(link.project)
-        project = self._names.project_id(link.project)
-        self.call(
-            calls.link(
-                None, project, link.source, link.target, link.kind, weight=link.weight,
-                valid_from=link.valid_from, valid_to=link.valid_to,
-            )
-        )  # fmt: skip
+        given = {
+            "project_id": self._names.project_id(link.project), "source": link.source, "target": link.target,
+            "kind": link.kind, "weight": link.weight, "valid_from": link.valid_from, "valid_to": link.valid_to,
+        }  # fmt: skip
+        self.call(self._verb_call("link", **given))
 
     def work_for(self, project: str) -> None:
         """Set the session's tenant to the project's, unless it is set already or all projects share one
@@ -207,6 +206,12 @@ class PgmnemoClient:
 
     def close(self) -> None:
         self.connection.close()
+
+    def _verb_call(self, verb: str, **given: Any) -> Call[Any]:
+        """Return the call of a verb for the session's tenant, as this version spells it."""
+        if self._form.passages:
+            return calls.verb_call(verb, tenant=None, **given)
+        return calls.verb_call(FORMER_VERBS.get(verb, verb), **given)
 
     def _become(self, tenant: UUID) -> None:
         self.call(calls.set_setting("tenant_id", str(tenant)))

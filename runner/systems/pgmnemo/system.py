@@ -228,7 +228,8 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
             for project in self.names.work:
                 client.work_for(project)
                 for verb, by_name in named.items():
-                    client.call(calls.tenant_call(verb, self.names.tenant(project) if by_name else None))
+                    given = {"tenant": self.names.tenant(project)} if by_name else {}
+                    client.call(calls.verb_call(verb, **given))
 
     def _leave(self, owner: Connection) -> None:
         self._each_tenant("forget_all")

@@ -1,7 +1,7 @@
--- Begin a verb: check that the caller has a grant of the tenant. Until pgmnemo._leave the policies show the verb,
--- which runs with its owner's rights, only the rows of this tenant.
+-- Begin a verb: check that the caller has a grant of the tenant, and return the tenant. NULL is the session's tenant.
+-- Until pgmnemo._leave the policies show the verb, which runs with its owner's rights, only the rows of this tenant.
 CREATE FUNCTION pgmnemo._enter(tenant uuid, caller pgmnemo.caller)
-RETURNS void
+RETURNS uuid
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -9,10 +9,8 @@ DECLARE
     role name := pgmnemo._verified_role(caller);
     free name;
 BEGIN
-    IF tenant IS NULL THEN
-        RAISE EXCEPTION 'tenant is NULL'
-        USING ERRCODE = 'invalid_parameter_value', HINT = 'Name the tenant by its uuid.';
-    ELSIF NOT pgmnemo._has_grant(role, tenant) THEN
+    tenant := coalesce(tenant, pgmnemo._session_tenant());
+    IF NOT pgmnemo._has_grant(role, tenant) THEN
         RAISE EXCEPTION 'role % has no grant for tenant %', quote_ident(role), quote_literal(tenant)
         USING ERRCODE = 'insufficient_privilege',
               HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role).';
@@ -31,5 +29,6 @@ BEGIN
                      'SET pgmnemo.bypass_notice = off silences this.';
     END IF;
     PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+    RETURN tenant;
 END
 $$;

@@ -4,7 +4,7 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     RETURN QUERY
     SELECT w.problem, s.project_id, s.lesson_id, NULL, w.found, w.wanted
       FROM pgmnemo._stale_lessons(tenant) s

@@ -21,7 +21,7 @@ DECLARE
     gated boolean;
     scope pgmnemo.scope;
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     gated := (pgmnemo._settings()).gate_strict = 'enforce' AND everything IS NOT TRUE;
     scope := pgmnemo._listed_scope(tenant, count.project_id, 'off', filter, valid_at, known_at, everything);
     IF scope.ids IS NOT NULL THEN

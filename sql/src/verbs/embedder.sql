@@ -4,7 +4,7 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     RETURN QUERY
     SELECT s.embedder, s.dimensions, s.generation, s.next_embedder, s.next_dimensions
       FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant;

@@ -51,7 +51,7 @@ DECLARE
     notes text;
     meant record;
 BEGIN
-    PERFORM pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._check_recall(explain.k, explain.mode, meaning IS NOT NULL, words, moment, NULL);
     IF home IS NULL THEN
         RAISE EXCEPTION 'in_project is NULL, but must name the lesson''s project where project_id is NULL'

@@ -34,7 +34,7 @@ DECLARE
     scope pgmnemo.scope;
     hidden integer;
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     IF most IS NULL OR most NOT BETWEEN 1 AND 10000 THEN
         RAISE EXCEPTION 'most is %, but must be from 1 to 10000', coalesce(most::text, 'NULL')
         USING ERRCODE = 'invalid_parameter_value';

@@ -15,7 +15,7 @@ AS $$
 DECLARE
     key text COLLATE "default" := get.external_id;
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     key := pgmnemo._stored_key(tenant, get.project_id, key);
     RETURN QUERY
     SELECT l.* FROM pgmnemo.lesson l

@@ -6,7 +6,7 @@ AS $$
 DECLARE
     found text;
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     found := pgmnemo._tenant_language(tenant);
     PERFORM pgmnemo._leave();
     RETURN found;

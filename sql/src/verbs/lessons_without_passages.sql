@@ -15,7 +15,7 @@ SET enable_bitmapscan = off
 SET enable_sort = off
 AS $$
 BEGIN
-    PERFORM pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     RETURN QUERY
     SELECT t.* FROM pgmnemo.lesson t
      WHERE t.tenant_id = tenant AND t.id > after AND t.active

@@ -28,7 +28,7 @@ DECLARE
     hidden integer;
     page bigint[];
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);
     scope := pgmnemo._listed_scope(tenant, list.project_id, (pgmnemo._settings()).gate_strict, filter, valid_at,
                                    known_at, everything);

@@ -4,7 +4,7 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     RETURN QUERY SELECT t.* FROM pgmnemo.passage t WHERE t.tenant_id = tenant;
     PERFORM pgmnemo._leave();
 END

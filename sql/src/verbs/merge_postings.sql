@@ -6,7 +6,7 @@ AS $$
 DECLARE
     merged bigint;
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._lock_tenant(tenant);
     merged := pgmnemo._merge_postings(tenant);
     PERFORM pgmnemo._leave();

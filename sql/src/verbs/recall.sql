@@ -71,7 +71,7 @@ DECLARE
     hidden integer;
     meant record;
 BEGIN
-    PERFORM pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
     meant := pgmnemo._question_vector(tenant, meaning);
     s := pgmnemo._settings();

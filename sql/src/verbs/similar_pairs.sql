@@ -23,7 +23,7 @@ DECLARE
     last bigint;
     serving smallint;
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._check_most(most, 1000);
     PERFORM pgmnemo._check_similarity(least_cosine, least_words);
     scope := pgmnemo._listed_scope(tenant, similar_pairs.project_id, (pgmnemo._settings()).gate_strict, NULL, NULL,

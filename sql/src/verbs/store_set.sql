@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     RETURN QUERY SELECT * FROM pgmnemo._store(tenant, pgmnemo._composed_input(lessons));
     PERFORM pgmnemo._leave();
 END

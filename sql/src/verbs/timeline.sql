@@ -25,7 +25,7 @@ AS $$
 DECLARE
     middle bigint;
 BEGIN
-    tenant := pgmnemo._enter_tenant(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller);
     middle := pgmnemo._lesson_id(tenant, project_id, timeline.external_id COLLATE "default");
     RETURN QUERY
     -- each step looks its links up by an index (OFFSET 0): a join could be planned by statistics that are not there

@@ -1,4 +1,4 @@
--- Remove postings and entries of deleted lessons, unless pgmnemo.forget_project or forget_tenant deleted all at once.
+-- Remove postings and entries of deleted lessons, unless pgmnemo.forget_all deleted all at once.
 CREATE FUNCTION pgmnemo._lesson_after_delete()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
