@@ -4,8 +4,9 @@ A call is data: this module opens no connection. `execute` sends a call over a c
 asynchronous client sends the same statement and parameters itself and gives the rows to `decode`.
 
 A verb works for the tenant in its first argument; `tenant=None` is sent as NULL and selects the session's
-tenant (`pgmnemo.tenant_id`). Another argument that is None is not sent, so the extension's own default applies. Vectors are sequences of numbers or NumPy rows; vectors of passages need pgvector's types registered,
-or are one array literal as text.
+tenant (`pgmnemo.tenant_id`). Another argument that is None is not sent, so the extension's own default
+applies. Vectors are sequences of numbers or NumPy rows; vectors of passages need pgvector's types registered, or are
+one array literal as text.
 """
 
 from __future__ import annotations

@@ -174,8 +174,8 @@ def test_the_neighbours_of_the_best_become_candidates(tenant: Any) -> None:
         tenant.store(f"l{place:02}", "violin" if place == 50 else "garden", **{'"position"': place})
     tenant.set(pool_depth=1)
     assert sorted(tenant.ids("violin", k=1)) == ["l50"]
-    pool = ("SELECT note FROM pgmnemo.explain(NULL, %s, %s, query_text => 'violin', k => 1, duplicates => NULL) "
-            "WHERE item = 'candidate'")  # fmt: skip
+    pool = ("SELECT note FROM pgmnemo.explain(NULL, %s, %s, query_text => 'violin', k => 1, "
+            "duplicates => NULL) WHERE item = 'candidate'")  # fmt: skip
     found = {place: tenant.value(pool, tenant.project, f"l{place}") for place in (47, 48, 49, 51, 52, 53)}
     near, far = "neighbour of one of the best", "in no leg's best 1"
     assert found == {47: far, 48: near, 49: near, 51: near, 52: near, 53: far}

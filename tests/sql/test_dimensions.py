@@ -70,9 +70,9 @@ def test_another_dimension_is_refused_in_one_sentence(tenant: Any, dimensions: i
         with pytest.raises(errors.InvalidParameterValue, match=said) as caught:
             tenant.store("b", "y", **given)
         assert "pgmnemo.begin_reembedding" in str(caught.value.diag.message_hint)
+    add = "SELECT pgmnemo.store_passages(NULL, id, '{p}', ARRAY[%s]::vector[]) FROM pgmnemo.lessons"
     with pytest.raises(errors.InvalidParameterValue, match=said):
-        tenant.rows("SELECT pgmnemo.store_passages(NULL, id, '{p}', ARRAY[%s]::vector[]) FROM pgmnemo.lessons",
-                    str(row.tolist()))  # fmt: skip
+        tenant.rows(add, str(row.tolist()))
     with pytest.raises(errors.InvalidParameterValue, match=f"{dimensions} dimensions, but the vectors of"):
         tenant.ids(None, row, mode="vector")
     assert tenant.rows("SELECT external_id FROM pgmnemo.lessons") == [("a",)]

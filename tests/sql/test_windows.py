@@ -118,7 +118,8 @@ def test_explain_agrees(filled: Any, unit: Any, windows: str) -> None:
     vector = [float(number) for number in unit(1)]
     query = (
         "SELECT section, item, value FROM pgmnemo.explain(NULL, %s, %s, embedding => %s::real[], "
-        "duplicates => NULL, query_text => %s, as_of => %s, windows => %s) WHERE section IN ('score', 'answer', 'time')"
+        "duplicates => NULL, query_text => %s, as_of => %s, windows => %s) "
+        "WHERE section IN ('score', 'answer', 'time')"
     )
     rows = filled.recall(DATED, unit(1), as_of=NOW, windows=windows)
     for rank, row in enumerate(rows, start=1):

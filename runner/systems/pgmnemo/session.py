@@ -188,7 +188,8 @@ class PgmnemoClient:
         self.work_for(link.project)
         given = {
             "project_id": self._names.project_id(link.project), "source": link.source, "target": link.target,
-            "kind": link.kind, "weight": link.weight, "valid_from": link.valid_from, "valid_to": link.valid_to,
+            "kind": link.kind, "weight": link.weight, "valid_from": link.valid_from,
+            "valid_to": link.valid_to,
         }  # fmt: skip
         self.call(self._verb_call("link", **given))
 
