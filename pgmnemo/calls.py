@@ -5,8 +5,8 @@ asynchronous client sends the same statement and parameters itself and gives the
 
 A verb works for the tenant in its first argument; `tenant=None` is sent as NULL and selects the session's
 tenant (`pgmnemo.tenant_id`). Another argument that is None is not sent, so the extension's own default
-applies. Vectors are sequences of numbers or NumPy rows; vectors of passages need pgvector's types registered, or are
-one array literal as text.
+applies. Vectors are sequences of numbers or NumPy rows; vectors of passages need pgvector's types registered,
+or are one array literal as text.
 """
 
 from __future__ import annotations
