@@ -15,7 +15,7 @@ from runner.paths import ROOT
 
 TEXT = (ROOT / "CAPABILITIES.md").read_text(encoding="utf-8")
 LAST = 157
-TESTED = "| 1 | one | `--one` | `tests/a/test_b.py::test_c`, `tests/a/test_b.py::TestD::test_e` |"
+TESTED = "1. one: `--one` (`tests/a/test_b.py::test_c`, `tests/a/test_b.py::TestD::test_e`)"
 
 
 @cache
@@ -60,13 +60,13 @@ def test_every_row_stands_once_and_has_tests_that_there_are() -> None:
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("| 1 | one | `--one` | none |", "row 1 has no test"),
-        ("| 1 | one |  | `tests/test_capabilities.py::test_a_row_without_proof_is_found` |",
+        ("1. one: `--one` (none)", "row 1 has no test"),
+        ("1. one: (`tests/test_capabilities.py::test_a_row_without_proof_is_found`)",
          "row 1 does not say how"),
-        ("| 1 | one | `--one` | `tests/test_capabilities.py::test_nothing` |",
+        ("1. one: `--one` (`tests/test_capabilities.py::test_nothing`)",
          "row 1: no tests/test_capabilities.py::test_nothing"),
-        ("| 1 | one | `--one` | *not yet*: half, `tests/no.py::test_x` |", "row 1: no tests/no.py::test_x"),
-        ("| 2 | one |  | *not yet*: nothing |", "rows are [2]"),
+        ("1. one: `--one` (*not yet*: half, `tests/no.py::test_x`)", "row 1: no tests/no.py::test_x"),
+        ("2. one: (*not yet*: nothing)", "rows are [2]"),
     ],
 )  # fmt: skip
 def test_a_row_without_proof_is_found(line: str, fault: str) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DOCUMENT = Path(__file__).parents[1] / "CAPABILITIES.md"
-ROW = re.compile(r"\| *(\d+) \|(.*)\|(.*)\|(.*)\|$")
+ROW = re.compile(r"(\d+)\. (.+?):(.*) \((.*)\)$")  # 1. What: how (proof)
 TEST = re.compile(r"`(tests/[^`]+)`")
 NOT_YET = "*not yet*"
 BAD = {"failure": "failed", "error": "ended in an error", "skipped": "was skipped"}
