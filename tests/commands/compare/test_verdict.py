@@ -114,6 +114,6 @@ def test_the_document_states_every_constant_and_condition() -> None:
                      f"{RESAMPLES:,}", f"seed {SEED}"):  # fmt: skip
         assert constant in DOCUMENT
     for name in CONDITIONS:
-        assert f"| `{name}` |" in DOCUMENT
+        assert f"`{name}`" in DOCUMENT
     for word in ComparisonFinding:
         assert f"**{word}**" in DOCUMENT
