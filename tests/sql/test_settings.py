@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres.releases import setting_defaults
-
-README = Path(__file__).resolve().parents[2] / "sql" / "README.md"
 
 
 def test_values_at_the_ends_of_their_range_are_taken(tenant: Any) -> None:
@@ -51,13 +48,6 @@ def test_a_value_under_a_former_name_is_a_warning_with_the_present_one(tenant: A
         assert "pgmnemo.hnsw_min_vectors" in warning
     finally:
         owner.execute(f"ALTER DATABASE {database} RESET pgmnemo.exact_scan_limit")
-
-
-def test_the_readme_lists_the_same_settings(tenant: Any) -> None:
-    section = README.read_text(encoding="utf-8").partition("| For | Setting and default |")[2]
-    rows = re.findall(r"`(\w+)` `?(\S+?)`?(?:,| \|)", section.partition("\n\n")[0])
-    listed = tenant.rows("SELECT name, coalesce(initial, U&'\\2013') FROM pgmnemo.list_settings()")
-    assert sorted(rows) == sorted((name.removeprefix("pgmnemo."), initial) for name, initial in listed)
 
 
 def test_the_list_of_defaults_is_what_the_extension_says(tenant: Any) -> None:
