@@ -50,5 +50,4 @@ def test_a_deviation_that_became_known_later_is_told(run: Any) -> None:
 def test_the_documentation_names_every_check_in_order() -> None:
     document = Path(__file__).parents[2] / "docs" / "howto" / "verify.md"
     section = document.read_text(encoding="utf-8").split("## The checks")[1].split("\n## ")[0]
-    cells = re.findall(r"^\| (`.+?) \|", section, re.MULTILINE)
-    assert re.findall(r"`(\w+)`", " ".join(cells)) == list(CHECKS)
+    assert re.findall(r"`(\w+)`", section) == list(CHECKS)
