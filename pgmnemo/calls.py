@@ -527,8 +527,10 @@ def check(tenant: UUID | None) -> Call[Rows]:
     return _call("check", _rows, locals())
 
 
-def grant_tenant(tenant: UUID, grantee: str) -> Call[None]:
-    """Grant a role access to a tenant; only the extension's owner may call it."""
+def grant_tenant(tenant: UUID, grantee: str, access: str | None = None) -> Call[None]:
+    """Grant a role access to a tenant, `read` or `write` (the default); only the extension's owner may
+    call it.
+    """
     return _call("grant_tenant", _nothing, locals())
 
 

@@ -139,20 +139,24 @@ def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = 
 
 
 def grant(
-    tenant: str, /, *, role: str | None = None, memory: Place = None, json: Json = False, quiet: Quiet = False
-) -> None:
-    """Let a role of a database work for a tenant.
+    tenant: str, /, *, role: str | None = None, access: Literal["read", "write"] = "write",
+    memory: Place = None, json: Json = False, quiet: Quiet = False,
+) -> None:  # fmt: skip
+    """Let a role of a database read or write a tenant's lessons.
 
-    Who owns pgmnemo there may do that.
+    Only the owner of pgmnemo in that database may grant. A second grant
+    with another --access changes the first.
 
     Args:
         tenant: a name or uuid
         role: a role of the database; else the one that logs in
+        access: read allows recall and all that changes nothing; write
+            allows everything
     """
     with opened(memory, quiet) as here:
-        here.grant(parse_name(tenant), role)
-    whom = role or "the role that logs in"
-    print_answer(json, {"tenant": tenant, "role": role}, f"{whom} may work for the tenant {tenant}")
+        here.grant(parse_name(tenant), role, access)
+    told = {"tenant": tenant, "role": role, "access": access}
+    print_answer(json, told, f"{role or 'the role that logs in'} may {access} the tenant {tenant}")
 
 
 def export(

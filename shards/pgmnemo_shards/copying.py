@@ -46,10 +46,10 @@ CLEAR = (  # derived rows first, all at once: deleting a lesson would remove its
     *(DELETE.format(table) for table in LAST),
 )
 GRANTED = """
-SELECT grantee::text, granted_at, granted_by FROM pgmnemo.tenant_grant g
+SELECT grantee::text, granted_at, granted_by, access FROM pgmnemo.tenant_grant g
 WHERE tenant_id = %s AND EXISTS (SELECT FROM pg_roles r WHERE r.oid = g.grantee) ORDER BY 1
 """
-GRANT = "INSERT INTO pgmnemo.tenant_grant VALUES (%s, %s::regrole, %s, %s)"
+GRANT = "INSERT INTO pgmnemo.tenant_grant VALUES (%s, %s::regrole, %s, %s, %s)"
 # Grants of dropped roles are not copied.
 GRANTEE_EXISTS = "EXISTS (SELECT FROM pg_roles o WHERE o.oid = r.grantee)"
 CONTENT = (
@@ -105,8 +105,8 @@ def copy_grants(source: Session, target: Session, tenant: UUID) -> None:
         return
     with owner_transaction(target, tenant):
         target.execute(DELETE.format(GRANTS).encode(), (tenant,))
-        for grantee, at, by in granted:
-            target.execute(GRANT, (tenant, grantee, at, by))
+        for grant in granted:
+            target.execute(GRANT, (tenant, *grant))
 
 
 def advance_sequence(source: Session, target: Session) -> None:

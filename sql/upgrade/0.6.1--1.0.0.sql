@@ -56,7 +56,7 @@ $$;
 -- that rights which were granted on them stay.
 DROP FUNCTION pgmnemo.store, pgmnemo.append, pgmnemo.store_lesson, pgmnemo.store_lessons, pgmnemo.add_passages,
     pgmnemo.forget_lesson, pgmnemo.forget_project, pgmnemo.forget_tenant, pgmnemo.link_lessons, pgmnemo.unlink_lessons,
-    pgmnemo.explain_recall, pgmnemo._enter, pgmnemo._times, pgmnemo._question_vector,
+    pgmnemo.explain_recall, pgmnemo._enter, pgmnemo.grant_tenant, pgmnemo.list_grants, pgmnemo._times, pgmnemo._question_vector,
     pgmnemo.recall, pgmnemo.explain, pgmnemo._contributions, pgmnemo._ranked, pgmnemo._time_patterns,
     pgmnemo._links_known, pgmnemo._aligned, pgmnemo._alike_vectors, pgmnemo._alike_words, pgmnemo._all_hidden,
     pgmnemo._ask, pgmnemo._asked_entries, pgmnemo._asked_scope, pgmnemo._awaits_graph, pgmnemo._begin_graph,
@@ -92,6 +92,8 @@ ALTER TYPE pgmnemo.candidate ADD ATTRIBUTE coverage float8, ADD ATTRIBUTE center
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 ALTER TYPE pgmnemo.scope ADD ATTRIBUTE ended int8multirange;
 ALTER TABLE pgmnemo.tenant ADD COLUMN language text;
+ALTER TABLE pgmnemo.tenant_grant ADD COLUMN access text NOT NULL DEFAULT 'write',
+    ADD CONSTRAINT tenant_grant_access_check CHECK (access IN ('read', 'write'));
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant', 'WHERE language IS NOT NULL');
 @file tables/lesson_config.sql
 @changed

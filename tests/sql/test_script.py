@@ -26,7 +26,10 @@ OBJECT = re.compile(
 )
 LONGEST = 120
 FORMER = "0.6.1"  # the release from which databases are updated
-ENTERS = "tenant := pgmnemo._enter(tenant, caller);"
+ENTERS = {  # by whether the verb may change anything
+    True: "tenant := pgmnemo._enter(tenant, caller, 'write');",
+    False: "tenant := pgmnemo._enter(tenant, caller);",
+}
 # Run with the rights of whoever calls, beside the verbs; rights/rights.sql says why.
 LENT = {"_caller", "_session_tenant", "_setting_catalogue", "_setting_range", "_setting_valid",
         "_stored_settings", "_config", "_zone", "_form_roots", "_times", "_time_patterns", "_time_span",
@@ -186,7 +189,7 @@ def test_every_verb_with_a_tenant_enters_before_it_reads_and_leaves_at_every_end
         before, _, body = code.partition("\nBEGIN\n")
         lines = [line.strip() for line in body.partition("\nEND\n")[0].splitlines()]
         ends = [place for place, line in enumerate(lines) if re.match("RETURN (?!QUERY)", line)]
-        assert lines[0] == ENTERS, name(path)
+        assert lines[0] == ENTERS[" VOLATILE " in before], name(path)
         assert {lines[place - 1] for place in ends or [len(lines)]} == {"PERFORM pgmnemo._leave();"}, name(
             path
         )

@@ -123,6 +123,63 @@ def test_a_grant_that_is_revoked_ends_every_verb_at_once(
     assert owner.execute(query, (pair[0].id, database.facts.role)).fetchone() == (False,)
 
 
+@pytest.fixture
+def writing(owner: Connection) -> set[str]:
+    """The verbs that may change something, as PostgreSQL knows them."""
+    volatile = (
+        "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND provolatile = 'v'"
+    )
+    return {name for (name,) in owner.execute(volatile)}
+
+
+def test_a_grant_to_read_serves_every_verb_that_reads_and_none_that_writes(
+    pair: tuple[Any, Any], stranger: Connection, owner: Connection, writing: set[str]
+) -> None:
+    """By the argument and by the setting; no lesson changes, and another tenant stays out of reach."""
+    first, second = pair
+    owner.execute("SELECT pgmnemo.grant_tenant(%s, 'stranger', 'read')", (first.id,))
+    stranger.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(first.id),))
+    before = [first.rows(f"SELECT r::text FROM pgmnemo.{view} r ORDER BY 1") for view in VIEWS]
+    reading = [call for call in calls(first) if call.partition("(")[0] not in writing]
+    assert len(reading) > 30
+    for call in reading:
+        assert "otter" not in str(stranger.execute(f"SELECT r::text FROM pgmnemo.{call} r").fetchall()), call
+    refused(stranger, (call for call in calls(first) if call not in reading), "role stranger may only read")
+    refused(stranger, by_argument(second.id, second.project, "a", "b"), "has no grant for tenant")
+    assert before == [first.rows(f"SELECT r::text FROM pgmnemo.{view} r ORDER BY 1") for view in VIEWS]
+
+
+def test_a_grant_that_is_cut_down_to_read_ends_every_write_at_once_in_old_snapshots_too(
+    pair: tuple[Any, Any], owner: Connection, database: Any
+) -> None:
+    first, grant = pair[0], "SELECT pgmnemo.grant_tenant(%s, %s, %s)"
+    store = "SELECT pgmnemo.store(NULL, %s, 'c', 'a ford')"
+    first.client.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    assert first.rows("SELECT FROM pgmnemo.lessons")
+    owner.execute(grant, (first.id, database.facts.role, "read"))
+    with pytest.raises(errors.SerializationFailure):
+        first.value(store, first.project)
+    first.client.execute("ROLLBACK")
+    with pytest.raises(errors.InsufficientPrivilege, match="may only read"):
+        first.value(store, first.project)
+    listed = "SELECT access FROM pgmnemo.list_grants() WHERE tenant_id = %s"
+    assert first.rows(listed, first.id) == [("read",)]
+    owner.execute(grant, (first.id, database.facts.role, "write"))
+    assert first.value(store, first.project) == "inserted"
+
+
+def test_a_role_has_the_most_that_its_grants_give_it(
+    pair: tuple[Any, Any], stranger: Connection, owner: Connection, database: Any
+) -> None:
+    first, store = pair[0], "SELECT pgmnemo.store(%s, %s, 'c', 'a ford')"
+    owner.execute("SELECT pgmnemo.grant_tenant(%s, 'stranger', 'read')", (first.id,))
+    owner.execute(f"GRANT {database.facts.role} TO stranger")
+    assert stranger.execute(store, (first.id, first.project)).fetchone() == ("inserted",)
+    for access in ("", "owner", None):
+        with pytest.raises(errors.InvalidParameterValue, match=r"access is .* must be read or write"):
+            owner.execute("SELECT pgmnemo.grant_tenant(%s, 'stranger', %s)", (first.id, access))
+
+
 @pytest.mark.parametrize("forge", [
     "SELECT ROW('postgres', proof)::pgmnemo.caller FROM pgmnemo.calling",
     "SELECT ROW('{role}', proof)::pgmnemo.caller FROM pgmnemo.calling",

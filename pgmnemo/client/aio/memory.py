@@ -132,9 +132,14 @@ class AsyncMemory:
         """Return the scope of a tenant's lessons; `pgmnemo.client.naming` makes a uuid of a name."""
         return AsyncScope(self, naming.tenant_id(name), str(name))
 
-    async def grant(self, tenant: str | UUID, role: str | None = None) -> None:
-        """Grant a role (None: the logged-in role) access to a tenant; only the extension's owner may."""
-        await self._executor.call(calls.grant_tenant(naming.tenant_id(tenant), role or self._server.role))
+    async def grant(self, tenant: str | UUID, role: str | None = None, access: str = "write") -> None:
+        """Grant a role (None: the logged-in role) access to a tenant; only the extension's owner may.
+
+        access: `write`, or `read` for recall and the other verbs that change nothing. Granting again with
+            another access changes it.
+        """
+        granted = calls.grant_tenant(naming.tenant_id(tenant), role or self._server.role, access)
+        await self._executor.call(granted)
 
     async def _call(self, tenant: UUID, call: Call[Answer]) -> Answer:
         await self._ensure_grant(tenant)

@@ -131,9 +131,14 @@ class Memory:
         """Return the scope of a tenant's lessons; `pgmnemo.client.naming` makes a uuid of a name."""
         return Scope(self, naming.tenant_id(name), str(name))
 
-    def grant(self, tenant: str | UUID, role: str | None = None) -> None:
-        """Grant a role (None: the logged-in role) access to a tenant; only the extension's owner may."""
-        self._executor.call(calls.grant_tenant(naming.tenant_id(tenant), role or self._server.role))
+    def grant(self, tenant: str | UUID, role: str | None = None, access: str = "write") -> None:
+        """Grant a role (None: the logged-in role) access to a tenant; only the extension's owner may.
+
+        access: `write`, or `read` for recall and the other verbs that change nothing. Granting again with
+            another access changes it.
+        """
+        granted = calls.grant_tenant(naming.tenant_id(tenant), role or self._server.role, access)
+        self._executor.call(granted)
 
     def _call(self, tenant: UUID, call: Call[Answer]) -> Answer:
         self._ensure_grant(tenant)

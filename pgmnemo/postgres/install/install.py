@@ -147,7 +147,9 @@ def _grant(target: InstallTarget, tenants: Sequence[UUID], role: str) -> None:
     """
     if not tenants:
         return
-    if target.fetch_value("SELECT has_function_privilege('pgmnemo.grant_tenant(uuid, name)', 'EXECUTE')"):
+    if target.fetch_value(
+        "SELECT has_function_privilege('pgmnemo.grant_tenant(uuid, name, text)', 'EXECUTE')"
+    ):
         _check_role(target, role)
         for tenant in tenants:
             calls.execute(target.session, calls.grant_tenant(tenant, role))

@@ -228,7 +228,7 @@ AS $$ CONNECT address; SELECT * FROM pgmnemo_shard.bytes(); $$;
 CREATE FUNCTION pgmnemo._holds(address text, tenant uuid) RETURNS boolean LANGUAGE plproxy
 AS $$ CONNECT address; SELECT pgmnemo_shard.holds(tenant); $$;
 CREATE FUNCTION pgmnemo._grants(address text)
-RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name)
+RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name, access text)
 LANGUAGE plproxy AS $$ CONNECT address; SELECT * FROM pgmnemo_shard.list_grants(); $$;
 CREATE FUNCTION pgmnemo._maintain(address text, most integer) RETURNS bigint LANGUAGE plproxy
 AS $$ CONNECT address; SELECT pgmnemo.maintain(most); $$;
@@ -295,11 +295,11 @@ $$;
 REVOKE ALL ON FUNCTION pgmnemo.place_tenant FROM PUBLIC;
 COMMENT ON FUNCTION pgmnemo.place_tenant IS 'gives a new tenant a shard, that named, else the one that holds it already, else the open one with the fewest tenants, and says which; only the operator may';
 
-CREATE FUNCTION pgmnemo._grant_tenant(tenant uuid, grantee name) RETURNS boolean LANGUAGE plproxy
+CREATE FUNCTION pgmnemo._grant_tenant(tenant uuid, grantee name, access text) RETURNS boolean LANGUAGE plproxy
 AS $$ CONNECT pgmnemo._place(tenant); TARGET pgmnemo_shard.grant_tenant; $$;
 CREATE FUNCTION pgmnemo._revoke_tenant(tenant uuid, grantee name) RETURNS boolean LANGUAGE plproxy
 AS $$ CONNECT pgmnemo._place(tenant); TARGET pgmnemo_shard.revoke_tenant; $$;
-CREATE FUNCTION pgmnemo.grant_tenant(tenant uuid, grantee name) RETURNS void
+CREATE FUNCTION pgmnemo.grant_tenant(tenant uuid, grantee name, access text DEFAULT 'write') RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -309,7 +309,7 @@ BEGIN
     PERFORM pgmnemo.place_tenant(tenant);
     -- a login that was made while this shard was down
     PERFORM pgmnemo._make_login(pgmnemo._place(tenant), r.rolname) FROM pg_roles r WHERE r.rolname = grantee AND r.rolcanlogin;
-    PERFORM pgmnemo._grant_tenant(tenant, grantee);
+    PERFORM pgmnemo._grant_tenant(tenant, grantee, access);
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
     PERFORM pgmnemo._fail(tenant, state, message, detail, hint);
@@ -357,7 +357,7 @@ END
 $$;
 COMMENT ON FUNCTION pgmnemo.list_shards IS 'the shards: version, tenants that the directory places there, tenants with lessons or grants there, bytes; problem says why one does not answer (NULL: it does). Only the operator may';
 
-CREATE FUNCTION pgmnemo.list_grants() RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name)
+CREATE FUNCTION pgmnemo.list_grants() RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name, access text)
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE

@@ -70,7 +70,7 @@ BEGIN
     ELSE
         RAISE EXCEPTION 'role % has no grant for tenant %', quote_ident(session_user), quote_literal(tenant)
         USING ERRCODE = 'insufficient_privilege',
-              HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role).';
+              HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role, access).';
     END IF;
 END
 $$;
@@ -220,12 +220,12 @@ AS $$
 $$;
 
 CREATE FUNCTION pgmnemo_shard.list_grants()
-RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name) LANGUAGE sql STABLE
-AS $$ SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by FROM pgmnemo.tenant_grant g $$;
+RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name, access text) LANGUAGE sql STABLE
+AS $$ SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by, g.access FROM pgmnemo.tenant_grant g $$;
 
-CREATE FUNCTION pgmnemo_shard.grant_tenant(tenant uuid, grantee name) RETURNS boolean LANGUAGE plpgsql VOLATILE
+CREATE FUNCTION pgmnemo_shard.grant_tenant(tenant uuid, grantee name, access text) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-AS $$ BEGIN PERFORM pgmnemo_shard._enter(tenant); PERFORM pgmnemo.grant_tenant(tenant, grantee); RETURN true; END $$;
+AS $$ BEGIN PERFORM pgmnemo_shard._enter(tenant); PERFORM pgmnemo.grant_tenant(tenant, grantee, access); RETURN true; END $$;
 
 CREATE FUNCTION pgmnemo_shard.revoke_tenant(tenant uuid, grantee name) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
--- Begin a verb: check that the caller has a grant of the tenant, and return the tenant. NULL is the session's tenant.
+-- Begin a verb: check the caller's grant of the tenant, and return the tenant. NULL is the session's.
 -- Until pgmnemo._leave the policies show the verb, which runs with its owner's rights, only the rows of this tenant.
-CREATE FUNCTION pgmnemo._enter(tenant uuid, caller pgmnemo.caller)
+CREATE FUNCTION pgmnemo._enter(tenant uuid, caller pgmnemo.caller, access text DEFAULT 'read')
 RETURNS uuid
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -10,10 +10,12 @@ DECLARE
     free name;
 BEGIN
     tenant := coalesce(tenant, pgmnemo._session_tenant());
-    IF NOT pgmnemo._has_grant(role, tenant) THEN
-        RAISE EXCEPTION 'role % has no grant for tenant %', quote_ident(role), quote_literal(tenant)
+    IF NOT pgmnemo._has_grant(role, tenant, access) THEN
+        RAISE EXCEPTION 'role % % tenant %', quote_ident(role),
+              CASE WHEN pgmnemo._has_grant(role, tenant) THEN 'may only read' ELSE 'has no grant for' END,
+              quote_literal(tenant)
         USING ERRCODE = 'insufficient_privilege',
-              HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role).';
+              HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role, access).';
     END IF;
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
         PERFORM pgmnemo._check_revoked(role, tenant);

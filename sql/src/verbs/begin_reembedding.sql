@@ -13,7 +13,7 @@ DECLARE
     space pgmnemo.embedding_space;
     due bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._check_embedder(told, coalesce(begin_reembedding.dimensions, 0));
     SELECT s.* INTO space FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR NO KEY UPDATE;
     IF NOT FOUND THEN

@@ -6,7 +6,7 @@ AS $$
 DECLARE
     space pgmnemo.embedding_space;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     space := pgmnemo._lock_changed_space(tenant);
     IF space.next_generation IS NULL THEN
         PERFORM pgmnemo._leave();

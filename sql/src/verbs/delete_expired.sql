@@ -14,7 +14,7 @@ AS $$
 DECLARE
     ids bigint[];
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._check_most(most, 10000);
     IF before > clock_timestamp() THEN
         RAISE EXCEPTION 'before is %, but must not be in the future', before

@@ -17,7 +17,7 @@ DECLARE
     fact jsonb := pgmnemo._fact_metadata(subject, relation, object);
     ended bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._check_moment(moment, reason);
     IF fact -> 'subject' IS NULL OR fact -> 'relation' IS NULL THEN
         RAISE EXCEPTION 'a fact needs a subject and a relation' USING ERRCODE = 'invalid_parameter_value';

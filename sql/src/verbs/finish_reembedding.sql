@@ -7,7 +7,7 @@ DECLARE
     space pgmnemo.embedding_space;
     due bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     space := pgmnemo._lock_changed_space(tenant);
     IF space.next_generation IS NULL THEN
         PERFORM pgmnemo._leave();

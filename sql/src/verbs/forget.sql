@@ -14,7 +14,7 @@ DECLARE
     key text COLLATE "default" := forget.external_id;
     gone bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._write_tenant(tenant);
     key := pgmnemo._stored_key(tenant, forget.project_id, key);
     PERFORM pgmnemo._inherit_supersessions(tenant, ARRAY(SELECT l.id FROM pgmnemo.lesson l

@@ -12,7 +12,7 @@ DECLARE
     scope pgmnemo.scope := pgmnemo._scope(tenant, project_id);
     gone bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._write_tenant(tenant);
     IF project_id IS NULL THEN
         PERFORM pgmnemo._drop_segments(tenant, ARRAY(

@@ -20,7 +20,7 @@ DECLARE
     scope pgmnemo.scope;
     ids bigint[];
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._check_forgetting(filter);
     IF dry_run IS NOT TRUE THEN
         PERFORM pgmnemo._write_tenant(tenant);

@@ -11,7 +11,7 @@ DECLARE
     "all" bigint := 0;
     one smallint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     IF NOT pgmnemo._hnsw_is_safe() THEN
         RAISE NOTICE 'pgvector is older than 0.8.4, so every scope is read exactly'
         USING HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';

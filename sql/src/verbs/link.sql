@@ -19,7 +19,7 @@ DECLARE
     ends bigint[];
     fresh boolean;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, link.source COLLATE "default"),
                   pgmnemo._lesson_id(tenant, coalesce(target_project, project_id),
                                      link.target COLLATE "default")];

@@ -1,5 +1,5 @@
 CREATE FUNCTION pgmnemo.list_grants(caller pgmnemo.caller DEFAULT pgmnemo._caller())
-RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name)
+RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name, access text)
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -11,7 +11,7 @@ BEGIN
         PERFORM pgmnemo._check_revoked(role, NULL);
     END IF;
     RETURN QUERY
-    SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by
+    SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by, g.access
       FROM pgmnemo.tenant_grant g
      WHERE pg_has_role(role, g.grantee::oid, 'USAGE') OR pg_has_role(role, current_user::name, 'USAGE')
      ORDER BY g.tenant_id, g.grantee::text COLLATE "C";

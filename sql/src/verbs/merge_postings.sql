@@ -6,7 +6,7 @@ AS $$
 DECLARE
     merged bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._lock_tenant(tenant);
     merged := pgmnemo._merge_postings(tenant);
     PERFORM pgmnemo._leave();

@@ -19,7 +19,7 @@ DECLARE
     due bigint[];
     configs text[] COLLATE "default";
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._check_most(most, 10000);
     PERFORM pgmnemo._checked_language(wanted) WHERE wanted IS NOT NULL;
     IF dry_run IS DISTINCT FROM true THEN

@@ -21,7 +21,7 @@ DECLARE
     space pgmnemo.embedding_space;
     written bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     SELECT s.* INTO space
       FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant AND s.next_generation IS NOT NULL FOR KEY SHARE;
     IF space.next_embedder <> reembed.embedder COLLATE "default" THEN

@@ -16,7 +16,7 @@ DECLARE
     space pgmnemo.embedding_space;
     last bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._check_most(most, 10000);
     IF hold THEN
         space := pgmnemo._lock_changed_space(tenant);

@@ -10,7 +10,7 @@ DECLARE
     ids bigint[];
     unwritable text;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._touch_tenant(tenant);
     PERFORM pgmnemo._drop_segments(tenant, ARRAY(SELECT c.number FROM pgmnemo.segment c WHERE c.tenant_id = tenant));
     IF EXISTS (SELECT FROM pgmnemo._stale_lessons(tenant)) THEN

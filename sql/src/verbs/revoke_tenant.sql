@@ -1,12 +1,10 @@
--- Revoke a grant, one at a time, so that the transaction of the last revoke shows whether any came after a snapshot.
 CREATE FUNCTION pgmnemo.revoke_tenant(tenant uuid, grantee name)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    LOCK TABLE pgmnemo.tenant_grant IN SHARE ROW EXCLUSIVE MODE;
-    PERFORM setval('pgmnemo.revocation_seq', pg_current_xact_id()::text::bigint);
+    PERFORM pgmnemo._note_revocation();
     DELETE FROM pgmnemo.tenant_grant g
      WHERE g.tenant_id = revoke_tenant.tenant
        AND (g.grantee::oid = (SELECT r.oid FROM pg_roles r WHERE r.rolname = revoke_tenant.grantee)

@@ -12,7 +12,7 @@ DECLARE
     told text COLLATE "default" := set_embedder.name;
     space pgmnemo.embedding_space;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._check_embedder(coalesce(told, ''), set_embedder.dimensions);
     LOOP
         SELECT s.* INTO space FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR NO KEY UPDATE;

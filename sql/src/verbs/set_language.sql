@@ -11,7 +11,7 @@ DECLARE
     given text COLLATE "default" := set_language.language;
     own text;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     own := pgmnemo._checked_language(regexp_replace(given, '^auto:', ''));
     IF own <> 'auto' AND starts_with(given, 'auto:') THEN
         own := 'auto:' || own;

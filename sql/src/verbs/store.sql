@@ -29,7 +29,7 @@ DECLARE
     outcome text;
     problem text;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     problem := pgmnemo._size_problem(content, topic, role, commit_sha, artifact_hash, metadata, passages);
     IF problem IS NOT NULL THEN
         PERFORM pgmnemo._refuse_lesson(1, external_id, problem);

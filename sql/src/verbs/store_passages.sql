@@ -18,7 +18,7 @@ DECLARE
     space pgmnemo.embedding_space;
     bare boolean;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     IF problem IS NOT NULL OR coalesce(cardinality(passages), 0) = 0 THEN
         RAISE EXCEPTION 'lesson % %', store_passages.lesson_id, coalesce(problem, 'is given no passages')
         USING ERRCODE = 'invalid_parameter_value';

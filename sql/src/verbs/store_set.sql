@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     RETURN QUERY SELECT * FROM pgmnemo._store(tenant, pgmnemo._composed_input(lessons));
     PERFORM pgmnemo._leave();
 END

@@ -19,7 +19,7 @@ DECLARE
     forgotten text;
     held record;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._check_moment(moment, reason);
     PERFORM pgmnemo._write_tenant(tenant);
     ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, supersede.old COLLATE "default"),

@@ -7,7 +7,7 @@ AS $$
 DECLARE
     undone bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._write_tenant(tenant);
     undone := pgmnemo._undo_supersede(
         tenant, ARRAY[pgmnemo._lesson_id(tenant, project_id, undo_supersede.old COLLATE "default")]);

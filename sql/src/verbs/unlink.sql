@@ -16,7 +16,7 @@ DECLARE
     ends bigint[];
     gone bigint;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, unlink.source COLLATE "default"),
                   pgmnemo._lesson_id(tenant, coalesce(target_project, project_id),
                                      unlink.target COLLATE "default")];

@@ -28,7 +28,7 @@ DECLARE
     wanted bigint;
     changed boolean;
 BEGIN
-    tenant := pgmnemo._enter(tenant, caller);
+    tenant := pgmnemo._enter(tenant, caller, 'write');
     PERFORM pgmnemo._check_clear(gone, '{role,topic,importance,metadata,occurred_at,expires_at,commit_sha,'
                                        'artifact_hash,verified_at,position}');
     PERFORM pgmnemo._check_patch(update.metadata, update.patch);

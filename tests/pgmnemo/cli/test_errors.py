@@ -77,8 +77,11 @@ def test_a_tenant_without_a_grant_is_told_until_it_is_granted(mnemo: Mnemo, dsn:
     refused = mnemo("add", "x", "--memory", dsn)
     assert (refused.code, len(refused.err.splitlines())) == (3, 1)
     granted = mnemo("grant", os.environ["PGMNEMO_TENANT"], "--memory", dsn)
-    assert granted.out == f"the role that logs in may work for the tenant {os.environ['PGMNEMO_TENANT']}\n"
+    assert granted.out == f"the role that logs in may write the tenant {os.environ['PGMNEMO_TENANT']}\n"
     assert mnemo("add", "x", "--key", "k", "--memory", dsn).out == "inserted k\n"
+    mnemo("grant", os.environ["PGMNEMO_TENANT"], "--access", "read", "--memory", dsn)
+    assert mnemo("count", "--memory", dsn).out == "1 lesson\n"
+    assert mnemo("add", "y", "--memory", dsn).code == 3
 
 
 def test_pgmnemo_is_installed_into_a_database(mnemo: Mnemo, dsn: str, folder: Path) -> None:
