@@ -20,24 +20,6 @@ Make = Callable[..., Site]
 TABLES = ("lesson", "passage", "posting", "lesson_edge")
 
 
-def test_d1_no_login_locks_others_out(site: Site) -> None:
-    bob, mallory = site.connect("bob", B), site.connect("mallory")
-    site.store(bob, B, "kept", "the river")
-    held = []
-    for table in TABLES:
-        for mode in ("ACCESS EXCLUSIVE", "EXCLUSIVE", "SHARE ROW EXCLUSIVE"):
-            with mallory.transaction(force_rollback=True):
-                try:
-                    mallory.execute(f"LOCK TABLE pgmnemo.{table} IN {mode} MODE")
-                    site.recall(bob, B, "river")
-                    site.store(bob, B, f"{table} {mode}", "another river", embedding=vector(1))
-                except errors.InsufficientPrivilege:
-                    pass
-                except errors.LockNotAvailable:
-                    held.append((table, mode))
-    site.holds(held)
-
-
 def restored(site: Site) -> tuple[int, str]:
     """How many lessons a dump of the site brings back, and what psql said."""
     text = site.server.dump(site.name)
@@ -340,13 +322,8 @@ def test_d9_a_tenant_switched_within_a_statement_leaves_a_sound_index(site: Site
         site.store(dual, tenant, "one", "the river")
     dual.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(A),))
     switch = "set_config('pgmnemo.tenant_id', %s, false), set_config('pgmnemo.acting_tenant', %s, false)"
-    try:
-        dual.execute(f"UPDATE pgmnemo.lesson SET content = 'a lantern' RETURNING {switch}", (str(B), str(B)))
-    except errors.InsufficientPrivilege:
-        dual.execute(
-            f"SELECT pgmnemo.store(%s, %s, 'one', 'a lantern'), {switch}", (A, PROJECT, str(B), str(B))
-        )
-        dual.execute(f"SELECT {switch}, pgmnemo.store(NULL, %s, 'one', 'a lamp')", (str(A), str(B), PROJECT))
+    dual.execute(f"SELECT pgmnemo.store(%s, %s, 'one', 'a lantern'), {switch}", (A, PROJECT, str(B), str(B)))
+    dual.execute(f"SELECT {switch}, pgmnemo.store(NULL, %s, 'one', 'a lamp')", (str(A), str(B), PROJECT))
     site.holds(site.check(dual, A) + site.check(dual, B))
 
 
@@ -394,53 +371,17 @@ def test_d13_a_tail_that_is_zero_at_half_precision_is_no_change(site: Site) -> N
     site.holds([*([again] if again != "unchanged" else []), *site.check(alice, A)])
 
 
-def test_d14_a_renamed_role_keeps_its_grants_and_its_old_name_has_none(site: Site) -> None:
+def test_d14_the_grant_of_a_role_that_is_gone_is_listed_and_revoked_by_its_number(site: Site) -> None:
+    """What a renamed role, and another one under its old name, may reach is in the battery."""
     root = site.connect()
-    root.execute("DROP ROLE IF EXISTS newcomer, veteran")
-    root.execute("CREATE ROLE newcomer LOGIN")
-    try:
-        root.execute("SET ROLE keeper")
-        root.execute("SELECT pgmnemo.grant_tenant(%s, 'newcomer')", (A,))
-        root.execute("RESET ROLE")
-        site.store(site.connect("alice", A), A, "x", "the river")
-        root.execute("ALTER ROLE newcomer RENAME TO veteran")
-        root.execute("CREATE ROLE newcomer LOGIN")
-        wrong = []
-        for role, due in (("veteran", ["x"]), ("newcomer", [])):
-            with site.connect(role, A) as client:
-                try:
-                    found = site.recall(client, A, "river")
-                except errors.InsufficientPrivilege:
-                    found = []
-            if found != due:
-                wrong.append((role, found))
-        site.holds(wrong)
-        root.execute("DROP ROLE veteran")
-        listed = {row[1] for row in site.rows("SELECT * FROM pgmnemo.list_grants()")}
-        (grantee,) = listed - {"alice", "bob", "dual"}
-        assert grantee.isdecimal()
-        root.execute("SET ROLE keeper")
-        assert root.execute("SELECT pgmnemo.revoke_tenant(%s, %s)", (A, grantee)).fetchone() == (True,)
-    finally:
-        root.execute("RESET ROLE")
-        root.execute("DROP ROLE IF EXISTS newcomer, veteran")
-
-
-def test_d14_no_stranger_makes_a_column_of_our_types(site: Site) -> None:
-    site.run("CREATE SCHEMA mallory AUTHORIZATION mallory")
-    mallory, made = site.connect("mallory"), []
-    types = "SELECT oid::regtype::text FROM pg_type WHERE typnamespace = 'pgmnemo'::regnamespace"
-    for (kind,) in site.rows(types):
-        for statement in (
-            f"CREATE TABLE mallory.t (x {kind})",
-            f"CREATE TYPE mallory.c AS (x {kind})",
-            f"CREATE DOMAIN mallory.d AS {kind}",
-            f"CREATE TABLE mallory.o OF {kind}",
-            f"CREATE FUNCTION mallory.f(x {kind}) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        ):
-            if attempt(mallory, statement) is not None:
-                made.append(statement)
-    site.holds(made)
+    root.execute("CREATE ROLE newcomer LOGIN; SET ROLE keeper")
+    root.execute("SELECT pgmnemo.grant_tenant(%s, 'newcomer')", (A,))
+    root.execute("RESET ROLE; DROP ROLE newcomer")
+    listed = {row[1] for row in site.rows("SELECT * FROM pgmnemo.list_grants()")}
+    (grantee,) = listed - {"alice", "bob", "dual"}
+    assert grantee.isdecimal()
+    root.execute("SET ROLE keeper")
+    assert root.execute("SELECT pgmnemo.revoke_tenant(%s, %s)", (A, grantee)).fetchone() == (True,)
 
 
 def test_d14_what_failed_oddly(site: Site) -> None:
@@ -452,15 +393,6 @@ def test_d14_what_failed_oddly(site: Site) -> None:
         except psycopg.Error as error:
             states.add(error.sqlstate)
     site.holds(states & {"0A000", "22008"})
-
-
-def test_d14_no_stranger_asks_the_keyword_leg(site: Site) -> None:
-    """In 0.3.1 a question of NULL terms went on for ever; in ours it is the owner's alone."""
-    [(count,)] = site.rows("SELECT pronargs FROM pg_proc WHERE proname = '_keyword_leg'")
-    call = f"SELECT * FROM pgmnemo._keyword_leg({', '.join(['NULL'] * count)})"
-    alice = site.connect("alice", A, statement_timeout="700ms")
-    with pytest.raises(errors.InsufficientPrivilege):
-        alice.execute(call)
 
 
 def test_what_cannot_be_closed_is_said() -> None:

@@ -70,26 +70,18 @@ def test_n1_a_revoke_binds_open_transactions_and_imported_snapshots(
     if kind == "imported":
         second.execute(f"BEGIN ISOLATION LEVEL {level} READ WRITE")
         second.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot))
-    refused = [
-        sent(second if kind == "imported" else alice, call)
-        for call in ([WRITE] if kind == "write" else [READ])
-    ]
-    assert refused in ([None], ["40001"])
-    site.holds([call for call in refused if call is None])
+    call = WRITE if kind == "write" else READ
+    assert sent(second if kind == "imported" else alice, call) == "40001"
 
 
 @LEVELS
-def test_n1_a_role_learns_its_tenant_and_grants_no_more(site: Site, level: str) -> None:
-    told = []
-    for call in ("current_tenant()", "list_grants()"):
-        grants(site, GRANT)
-        with site.connect("alice", A) as alice:
-            alice.execute(f"BEGIN ISOLATION LEVEL {level}")
-            assert sent(alice, f"SELECT * FROM pgmnemo.{call}") is None
-            grants(site, REVOKE)
-            if sent(alice, f"SELECT * FROM pgmnemo.{call}") is None:
-                told.append(call)
-    site.holds(told)
+@pytest.mark.parametrize("call", ["current_tenant()", "list_grants()"])
+def test_n1_a_role_learns_its_tenant_and_grants_no_more(site: Site, level: str, call: str) -> None:
+    alice = site.connect("alice", A)
+    alice.execute(f"BEGIN ISOLATION LEVEL {level}")
+    assert sent(alice, f"SELECT * FROM pgmnemo.{call}") is None
+    grants(site, REVOKE)
+    assert sent(alice, f"SELECT * FROM pgmnemo.{call}") is not None
 
 
 def test_n1_of_two_ways_to_a_tenant_the_one_that_is_left_serves_the_repeated_transaction(site: Site) -> None:
@@ -104,7 +96,7 @@ def test_n1_of_two_ways_to_a_tenant_the_one_that_is_left_serves_the_repeated_tra
             assert sent(client, READ) is None
         grants(site, REVOKE)
         assert sent(dual, READ) is None  # whom no revoked grant reached
-        site.holds([call for call in (READ,) if sent(alice, call) is None])
+        assert sent(alice, READ) is not None
         alice.execute("ROLLBACK")
         alice.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         assert sent(alice, READ) is None
@@ -170,16 +162,13 @@ def test_n1_read_committed_is_asked_nothing_more(make_site: Callable[..., Site])
 )
 def test_n2_no_position_fails_a_recall(site: Site, places: tuple[int, ...]) -> None:
     """It is refused, and one that an older version took does no harm."""
-    alice, failed = site.connect("alice", A), []
+    alice = site.connect("alice", A)
     for number, place in enumerate(places):
-        refused = sent(alice, f"SELECT pgmnemo.store('{A}', '{PROJECT}', 'x{number}', 'the river', "
-                              f"\"position\" => {place})")  # fmt: skip
-        assert refused == "22023"
+        call = f"SELECT pgmnemo.store('{A}', '{PROJECT}', 'x{number}', 'the river', \"position\" => {place})"
+        assert sent(alice, call) == "22023"
         site.store(alice, A, f"x{number}", "the river", position=number)
         site.run(f"UPDATE pgmnemo.lesson SET position = {place} WHERE external_id = 'x{number}'")
-    if state := sent(alice, f"SELECT * FROM pgmnemo.recall('{A}', query_text => 'river')"):
-        failed.append(state)
-    site.holds(failed)
+    assert sent(alice, f"SELECT * FROM pgmnemo.recall('{A}', query_text => 'river')") is None
 
 
 def test_n2_positions_at_the_limits_are_neighbours(make_site: Callable[..., Site]) -> None:
@@ -217,17 +206,16 @@ def test_n3_metadata_that_cannot_be_dumped_are_named(site: Site, kind: str) -> N
     assert site.rows(
         "SELECT jsonb_array_length(metadata) FROM pgmnemo.lesson WHERE external_id = 'bomb'"
     ) == [(9000,)]
-    site.holds([] if named else ["nothing is said"])
     assert site.store(alice, A, "bomb", "small", metadata='{"a": 1}') == "updated"
     assert site.check(alice, A) == []
     assert "error" not in site.server.program("pg_dump", site.name, "-f", "/dev/null")
 
 
 def test_n4_metadata_are_not_written_out_to_be_measured(site: Site) -> None:
-    alice = site.connect("alice", A)
+    bomb = "[" + ", ".join(["1e131000"] * 400) + "]"
     with pytest.raises(errors.InvalidParameterValue) as refused:
-        site.store(alice, A, "bomb", "small", metadata="[" + ", ".join(["1e131000"] * 400) + "]")
-    site.holds([line for line in [str(refused.value)] if "50000000 bytes" in line])
+        site.store(site.connect("alice", A), A, "bomb", "small", metadata=bomb)
+    assert "50000000 bytes" not in str(refused.value)
 
 
 # What goes into a call of pgmnemo.store, and how many bytes or parts of it are still taken.
@@ -252,9 +240,7 @@ def test_n4_each_length_has_its_bound(site: Site, name: str) -> None:
     )
     step = {"content": 5, "passages together": 5_000}.get(name, 1)
     assert sent(alice, call.format(most)) is None
-    refused = sent(alice, call.format(most + step))
-    assert refused in (None, "22023")
-    site.holds([refused] if refused is None else [])
+    assert sent(alice, call.format(most + step)) == "22023"
 
 
 def test_n4_toasted_values_are_measured_as_what_they_are(make_site: Callable[..., Site]) -> None:
@@ -285,7 +271,7 @@ def test_n4_toasted_values_are_measured_as_what_they_are(make_site: Callable[...
 def test_n4_a_set_has_ten_thousand_lessons_at_most(site: Site) -> None:
     one = f"ROW('{PROJECT}', 'x' || n, 'a'{', NULL' * 14})::pgmnemo.lesson_input"
     call = f"SELECT pgmnemo.store_set('{A}', (SELECT array_agg({one}) FROM generate_series(1, 10001) n))"
-    site.holds([state for state in [sent(site.connect("alice", A), call)] if state != "22023"])
+    assert sent(site.connect("alice", A), call) == "22023"
 
 
 def test_n4_of_a_question_the_rarest_terms_count(site: Site) -> None:
@@ -299,7 +285,7 @@ def test_n4_of_a_question_the_rarest_terms_count(site: Site) -> None:
         "WHERE weight > 0 AND section = 'term'"
     )
     [(counted,)] = alice.execute(explain, (" ".join(words),)).fetchall()
-    site.holds([counted] if counted > 1_000 else [])
+    assert counted <= 1_000
     assert site.recall(alice, A, " ".join(words)) == ["all", "most"]
 
 
@@ -309,7 +295,7 @@ def test_n5_a_question_is_read_for_times_no_further_than_is_cheap(site: Site) ->
     [(count,)] = alice.execute(
         "SELECT cardinality(since) FROM pgmnemo._times(%s, now())", (dates,)
     ).fetchall()
-    site.holds([count] if count > 20 else [])
+    assert count <= 20
     unread = "SELECT cardinality(since) FROM pgmnemo._times(%s, now())"
     for question, due in (("x" * 9_990 + " in 2021", 1), ("x" * 10_000 + " in 2021", 0)):
         assert alice.execute(unread, (question,)).fetchall() == [(due,)]
@@ -381,8 +367,7 @@ def test_n7_texts_of_any_collation_are_taken(site: Site) -> None:
         with alice.transaction(force_rollback=True):
             if state := sent(alice, f"SELECT * FROM pgmnemo.{verb}({', '.join(given)})"):
                 failed[verb] = state
-    assert set(failed.values()) <= {"42P22"}, failed
-    site.holds(failed)
+    assert failed == {}
 
 
 def candidates(client: Connection, key: str) -> int:
@@ -399,8 +384,7 @@ def test_n8_many_lessons_on_one_position_cost_no_more_than_a_few(site: Site) -> 
         "FROM generate_series(1, 500) n"
     )
     site.store(alice, A, "seed", "the river", position=8)
-    count = candidates(alice, "seed")
-    site.holds([count] if count > 10 + 32 else [])
+    assert candidates(alice, "seed") <= 10 + 32
     assert "x1" in site.recall(alice, A, "river", k=40)
 
 
@@ -433,10 +417,9 @@ def test_n11_a_sequence_that_was_set_back_is_found_and_mended(site: Site) -> Non
     site.run("SELECT setval('pgmnemo.lesson_id_seq', 1)")
     late = f"SELECT pgmnemo.store('{A}', '{PROJECT}', 'late', 'the river')"
     assert sent(alice, late) == "23505"
-    named = [row for row in site.check(alice, A) if "sequence" in row[0]]
+    assert [row for row in site.check(alice, A) if "sequence" in row[0]]
     alice.execute(f"SELECT pgmnemo.repair('{A}')")
-    assert sent(alice, late) == (None if named else "23505")
-    site.holds([] if named else ["nothing is said"])
+    assert sent(alice, late) is None
     [(mended,)] = site.rows(last)
     alice.execute(f"SELECT pgmnemo.repair('{A}')")
     bob.execute(f"SELECT pgmnemo.repair('{B}')")
