@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from pgmnemo.errors import PgmnemoError
 from pgmnemo.postgres import discovery
 from runner.protocol.datasets import SUITES
 from runner.records import Corpus
@@ -45,6 +46,18 @@ def pytest_configure(config: pytest.Config) -> None:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _find_nobodys_server()
+    _hold_errors_to_one_line()
+
+
+def _hold_errors_to_one_line() -> None:
+    """Fail where an error that a user can cause, and that a test expects, has more lines than one."""
+    leave = pytest.RaisesExc.__exit__
+
+    def checked(expected: Any, kind: Any, error: Any, trace: Any) -> bool:
+        assert not (isinstance(error, PgmnemoError) and "\n" in str(error)), error
+        return leave(expected, kind, error, trace)
+
+    pytest.RaisesExc.__exit__ = checked  # type: ignore[method-assign]
 
 
 def _find_nobodys_server() -> None:

@@ -34,7 +34,10 @@ def names_in(file: Path) -> frozenset[str]:
     bodies = [("", ast.parse(file.read_bytes()).body)]
     bodies += [(f"{one.name}::", one.body) for one in bodies[0][1] if isinstance(one, ast.ClassDef)]
     return frozenset(
-        f"{head}{one.name}" for head, body in bodies for one in body if isinstance(one, ast.FunctionDef)
+        f"{head}{one.name}"
+        for head, body in bodies
+        for one in body
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
     )
 
 

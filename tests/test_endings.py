@@ -17,6 +17,7 @@ import pytest
 
 from runner.cli import main
 from tests.helping import endings, is_sentence, kept_run, registering
+from tests.spoiling import Change, instead, put, seal, swap
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -25,7 +26,6 @@ SAMPLE = kept_run("sample")
 LOCOMO = kept_run("locomo")
 
 
-Change = Callable[[Path], object]
 RAW = "raw_retrievals.jsonl"
 
 
@@ -70,35 +70,12 @@ def edit(name: str, **changes: Any) -> Change:
     return change
 
 
-def swap(name: str, old: str, new: str) -> Change:
-    return lambda place: (place / name).write_text((place / name).read_text().replace(old, new))
-
-
-def put(name: str, text: str) -> Change:
-    return lambda place: (place / name).write_text(text)
-
-
-def instead(name: str, make: Callable[[Path], object]) -> Change:
-    """Something else in the place of a file."""
-    return lambda place: ((place / name).unlink(), make(place / name))
-
-
 def changed(place: Path, changes: tuple[Change, ...], sealed: bool) -> Path:
     for change in changes:
         change(place)
     if sealed:
         seal(place)
     return place
-
-
-def seal(place: Path) -> None:
-    """Let the manifest list the files as they are now."""
-    manifest = json.loads((place / "manifest.json").read_text())
-    for entry in manifest["files"]:
-        if (place / entry["name"]).exists():
-            content = (place / entry["name"]).read_bytes()
-            entry.update(bytes=len(content), sha256=sha256(content).hexdigest())
-    (place / "manifest.json").write_text(json.dumps(manifest))
 
 
 Case = Callable[[Stage], list[Any]]
@@ -159,7 +136,6 @@ for cause, words in {
     CASES[cause] = lambda stage, words=words: words  # type: ignore[misc]
 
 
-ANN = ("--by", "ann@example.org")
 CASES |= {
     "`answer` of a changed run": lambda s: ["answer", s.sample(swap(RAW, "0", "1")), *READER],
     "`answer` from another corpus": lambda s: [

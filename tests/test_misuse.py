@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable
-from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,27 +19,13 @@ from runner.cli import main
 from runner.runs.output import write_output
 from runner.stages.answers.source_run import read_errors
 from tests.helping import kept_run
+from tests.spoiling import Change, instead, put, seal, swap
 
-Damage = Callable[[Path], None]
-DAMAGES: dict[str, Damage] = {}
+DAMAGES: dict[str, Change] = {}
 STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def seal(folder: Path) -> None:
-    """Let the manifest list the regular files as they are now, so that no hash stops a reader early."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    for entry in manifest["files"]:
-        if (place := folder / entry["name"]).is_file():
-            content = place.read_bytes()
-            entry.update(bytes=len(content), sha256=sha256(content).hexdigest())
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
-def put(name: str, content: bytes) -> Damage:
-    return lambda folder: (folder / name).write_bytes(content) and None
-
-
-def edit(name: str, *path: Any, to: Any) -> Damage:
+def edit(name: str, *path: Any, to: Any) -> Change:
     """Another value in a JSON document, or in the first line of a file of lines."""
 
     def change(folder: Path) -> None:
@@ -54,20 +39,6 @@ def edit(name: str, *path: Any, to: Any) -> Damage:
         file.write_text("\n".join([json.dumps(document), *rest]))
 
     return change
-
-
-def swap(name: str, old: str, new: str) -> Damage:
-    return lambda folder: (
-        (folder / name).write_text((folder / name).read_text().replace(old, new, 1)) and None
-    )
-
-
-def instead(name: str, make: Callable[[Path], Any]) -> Damage:
-    def replace(folder: Path) -> None:
-        (folder / name).unlink()
-        make(folder / name)
-
-    return replace
 
 
 def sparse(file: Path) -> None:
@@ -104,7 +75,7 @@ DAMAGES |= {
     "run.json has 1e308 seconds": edit("run.json", "resources", "wall_seconds", to=1e308),
     "run.json is nested in a map": edit("run.json", "guc_state", to={"a": {"b": {"c": {}}}}),
     "metrics.json has 7.5": edit("metrics.json", "results", 0, "value", to=7.5),
-    "metrics.json has NaN": swap("metrics.json", '"value": ', '"value": NaN, "other": '),
+    "metrics.json has NaN": swap("metrics.json", '"value": ', '"value": NaN, "other": ', 1),
     "metrics.json has no figure": edit("metrics.json", "results", to=[]),
     "metrics.json has another arm": edit("metrics.json", "results", 0, "arm", to="<script>"),
     "manifest.json leads up": edit("manifest.json", "files", 0, "name", to="../../secret"),
@@ -116,11 +87,10 @@ DAMAGES |= {
     "a gold is null": edit("raw_retrievals.jsonl", "gold", to=None),
     "a line stands twice": lambda folder: (folder / "raw_retrievals.jsonl").write_text(
         (text := (folder / "raw_retrievals.jsonl").read_text()) + text.split("\n")[0] + "\n"
-    )
-    and None,
+    ),
     "a time is negative": edit("timings.jsonl", "seconds", to=-1.0),
     "HISTORY.md is a named pipe": lambda folder: os.mkfifo(folder.parent / "HISTORY.md"),
-    "HISTORY.md is no text": lambda folder: (folder.parent / "HISTORY.md").write_bytes(b"\xff") and None,
+    "HISTORY.md is no text": lambda folder: (folder.parent / "HISTORY.md").write_bytes(b"\xff"),
 }  # fmt: skip
 
 Words = Callable[[Path, Path, Path], list[Any]]

@@ -157,7 +157,6 @@ def test_beyond_the_limit_the_run_fails_in_one_sentence_and_nothing_is_lost(
     with serving(lambda _, body: chat("") if asked(body) in TEXTS[20:] else next_one(_, body)) as server:
         with pytest.raises(ModelError, match="failed on 3 questions, and --rewrite-failures allows 2") as end:
             make(server, rewrite_failures=2)
-        assert "\n" not in str(end.value)
         assert end.value.__notes__ == ["what was rewritten is kept: the same command goes on with it"]
         assert list((tmp_path / "out").iterdir()) == []
         server.answer, before = next_one, len(server.requests)

@@ -252,9 +252,8 @@ def test_what_cannot_be_scored_is_named_with_its_line(
     tmp_path: Path, text: str | bytes | Callable[[], str], sentence: str
 ) -> None:
     path = written(tmp_path, text() if callable(text) else text)
-    with pytest.raises(RankingsError, match=re.escape(sentence)) as raised:
+    with pytest.raises(RankingsError, match=re.escape(sentence)):
         score(path, "sample")
-    assert "\n" not in str(raised.value)
     assert RankingsError.code == 3
 
 

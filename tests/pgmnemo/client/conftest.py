@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.pgmnemo.client.cutting import CuttingProxy, proxy
-from tests.pgmnemo.client.driving import SHELLS, Place, Shell
+from tests.pgmnemo.client.driving import SHELLS, Connection, Place, Shell
 from tests.pgmnemo.postgres.memories import memories
 from tests.security.attacked import OURS
 from tests.sql.conftest import POSTGRES
@@ -67,3 +67,18 @@ def shut(place: Place) -> Iterator[CuttingProxy]:
     with proxy(folder, f"{place.server.conninfo['host']}/.s.PGSQL.5432") as made:
         yield made
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def held(place: Place) -> Iterator[Callable[[Any], Connection]]:
+    """Call it with a scope for a writer that holds up every change of its tenant until it commits."""
+    with place.connect() as writer:
+
+        def hold(scope: Any) -> Connection:
+            writer.autocommit = False
+            writer.execute("SET pgmnemo.gate_strict = off; SET pgmnemo.bypass_notice = off")
+            tenant, project = scope.tenant_id, scope.project_id
+            writer.execute("SELECT pgmnemo.update(%s, %s, 'k', importance => 5)", (tenant, project))
+            return writer
+
+        yield hold

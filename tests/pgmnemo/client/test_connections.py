@@ -14,7 +14,7 @@ from psycopg.rows import dict_row
 
 from pgmnemo import Item
 from pgmnemo.client.retries import RetryTimer
-from pgmnemo.errors import DatabaseError, LostError, UsageError
+from pgmnemo.errors import DatabaseError
 from tests.pgmnemo.client.driving import Place, Shell
 
 
@@ -50,15 +50,6 @@ def test_an_idle_connection_that_the_server_ended_is_not_used(shell: Shell, plac
         assert root.execute(ended).fetchall() == [(True,)]
     memory._executor.retry_timeout = 0.0  # so that nothing is sent again
     assert scope.add("after", role="user").outcome == "inserted"
-
-
-@pytest.mark.parametrize("state", ["57P01", "57P05"])
-@pytest.mark.parametrize("repeatable", [False, True])
-def test_an_end_that_the_server_announces_is_waited_for(state: str, repeatable: bool) -> None:
-    error = psycopg.errors.lookup(state)("terminating connection")
-    assert RetryTimer(1.0, chance=lambda: 0.0).pause(error, repeatable) == 0.0
-    with pytest.raises(LostError):
-        RetryTimer(-1.0).pause(error, repeatable)
 
 
 @pytest.mark.parametrize("repeatable", [False, True])
@@ -118,15 +109,3 @@ def test_a_callers_cursors_and_types_are_not_ours(
     mine.export(io.BytesIO())
     assert list(mine.list(include_inactive=True)) == list(scope.list(include_inactive=True))
     assert mine.get("1").text == "one"
-
-
-def test_an_export_within_a_transaction_of_several_moments_is_wrong_use(
-    shell: Shell, place: Place, scope: Any
-) -> None:
-    connection = connected(shell, place)
-    mine = shell.open(connection).tenant(scope.tenant_id).project(scope.project_id)
-    shell.call(connection.execute, "SELECT 1")
-    with pytest.raises(UsageError, match="an export sees one moment"):
-        mine.export(io.BytesIO())
-    shell.call(connection.rollback)
-    assert mine.export(io.BytesIO()) == 0

@@ -140,9 +140,8 @@ GIVEN: dict[str, tuple[Callable[[Any], Any], str]] = {
 @pytest.mark.parametrize("what", GIVEN)
 def test_given_vectors_that_are_none_are_wrong_use(what: str, scope: Any) -> None:
     call, sentence = GIVEN[what]
-    with pytest.raises(UsageError, match=sentence) as raised:
+    with pytest.raises(UsageError, match=sentence):
         call(scope)
-    assert "\n" not in str(raised.value)
     assert scope.count().lessons == 0
     assert scope.stats().embedder is None
 
@@ -172,7 +171,6 @@ def test_an_answer_that_holds_no_vectors_is_the_embedders_fault(
         with pytest.raises(EmbedderError) as raised:
             call()
         assert sentence in str(raised.value)
-        assert "\n" not in str(raised.value)
     assert scope.count().lessons == 0
     assert scope.add("y", key="k", vector=[1.0]).outcome == "inserted"  # those of the caller are not its
 
@@ -218,7 +216,6 @@ def test_another_embedder_is_refused_with_what_to_do(verb: str, shell: Shell, pl
         "open it with that one, change it by reembed, or keep this one's vectors in a tenant of their own"
     )
     assert told.endswith(remedy)
-    assert "\n" not in told
     assert [hit.key for hit in other.tenant(name).recall("kettle", mode="keyword")] == ["a"]
 
 
@@ -295,7 +292,7 @@ def test_two_that_are_the_first_at_once_agree(place: Place) -> None:
 
 
 @pytest.mark.parametrize("kind", ["blocking", "awaited"])
-def test_the_loop_goes_on_while_an_embedder_works(kind: str, place: Place) -> None:
+async def test_the_loop_goes_on_while_an_embedder_works(kind: str, place: Place) -> None:
     """The embedder ends once a task of the loop has told it that it went on."""
     ticked = threading.Event()
 
@@ -308,26 +305,17 @@ def test_the_loop_goes_on_while_an_embedder_works(kind: str, place: Place) -> No
             await asyncio.sleep(0)
         return counted(texts)
 
-    async def work() -> int:
-        async def tick() -> int:
-            for _ in range(100):
-                await asyncio.sleep(0)
-            ticked.set()
-            return 100
+    async def tick() -> int:
+        for _ in range(100):
+            await asyncio.sleep(0)
+        ticked.set()
+        return 100
 
-        embedder = blocking if kind == "blocking" else slow
-        async with await AsyncMemory.open(place.dsn(), embedder=embedder) as memory:
-            scope = memory.tenant(place.tenant()).project("p")
-            _, ticks = await asyncio.gather(scope.add("x"), tick())
-            return ticks
-
-    assert asyncio.run(work()) == 100
-
-
-@pytest.mark.parametrize("given", [7, ["minilm"], object(), b"local"])
-def test_what_is_no_embedder_is_wrong_use(given: Any) -> None:
-    with pytest.raises(UsageError, match="embedder is a name, an Embedder, a function"):
-        memory_embedder(given)
+    embedder = blocking if kind == "blocking" else slow
+    async with await AsyncMemory.open(place.dsn(), embedder=embedder) as memory:
+        scope = memory.tenant(place.tenant()).project("p")
+        _, ticks = await asyncio.gather(scope.add("x"), tick())
+        assert ticks == 100
 
 
 def test_an_embedder_is_known_by_its_name_and_module() -> None:

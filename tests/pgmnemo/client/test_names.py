@@ -13,7 +13,7 @@ import pytest
 
 from pgmnemo import Item
 from pgmnemo.client.naming import LONGEST, NAMESPACE, project_id, tenant_id
-from pgmnemo.errors import GrantError, MissingError, PgmnemoError, RefusedError, UsageError
+from pgmnemo.errors import GrantError, MissingError, RefusedError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
 ADA, BOB = tenant_id("ada"), tenant_id("bob")
@@ -26,16 +26,10 @@ def test_names_lead_to_the_uuids_that_they_have_always_led_to() -> None:
     assert project_id(ADA, "kitchen") == UUID("fdccb37b-46b6-5623-a0a2-ac5b4730c914")
 
 
-def test_a_name_is_hashed_in_its_namespace() -> None:
-    assert tenant_id("ada") == uuid5(NAMESPACE, "ada")
-    assert project_id(ADA, "kitchen") == uuid5(ADA, "kitchen")
-
-
-def test_projects_of_two_tenants_are_two_even_under_one_name() -> None:
-    assert project_id(ADA, "kitchen") != project_id(BOB, "kitchen")
-
-
-def test_a_uuid_stays_that_uuid() -> None:
+@pytest.mark.parametrize("name", ["ada", "kitchen", "a" * LONGEST])
+def test_a_name_is_hashed_in_its_namespace_and_a_uuid_stays_that_uuid(name: str) -> None:
+    assert tenant_id(name) == uuid5(NAMESPACE, name)
+    assert project_id(ADA, name) == uuid5(ADA, name) != project_id(BOB, name)
     assert tenant_id(ADA) == project_id(BOB, ADA) == ADA
 
 
@@ -70,10 +64,6 @@ def test_a_name_that_no_database_takes_is_wrong_use(name: str) -> None:
         tenant_id(name)
 
 
-def test_the_longest_name_is_taken() -> None:
-    assert tenant_id("a" * LONGEST) == uuid5(NAMESPACE, "a" * LONGEST)
-
-
 @pytest.mark.parametrize("by", [str, tenant_id])
 def test_an_error_calls_tenants_and_projects_as_the_caller_does(by: Any, memory: Any, place: Place) -> None:
     name = by(place.tenant())
@@ -90,6 +80,7 @@ VERBS: dict[str, Callable[[Any], object]] = {
     "add": lambda scope: scope.add("a"), "add with a key": lambda scope: scope.add("a", key="a"),
     "add_many": lambda scope: scope.add_many(["a"]), "recall": lambda scope: scope.recall("a"),
     "context": lambda scope: scope.context("a"), "list": lambda scope: list(scope.list()),
+    "count": lambda scope: scope.count(),
     "explain": lambda scope: scope.explain("a", "b"), "get": lambda scope: scope.get("a"),
     "known": lambda scope: scope.known(["a"]), "forget": lambda scope: scope.forget("a"),
     "facts": lambda scope: scope.facts("a"), "fact": lambda scope: scope.fact("a", "b", "c"),
@@ -100,10 +91,13 @@ VERBS: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
-def test_no_error_calls_a_named_tenant_by_its_uuid(verb: Callable[[Any], object], memory: Any) -> None:
-    with pytest.raises(PgmnemoError) as caught:
+def test_a_role_without_a_grant_is_told_so_by_every_verb_and_by_the_tenants_name(
+    verb: Callable[[Any], object], memory: Any
+) -> None:
+    with pytest.raises(GrantError, match="nobody's") as caught:
         verb(memory.tenant("nobody's").project("the kitchen"))
     assert not UUIDS.search(str(caught.value)), caught.value
+    assert caught.value.__suppress_context__
 
 
 @pytest.mark.parametrize("verb", ["add", "add_many", "recall", "similar"])

@@ -143,16 +143,14 @@ def test_a_connection_that_is_closed_is_refused(shell: Shell, place: Place) -> N
         shell.open(caller.connection)
 
 
-def test_tasks_and_threads_take_turns_on_one_connection(place: Place) -> None:
+async def test_tasks_and_threads_take_turns_on_one_connection(place: Place) -> None:
     tenant = place.tenant()
 
-    async def tasks() -> None:
-        async with await psycopg.AsyncConnection.connect(place.dsn(), autocommit=True) as connection:
-            memory = await AsyncMemory.open(connection, embedder=None)
-            scope = memory.tenant(tenant).project("p")
-            await asyncio.gather(*(scope.add_many([f"task {n}", f"note {n}"]) for n in range(10)))
+    async with await psycopg.AsyncConnection.connect(place.dsn(), autocommit=True) as connection:
+        memory = await AsyncMemory.open(connection, embedder=None)
+        scope = memory.tenant(tenant).project("p")
+        await asyncio.gather(*(scope.add_many([f"task {n}", f"note {n}"]) for n in range(10)))
 
-    asyncio.run(tasks())
     with psycopg.connect(place.dsn(), autocommit=True) as connection:
         scope = Memory.open(connection, embedder=None).tenant(tenant).project("p")
         threads = [threading.Thread(target=scope.add, args=(f"thread {n}",)) for n in range(10)]
@@ -217,9 +215,8 @@ def test_a_pool_that_has_no_connection_left_is_told(shell: Shell, place: Place) 
     shell.call(pool.open)
     scope = shell.open(pool, retry_timeout=0).tenant(place.tenant()).project("p")
     held = shell.call(pool.getconn)
-    with pytest.raises(DatabaseError) as raised:
+    with pytest.raises(DatabaseError):
         scope.count()
-    assert "\n" not in str(raised.value)
     shell.call(pool.putconn, held)
     assert scope.count().lessons == 0
     shell.call(pool.close)

@@ -384,9 +384,8 @@ def test_what_cannot_be_meant_is_wrong_use(what: str, shell: Shell, place: Place
     call, sentence = WRONG[what]
     tenant = shell.open(place.dsn(), embedder=old).tenant(name)
     tenant.project("p").add("The kettle.", key="a")
-    with pytest.raises(Exception, match=sentence) as raised:
+    with pytest.raises(Exception, match=sentence):
         call(tenant)
-    assert "\n" not in str(raised.value)
     assert tenant.recall("The kettle.")[0].key == "a"
 
 

@@ -61,33 +61,30 @@ def test_two_memories_of_other_settings_share_connections_in_transaction_mode(
         assert plain.add_many([Item("x", "k")]).outcomes == {"unchanged": 1}
 
 
-def test_many_calls_at_once_keep_their_tenants_and_settings_apart(bounced: Any, place: Place) -> None:
+async def test_many_calls_at_once_keep_their_tenants_and_settings_apart(bounced: Any, place: Place) -> None:
     dsn = address(bounced("transaction", 2))
 
-    async def work() -> None:
-        names = [place.tenant(), place.tenant()]
-        async with (
-            await AsyncMemory.open(dsn, embedder=None, settings=BLIND) as blind,
-            await AsyncMemory.open(dsn, embedder=None) as plain,
-        ):
-            for number, name in enumerate(names):
-                text = f"The kettle of {number}."
-                await plain.tenant(name).project("p").add_many([Item(text, "kettle"), *NOTES[1:]])
+    names = [place.tenant(), place.tenant()]
+    async with (
+        await AsyncMemory.open(dsn, embedder=None, settings=BLIND) as blind,
+        await AsyncMemory.open(dsn, embedder=None) as plain,
+    ):
+        for number, name in enumerate(names):
+            text = f"The kettle of {number}."
+            await plain.tenant(name).project("p").add_many([Item(text, "kettle"), *NOTES[1:]])
 
-            async def asked(memory: AsyncMemory, number: int) -> None:
-                scope = memory.tenant(names[number]).project("p")
-                hits = {hit.key: hit for hit in await scope.recall("kettle")}
-                assert hits["kettle"].text == f"The kettle of {number}."
-                told = hits["kettle"].contributions["passage_terms"]
-                assert (told > 0) == (memory is plain)
-                await scope.add("said", role="user")
+        async def asked(memory: AsyncMemory, number: int) -> None:
+            scope = memory.tenant(names[number]).project("p")
+            hits = {hit.key: hit for hit in await scope.recall("kettle")}
+            assert hits["kettle"].text == f"The kettle of {number}."
+            told = hits["kettle"].contributions["passage_terms"]
+            assert (told > 0) == (memory is plain)
+            await scope.add("said", role="user")
 
-            await asyncio.gather(*(asked(m, n) for _ in range(10) for m in (blind, plain) for n in (0, 1)))
-            for name in names:
-                found = [one async for one in plain.tenant(name).project("p").list(role="user")]
-                assert [one.position for one in found] == list(range(1, 21))
-
-    asyncio.run(work())
+        await asyncio.gather(*(asked(m, n) for _ in range(10) for m in (blind, plain) for n in (0, 1)))
+        for name in names:
+            found = [one async for one in plain.tenant(name).project("p").list(role="user")]
+            assert [one.position for one in found] == list(range(1, 21))
 
 
 @pytest.mark.parametrize("mode", ["session", "transaction", "statement"])
@@ -128,9 +125,8 @@ def test_a_connection_that_is_used_again_knows_nothing_of_its_last_user(shell: S
 def test_a_setting_that_there_is_not_is_told_when_the_memory_is_opened(
     given: Any, sentence: str, shell: Shell, place: Place
 ) -> None:
-    with pytest.raises(UsageError, match=sentence) as raised:
+    with pytest.raises(UsageError, match=sentence):
         shell.open(place.dsn(), settings=given)
-    assert "\n" not in str(raised.value)
 
 
 def test_a_setting_out_of_range_is_told_by_whoever_uses_it(shell: Shell, place: Place) -> None:

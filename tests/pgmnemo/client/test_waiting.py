@@ -25,7 +25,7 @@ from tests.pgmnemo.client.driving import Place, Shell, collected
 from tests.pgmnemo.client.test_retrying import waiting
 
 
-def test_a_question_is_not_behind_the_documents_of_others(place: Place) -> None:
+async def test_a_question_is_not_behind_the_documents_of_others(place: Place) -> None:
     def documents(texts: list[str]) -> list[list[float]]:
         time.sleep(0.2 * len(texts))
         return [[1.0, 0.0] for _ in texts]
@@ -33,21 +33,18 @@ def test_a_question_is_not_behind_the_documents_of_others(place: Place) -> None:
     def queries(texts: list[str]) -> list[list[float]]:
         return [[1.0, 0.0] for _ in texts]
 
-    async def body() -> float:
-        async with await AsyncMemory.open(place.dsn(), embedder=(queries, documents)) as memory:
-            scope = memory.tenant(place.tenant()).project("p")
-            await scope.add("The kettle leaks.", key="leak")
-            many = [asyncio.create_task(scope.add(f"note {number}", key=f"{number}")) for number in range(60)]
-            await asyncio.sleep(0.1)
-            began = time.monotonic()
-            await scope.recall("kettle")
-            seconds = time.monotonic() - began
-            for one in many:
-                one.cancel()
-            await asyncio.gather(*many, return_exceptions=True)
-            return seconds
-
-    assert asyncio.run(body()) < 0.8
+    async with await AsyncMemory.open(place.dsn(), embedder=(queries, documents)) as memory:
+        scope = memory.tenant(place.tenant()).project("p")
+        await scope.add("The kettle leaks.", key="leak")
+        many = [asyncio.create_task(scope.add(f"note {number}", key=f"{number}")) for number in range(60)]
+        await asyncio.sleep(0.1)
+        began = time.monotonic()
+        await scope.recall("kettle")
+        seconds = time.monotonic() - began
+        for one in many:
+            one.cancel()
+        await asyncio.gather(*many, return_exceptions=True)
+        assert seconds < 0.8
 
 
 VERBS: dict[str, Callable[[Any], Any]] = {
@@ -193,17 +190,12 @@ def test_a_memory_is_not_copied(copied: Callable[[Any], Any], place: Place) -> N
 
 
 @pytest.fixture
-def blocked(shell: Shell, place: Place) -> Any:
+def blocked(shell: Shell, place: Place, held: Any) -> Any:
     """A scope of a memory with one connection, and what frees the key `k` that another writer holds."""
     memory = shell.open(place.dsn(), connections=1)
     scope = memory.tenant(place.tenant()).project("p")
     scope.add("x", key="k")
-    writer = shell.stack.enter_context(place.connect())
-    writer.autocommit = False
-    writer.execute("SET pgmnemo.gate_strict = off; SET pgmnemo.bypass_notice = off")
-    given = (scope.tenant_id, scope.project_id)
-    writer.execute("SELECT pgmnemo.update(%s, %s, 'k', importance => 5)", given)
-    return scope, writer.commit
+    return scope, held(scope).commit
 
 
 WAITING: dict[str, Callable[[Any], Any]] = {
@@ -233,7 +225,7 @@ def test_an_interrupted_call_leaves_a_memory_that_works(verb: str, place: Place,
     assert scope.add("y", key="k").outcome == "updated"
 
 
-def test_calls_cancelled_at_any_moment_leave_a_memory_that_works(place: Place) -> None:
+async def test_calls_cancelled_at_any_moment_leave_a_memory_that_works(place: Place) -> None:
     """At most two connections, all of them idle afterwards; what was stored is whole."""
     chance = random.Random(8)
     name = "cancelled"
@@ -247,52 +239,42 @@ def test_calls_cancelled_at_any_moment_leave_a_memory_that_works(place: Place) -
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    async def work() -> None:
-        dsn = place.dsn(application_name=name)
-        async with await AsyncMemory.open(dsn, embedder=embed, connections=2) as memory:
-            scope = memory.tenant(place.tenant()).project("p")
-            await asyncio.gather(*(VERBS[verb](scope) for verb in ("add", "add turns", "add_many")))
-            for _ in range(60):
-                await asyncio.gather(*(cancelled(scope) for _ in range(3)))
-            for verb in VERBS:
-                if verb != "forget all":
-                    await done(VERBS["add"](scope))
-                    await done(VERBS["add turns"](scope))
-                    await done(VERBS[verb](scope))
-            assert len(memory._executor.source._idle) <= 2
-            with place.connect() as root:
-                query = "SELECT state FROM pg_stat_activity WHERE application_name = %s"
-                states = [row[0] for row in root.execute(query, (name,)).fetchall()]
-                assert states == ["idle"] * len(states)
-                assert 1 <= len(states) <= 2
-                assert root.execute("SELECT * FROM pgmnemo.check(%s)", (scope.tenant_id,)).fetchall() == []
-
-    asyncio.run(work())
+    dsn = place.dsn(application_name=name)
+    async with await AsyncMemory.open(dsn, embedder=embed, connections=2) as memory:
+        scope = memory.tenant(place.tenant()).project("p")
+        await asyncio.gather(*(VERBS[verb](scope) for verb in ("add", "add turns", "add_many")))
+        for _ in range(60):
+            await asyncio.gather(*(cancelled(scope) for _ in range(3)))
+        for verb in VERBS:
+            if verb != "forget all":
+                await done(VERBS["add"](scope))
+                await done(VERBS["add turns"](scope))
+                await done(VERBS[verb](scope))
+        assert len(memory._executor.source._idle) <= 2
+        with place.connect() as root:
+            query = "SELECT state FROM pg_stat_activity WHERE application_name = %s"
+            states = [row[0] for row in root.execute(query, (name,)).fetchall()]
+            assert states == ["idle"] * len(states)
+            assert 1 <= len(states) <= 2
+            assert root.execute("SELECT * FROM pgmnemo.check(%s)", (scope.tenant_id,)).fetchall() == []
 
 
-def test_a_call_that_is_cancelled_ends_in_postgresql(place: Place) -> None:
+async def test_a_call_that_is_cancelled_ends_in_postgresql(place: Place, held: Any) -> None:
     dsn, tenant = place.dsn(application_name="left"), place.tenant()
 
-    async def work() -> float:
-        async with await AsyncMemory.open(dsn, embedder=None) as memory:
-            scope = memory.tenant(tenant).project("p")
-            await scope.add("x", key="k")
-            with place.connect() as writer:
-                writer.autocommit = False
-                writer.execute("SET pgmnemo.gate_strict = off; SET pgmnemo.bypass_notice = off")
-                given = (scope.tenant_id, scope.project_id)
-                writer.execute("SELECT pgmnemo.update(%s, %s, 'k', importance => 5)", given)
-                task = asyncio.create_task(scope.add("y", key="k"))
-                while not working(place):
-                    await asyncio.sleep(0.01)
-                began = time.monotonic()
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
-                while working(place):
-                    await asyncio.sleep(0.01)
-                return time.monotonic() - began
-
-    assert asyncio.run(work()) < 5
+    async with await AsyncMemory.open(dsn, embedder=None) as memory:
+        scope = memory.tenant(tenant).project("p")
+        await scope.add("x", key="k")
+        held(scope)
+        task = asyncio.create_task(scope.add("y", key="k"))
+        while not working(place):
+            await asyncio.sleep(0.01)
+        began = time.monotonic()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        while working(place):
+            await asyncio.sleep(0.01)
+        assert time.monotonic() - began < 5
 
 
 def working(place: Place) -> bool:
@@ -302,19 +284,16 @@ def working(place: Place) -> bool:
         return bool(root.execute(query).fetchone()[0])  # type: ignore[index]
 
 
-def test_a_call_may_be_given_a_time_after_which_nobody_waits(place: Place) -> None:
-    async def work() -> str:
-        async def forever(texts: list[str]) -> Any:
-            await asyncio.sleep(3600)
+async def test_a_call_may_be_given_a_time_after_which_nobody_waits(place: Place) -> None:
+    async def forever(texts: list[str]) -> Any:
+        await asyncio.sleep(3600)
 
-        async with await AsyncMemory.open(place.dsn(), embedder=forever) as memory:
-            scope = memory.tenant(place.tenant()).project("p")
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.01):
-                    await scope.add("x")
-            return (await scope.add("x", key="k", vector=[1.0])).outcome
-
-    assert asyncio.run(work()) == "inserted"
+    async with await AsyncMemory.open(place.dsn(), embedder=forever) as memory:
+        scope = memory.tenant(place.tenant()).project("p")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await scope.add("x")
+        assert (await scope.add("x", key="k", vector=[1.0])).outcome == "inserted"
 
 
 def test_a_memory_that_is_closed_says_so(shell: Shell, place: Place) -> None:
@@ -322,28 +301,26 @@ def test_a_memory_that_is_closed_says_so(shell: Shell, place: Place) -> None:
     scope = memory.tenant(place.tenant()).project("p")
     scope.add("x", key="k")
     memory.close()
+    memory.close()
     for call in (lambda: scope.add("y"), lambda: scope.add_many(["y"]), lambda: list(scope.list())):
         with pytest.raises(UsageError, match="this memory was closed; open it again"):
             call()
 
 
-def test_what_is_in_use_when_a_memory_is_closed_is_closed_with_it(place: Place) -> None:
-    async def work() -> list[Any]:
-        began, go_on = asyncio.Event(), asyncio.Event()
-        memory = await AsyncMemory.open(place.dsn(application_name="closing"), embedder=None)
-        source = memory._executor.source
+async def test_what_is_in_use_when_a_memory_is_closed_is_closed_with_it(place: Place) -> None:
+    began, go_on = asyncio.Event(), asyncio.Event()
+    memory = await AsyncMemory.open(place.dsn(application_name="closing"), embedder=None)
+    source = memory._executor.source
 
-        async def use() -> None:
-            async with source.connection() as connection:
-                await connection.execute("SELECT 1")
-                began.set()
-                await go_on.wait()
+    async def use() -> None:
+        async with source.connection() as connection:
+            await connection.execute("SELECT 1")
+            began.set()
+            await go_on.wait()
 
-        task = asyncio.create_task(use())
-        await began.wait()
-        await memory.close()
-        go_on.set()
-        await task
-        return list(source._idle)
-
-    assert asyncio.run(work()) == []
+    task = asyncio.create_task(use())
+    await began.wait()
+    await memory.close()
+    go_on.set()
+    await task
+    assert list(source._idle) == []

@@ -59,10 +59,11 @@ def test_a_conversation_is_one_lesson_with_passages_of_what_people_say(scope: An
     assert scope.recall("Lisbon")[0].passage == "user: I moved to Lisbon."
 
 
-def test_a_fault_in_a_later_batch_says_how_many_are_stored_and_all_can_be_given_again(scope: Any) -> None:
+@pytest.mark.parametrize("bad", [Item("a\0b", "bad"), Item(" ", "bad"), Item("a", "bad", importance=9)])
+def test_a_fault_in_a_later_batch_names_its_lesson_and_all_can_be_given_again(scope: Any, bad: Item) -> None:
     items = [Item(f"note {number}", f"k{number}") for number in range(10)]
-    with pytest.raises(UsageError, match="text of a lesson is empty") as raised:
-        scope.add_many([*items, Item(" ", "blank")], batch=4)
+    with pytest.raises(UsageError, match="lesson 'bad'") as raised:
+        scope.add_many([*items, bad], batch=4)
     assert raised.value.__notes__ == ["8 lessons before them are stored; give all again, with their keys"]
     assert scope.count().lessons == 8
     assert scope.add_many(items, batch=4).outcomes == {"unchanged": 8, "inserted": 2}
@@ -113,34 +114,25 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "blank": (lambda s: s.add(" \n"), "empty; leave the lesson out"),
     "blank turns": (lambda s: s.add([Turn(" ", "user")]), "has a word; leave it out"),
     "no items": (lambda s: s.add_many([7]), "takes texts and Items, not int"),
-    "a blank item": (lambda s: s.add_many(["x", " "]), "empty; leave the lesson out"),
     "batches of none": (lambda s: s.add_many(["x"], batch=0), "batch is 0"),
     "a naive time": (lambda s: s.add("x", at=NAIVE), "names no time zone; write it with one, such as 2024"),
-    "a naive now": (lambda s: s.add("x", at=NAIVE), "names no time zone"),
-    "a naive expiry": (lambda s: s.add_many([Item("x", expires_at=NAIVE)]), "names no time zone"),
     "a naive turn": (lambda s: s.add([Turn("x", at=DAY), Turn("y", at=NAIVE)]), "names no time zone"),
     "a naive time in metadata": (lambda s: s.add("x", metadata={"a": NAIVE}), "names no time zone"),
     "a naive filter": (lambda s: list(s.list(since=NAIVE)), "since is 2024.* names no time zone"),
-    "a naive present": (lambda s: s.recall("x", as_of=NAIVE), "as_of is 2024.* names no time zone"),
     "a naive window": (lambda s: s.recall("x", time_ranges=[(NAIVE, DAY)]), "names no time zone"),
-    "a naive end": (lambda s: s.supersede("k", at=NAIVE), "names no time zone"),
-    "a naive link": (lambda s: s.link("k", "k2", valid_from=NAIVE), "names no time zone"),
     "an empty key": (lambda s: s.add("x", key=""), "a key is a text of 1 to 1,000 bytes"),
     "a long key": (lambda s: s.add("x", key="ä" * 501), "a key is a text of 1 to 1,000 bytes"),
     "importance": (lambda s: s.add("x", importance=6), "importance is 6, but must be"),
-    "importance as a word": (lambda s: s.add_many([Item("x", importance="high")]), "of type str"),  # type: ignore[arg-type]
     "importance beyond 16 bits": (lambda s: s.add_many([Item("x", importance=65539)]), "importance is 65539"),
     "a position beyond 32 bits": (lambda s: s.add_many([Item("x", position=2**40)]), "position is 1099"),
     "metadata that is no JSON": (lambda s: s.add("x", metadata={"a": object()}), "cannot be written as JSON"),
     "NUL": (lambda s: s.add("a\0b"), "NUL character, which no database takes"),
-    "NUL in a turn": (lambda s: s.add([Turn("a\0b")]), "NUL character"),
     "NUL in a staged topic": (lambda s: s.add_many([Item("x", topic="a\0")]), "topic has a NUL character"),
     "NUL in metadata": (lambda s: s.add("x", metadata={"a": "\0"}), "metadata has a NUL character"),
     "300 levels": (lambda s: s.add("x", metadata={"a": json.loads("[" * 300 + "]" * 300)}), "nests deeper"),
     "half a pair": (lambda s: s.add("a\ud800"), "half a surrogate pair"),
     "half a pair in a staged role": (lambda s: s.add_many([Item("x", role="\udfff")]), "half a surr"),
     "200 MB": (lambda s: s.add(MEGABYTES_200), "has 200,000,000 bytes and 10,000,000 are stored at most"),
-    "20 MB of a turn": (lambda s: s.add([Turn(MEGABYTES_20)]), "10,000,000 are stored at most"),
     "20 MB among many": (lambda s: s.add_many(["x", MEGABYTES_20]), "10,000,000 are stored at most"),
     "20 MB of metadata": (lambda s: s.add("x", metadata={"a": MEGABYTES_20}), "far more than are stored"),
     "200 MB of a question": (lambda s: s.recall(MEGABYTES_200), "200,000,000 characters, and 100,000 bytes"),
@@ -155,7 +147,6 @@ def test_what_cannot_be_meant_is_wrong_use_in_one_sentence_and_leaves_the_memory
     call, sentence = WRONG[what]
     with pytest.raises(UsageError, match=sentence) as raised:
         call(scope)
-    assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 400
     assert scope.count(include_inactive=True).lessons == 0
     assert scope.add("and on it goes", key="k").outcome == "inserted"

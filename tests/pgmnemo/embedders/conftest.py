@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -54,26 +55,16 @@ def corpus(make_corpus: Callable[[list[str], list[str]], Corpus]) -> Corpus:
 @pytest.fixture(scope="session")
 def tiny_xlm_roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder like BAAI/bge-m3: XLM-RoBERTa, pytorch_model.bin, a unigram tokenizer.json; 32 dimensions."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("tiny-bge-m3")
-    size = _unigram_tokenizer(folder / "tokenizer.json")
-    special = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    _write(folder / "tokenizer_config.json", {"tokenizer_class": "XLMRobertaTokenizer", **special})
-    _write(folder / "special_tokens_map.json", {**special, "cls_token": "<s>", "sep_token": "</s>"})
-    config = transformers.XLMRobertaConfig(
-        vocab_size=size, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
-        max_position_embeddings=514, type_vocab_size=1, pad_token_id=1,
-    )  # fmt: skip
-    torch.manual_seed(1)
-    _save(transformers.XLMRobertaModel(config), folder)
+    size = _multilingual_tokenizer(folder)
+    more = {"max_position_embeddings": 514, "type_vocab_size": 1, "pad_token_id": 1}
+    _save(_tiny("XLMRoberta", size, 32, seed=1, **more), folder)
     return folder
 
 
 @pytest.fixture(scope="session")
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder like those of e5-small-v2, arctic-embed-s and bge-small-en: BERT, model.safetensors."""
-    torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("tiny-bert")
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ":", "?", "query", "passage", *WORDS]
@@ -81,39 +72,21 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt"), do_lower_case=True).save_pretrained(
         folder
     )
-    config = transformers.BertConfig(
-        vocab_size=len(vocabulary), hidden_size=24, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=48, max_position_embeddings=512,
-    )  # fmt: skip
-    torch.manual_seed(2)
-    transformers.BertModel(config).save_pretrained(folder)
+    _tiny("Bert", len(vocabulary), 24, seed=2).save_pretrained(folder)
     return folder
 
 
 @pytest.fixture(scope="session")
 def tiny_multilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder like multilingual-e5-small: BERT over XLM-RoBERTa's tokenizer, 512 positions."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("tiny-multilingual-e5")
-    size = _unigram_tokenizer(folder / "tokenizer.json")
-    special = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    _write(folder / "tokenizer_config.json", {"tokenizer_class": "XLMRobertaTokenizer", **special})
-    _write(folder / "special_tokens_map.json", {**special, "cls_token": "<s>", "sep_token": "</s>"})
-    config = transformers.BertConfig(
-        vocab_size=size, hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=48,
-        max_position_embeddings=512, pad_token_id=1,
-    )  # fmt: skip
-    torch.manual_seed(3)
-    transformers.BertModel(config).save_pretrained(folder)
+    _tiny("Bert", _multilingual_tokenizer(folder), 24, seed=3, pad_token_id=1).save_pretrained(folder)
     return folder
 
 
 @pytest.fixture(scope="session")
 def tiny_dragon(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two BERT encoders like DRAGON+'s, each with a vocab.txt and no tokenizer.json."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
     root = tmp_path_factory.mktemp("tiny-dragon-plus")
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[", "]", ":", "?", *WORDS]
     for seed, half in enumerate(("query", "context")):
@@ -122,13 +95,25 @@ def tiny_dragon(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
         _write(folder / "tokenizer_config.json", {"do_lower_case": True})
         _write(folder / "special_tokens_map.json", {"unk_token": "[UNK]", "pad_token": "[PAD]"})
-        config = transformers.BertConfig(
-            vocab_size=len(vocabulary), hidden_size=24, num_hidden_layers=2, num_attention_heads=2,
-            intermediate_size=48, max_position_embeddings=512,
-        )  # fmt: skip
-        torch.manual_seed(seed)
-        _save(transformers.BertModel(config), folder)
+        _save(_tiny("Bert", len(vocabulary), 24, seed), folder)
     return root
+
+
+def _tiny(kind: str, words: int, width: int, seed: int, **more: int) -> Any:
+    """Return a model of two layers of transformers' class, with random weights."""
+    torch, transformers = map(pytest.importorskip, ("torch", "transformers"))
+    sizes = {"hidden_size": width, "intermediate_size": 2 * width, "num_attention_heads": 2}
+    given = {"max_position_embeddings": 512, "num_hidden_layers": 2, "vocab_size": words, **sizes, **more}
+    torch.manual_seed(seed)
+    return getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(**given))
+
+
+def _multilingual_tokenizer(folder: Path) -> int:
+    """Write the tokenizer of XLM-RoBERTa's kind, and return how many words it has."""
+    special = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    _write(folder / "tokenizer_config.json", {"tokenizer_class": "XLMRobertaTokenizer", **special})
+    _write(folder / "special_tokens_map.json", {**special, "cls_token": "<s>", "sep_token": "</s>"})
+    return _unigram_tokenizer(folder / "tokenizer.json")
 
 
 def _save(model: object, folder: Path) -> None:

@@ -106,7 +106,6 @@ def test_without_the_hub_it_is_one_sentence(
     assert told.endswith("or take multilingual-e5-small-4bit, whose weights are a package") == (
         name == "multilingual-e5-small"
     )
-    assert "\n" not in told
 
 
 def test_weights_of_the_hub_whose_hash_is_another_are_refused(

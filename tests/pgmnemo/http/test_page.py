@@ -90,22 +90,18 @@ def fill(scope: Scope) -> None:
     scope.add(LONG, key="long", at=NOW - timedelta(days=6))
 
 
-@pytest.fixture(scope="module")
-def house(open_memory: Callable[..., Memory], place: Place, tokens: TokenFile) -> tuple[Scope, str]:
-    """A project of a tenant, whose lessons no test changes, and a token of the tenant."""
+def new_house(open_memory: Callable[..., Memory], place: Place, tokens: TokenFile) -> tuple[Scope, str]:
+    """A project of a new tenant, and a token of the tenant."""
     tenant = place.tenant()
     scope = open_memory().tenant(tenant).project("kitchen")
     fill(scope)
     return scope, tokens.create(tenant)
 
 
-@pytest.fixture
-def own(open_memory: Callable[..., Memory], place: Place, tokens: TokenFile) -> tuple[Scope, str]:
-    """One of a test's own."""
-    tenant = place.tenant()
-    scope = open_memory().tenant(tenant).project("kitchen")
-    fill(scope)
-    return scope, tokens.create(tenant)
+house = pytest.fixture(scope="module", name="house")(new_house)
+"""Its lessons no test changes."""
+own = pytest.fixture(name="own")(new_house)
+"""One of a test's own."""
 
 
 def test_it_comes_as_one_answer_under_a_strict_policy() -> None:

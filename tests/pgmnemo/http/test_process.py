@@ -384,19 +384,13 @@ def test_without_tokens_pages_of_others_are_kept_out(place: Place, tmp_path: Pat
     with running(place.dsn(), tmp_path, "--tenant", tenant, tokens=False) as server:
         port = server.address[1]
         for headers, status in (
-            ({}, 200), ({"host": "evil.example"}, 403), ({"origin": "http://evil.example"}, 403),
-            ({"host": f"localhost:{port}"}, 200), ({"origin": f"http://127.0.0.1:{port}"}, 200),
-            ({"origin": f"http://127.0.0.1:{port + 1}"}, 403), ({"origin": f"http://localhost:{port}"}, 403),
+            ({}, 200), ({"host": "evil.example"}, 403), ({"origin": f"http://127.0.0.1:{port}"}, 200),
+            ({"origin": f"http://127.0.0.1:{port + 1}"}, 403),
         ):  # fmt: skip
             answer = httpx.post(f"{server.url}/v1/count", headers=headers, timeout=SOON)
             assert answer.status_code == status, headers
-        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
-            gone = httpx.post(
-                f"{server.url}/v1/forget", content=b'{"all_lessons": true}', headers={"content-type": kind}
-            )
-            assert gone.status_code == 415
-    with place.connect() as root:
-        assert root.execute("SELECT 1").fetchone() == (1,)
+        text = httpx.post(f"{server.url}/v1/forget", content=b"{}", headers={"content-type": "text/plain"})
+        assert text.status_code == 415
 
 
 REFUSED = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
@@ -192,3 +193,18 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
         os.mkfifo(place)
     with pytest.raises(UsageError, match="there is no file or folder"):
         list(claude.read(place, options=ImportOptions()))
+
+
+def test_an_export_that_is_refused_says_how_many_lessons_are_stored(scope: Scope, tmp_path: Path) -> None:
+    scope.add_many([Item(f"text {number}", f"k{number}") for number in range(600)])
+    scope.export(tmp_path / "a.jsonl")
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    line = json.loads(lines[590])
+    lines[590] = json.dumps({**line, "text": "a\0b"})
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
+    with pytest.raises(UsageError, match=f"lesson '{line['key']}'") as raised:
+        scope.project("other").import_(tmp_path / "a.jsonl")
+    stored = scope.project("other").count().lessons
+    assert any(
+        note.startswith(f"{stored:,} lessons before that are stored") for note in raised.value.__notes__
+    )

@@ -19,7 +19,7 @@ from pgmnemo.mcp.http import build_app
 from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.server import memory_server
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.mcp.asking import ERAS, MALFORMED, fault, opening, over_http, principal, run, serving, told
+from tests.pgmnemo.mcp.asking import ERAS, MALFORMED, fault, opening, over_http, principal, serving, told
 
 BOTH = "application/json, text/event-stream"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -58,7 +58,7 @@ async def post(url: str, body: Any, token: str | None = None, **headers: str) ->
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_two_tokens_never_see_each_others_memories(place: Place, tmp_path: Path, era: str) -> None:
+async def test_two_tokens_never_see_each_others_memories(place: Place, tmp_path: Path, era: str) -> None:
     tokens = TokenFile(tmp_path / "tokens.json")
     made = {name: tokens.create(place.tenant(), "kitchen") for name in ("amber", "violet")}
 
@@ -89,57 +89,48 @@ def test_two_tokens_never_see_each_others_memories(place: Place, tmp_path: Path,
                     assert other not in text
             assert (await told(client, "forget", topic="secret"))["memories"] == 5
 
-    async def body() -> None:
-        async with served(place, tokens) as url:
-            await asyncio.gather(stays_in(url, "amber", "violet"), stays_in(url, "violet", "amber"))
-
-    run(body)
+    async with served(place, tokens) as url:
+        await asyncio.gather(stays_in(url, "amber", "violet"), stays_in(url, "violet", "amber"))
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_no_token_no_answer(place: Place, tmp_path: Path, era: str) -> None:
+async def test_no_token_no_answer(place: Place, tmp_path: Path, era: str) -> None:
     tokens = TokenFile(tmp_path / "tokens.json")
     token = tokens.create(place.tenant())
 
-    async def body() -> None:
-        async with served(place, tokens) as url:
-            for given in (None, "x", "mnemo_0_x", token[:-1], token + "x"):
-                answer = await post(url, LIST, given)
-                assert answer.status_code == 401
-                assert answer.headers["www-authenticate"].startswith("Bearer")
-            assert (await post(url, LIST, token)).status_code == 200
-            assert (await post(url, {**LIST, "params": {"x": "y" * (2 << 20)}}, token)).status_code == 413
-            async with httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}) as http:
-                assert [(await http.request(verb, url)).status_code for verb in ("GET", "DELETE")] == [
-                    405,
-                    405,
-                ]
-            async with over_http(url, token, era) as client:
-                assert "project" in (await client.list_tools()).tools[0].input_schema["properties"]
-                tokens.revoke(tokens.principals()[0].id)
-                with pytest.raises(Exception, match="an error response"):
-                    await client.list_tools(cache_mode="bypass")
-
-    run(body)
+    async with served(place, tokens) as url:
+        for given in (None, "x", "mnemo_0_x", token[:-1], token + "x"):
+            answer = await post(url, LIST, given)
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert (await post(url, LIST, token)).status_code == 200
+        assert (await post(url, {**LIST, "params": {"x": "y" * (2 << 20)}}, token)).status_code == 413
+        async with httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}) as http:
+            assert [(await http.request(verb, url)).status_code for verb in ("GET", "DELETE")] == [
+                405,
+                405,
+            ]
+        async with over_http(url, token, era) as client:
+            assert "project" in (await client.list_tools()).tools[0].input_schema["properties"]
+            tokens.revoke(tokens.principals()[0].id)
+            with pytest.raises(Exception, match="an error response"):
+                await client.list_tools(cache_mode="bypass")
 
 
-def test_other_names_of_hosts_are_refused(place: Place, tmp_path: Path) -> None:
+async def test_other_names_of_hosts_are_refused(place: Place, tmp_path: Path) -> None:
     tokens = TokenFile(tmp_path / "tokens.json")
     token = tokens.create(place.tenant())
 
-    async def body() -> None:
-        async with served(place, tokens, hosts=["memory.example.org"]) as url:
-            for headers, status in HOSTS:
-                assert (await post(url, LIST, token, **headers)).status_code == status, headers
-        async with served(place, None, principal=principal(place.tenant())) as url:
-            for headers, status in HOSTS:
-                wanted = 403 if status == 421 or "example" in str(headers) else status
-                assert (await post(url, LIST, **headers)).status_code == wanted, headers
-
-    run(body)
+    async with served(place, tokens, hosts=["memory.example.org"]) as url:
+        for headers, status in HOSTS:
+            assert (await post(url, LIST, token, **headers)).status_code == status, headers
+    async with served(place, None, principal=principal(place.tenant())) as url:
+        for headers, status in HOSTS:
+            wanted = 403 if status == 421 or "example" in str(headers) else status
+            assert (await post(url, LIST, **headers)).status_code == wanted, headers
 
 
-def test_a_stream_ends_when_its_token_is_revoked(place: Place, tmp_path: Path) -> None:
+async def test_a_stream_ends_when_its_token_is_revoked(place: Place, tmp_path: Path) -> None:
     tokens = TokenFile(tmp_path / "tokens.json")
     token = tokens.create(place.tenant())
 
@@ -147,53 +138,47 @@ def test_a_stream_ends_when_its_token_is_revoked(place: Place, tmp_path: Path) -
         await asyncio.sleep(3600)
         raise AssertionError("the call was called off")
 
-    async def body() -> None:
-        headers = {"accept": BOTH, "authorization": f"Bearer {token}"}
-        async with (
-            served(place, tokens, opening=LazyMemory(never)) as url,
-            httpx2.AsyncClient(timeout=120, headers=headers) as http,
-            http.stream("POST", url, json=CALL) as answer,
-        ):
-            assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream")
-            tokens.revoke(tokens.principals()[0].id)
-            with pytest.raises(httpx2.RemoteProtocolError):
-                async with asyncio.timeout(60):
-                    await answer.aread()
-
-    run(body)
+    headers = {"accept": BOTH, "authorization": f"Bearer {token}"}
+    async with (
+        served(place, tokens, opening=LazyMemory(never)) as url,
+        httpx2.AsyncClient(timeout=120, headers=headers) as http,
+        http.stream("POST", url, json=CALL) as answer,
+    ):
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream")
+        tokens.revoke(tokens.principals()[0].id)
+        with pytest.raises(httpx2.RemoteProtocolError):
+            async with asyncio.timeout(60):
+                await answer.aread()
 
 
-def test_malformed_messages_are_the_protocols_errors(place: Place) -> None:
-    async def body() -> None:
-        async with (
-            served(place, None, principal=principal(place.tenant())) as url,
-            httpx2.AsyncClient() as http,
-        ):
-            for content in (b"", b"{", b"[]", b"\xff", b'{"jsonrpc":"2.0","id":1}', b"[" * 100_000):
-                for era in ({}, {"mcp-protocol-version": ERAS[1]}):
-                    headers = {"accept": BOTH, "content-type": "application/json", **era}
-                    answer = await http.post(url, content=content, headers=headers)
-                    assert answer.status_code == 400, content[:20]
-                    assert "Traceback" not in answer.text
-            for content, id, code in MALFORMED:
-                headers = {"accept": BOTH, "content-type": "application/json"}
+async def test_malformed_messages_are_the_protocols_errors(place: Place) -> None:
+    async with (
+        served(place, None, principal=principal(place.tenant())) as url,
+        httpx2.AsyncClient() as http,
+    ):
+        for content in (b"", b"{", b"[]", b"\xff", b'{"jsonrpc":"2.0","id":1}', b"[" * 100_000):
+            for era in ({}, {"mcp-protocol-version": ERAS[1]}):
+                headers = {"accept": BOTH, "content-type": "application/json", **era}
                 answer = await http.post(url, content=content, headers=headers)
-                assert answer.status_code == 400
-                assert (answer.json()["id"], answer.json()["error"]["code"]) == (id, code), content[:80]
-            deep: Any = {}
-            for _ in range(400):
-                deep = {"a": deep}
-            for given in ({"text": "x", "metadata": deep}, {"text": "\ud800"}):
-                message = json.dumps({**CALL, "params": {"name": "remember", "arguments": given}}).encode()
-                headers = {"accept": BOTH, "content-type": "application/json"}
-                answer = await http.post(url, content=message, headers=headers)
-                assert (
-                    answer.status_code == 400
-                    or json.loads(answer.text.partition("data: ")[2])["result"]["isError"]
-                )
+                assert answer.status_code == 400, content[:20]
                 assert "Traceback" not in answer.text
-
-    run(body)
+        for content, id, code in MALFORMED:
+            headers = {"accept": BOTH, "content-type": "application/json"}
+            answer = await http.post(url, content=content, headers=headers)
+            assert answer.status_code == 400
+            assert (answer.json()["id"], answer.json()["error"]["code"]) == (id, code), content[:80]
+        deep: Any = {}
+        for _ in range(400):
+            deep = {"a": deep}
+        for given in ({"text": "x", "metadata": deep}, {"text": "\ud800"}):
+            message = json.dumps({**CALL, "params": {"name": "remember", "arguments": given}}).encode()
+            headers = {"accept": BOTH, "content-type": "application/json"}
+            answer = await http.post(url, content=message, headers=headers)
+            assert (
+                answer.status_code == 400
+                or json.loads(answer.text.partition("data: ")[2])["result"]["isError"]
+            )
+            assert "Traceback" not in answer.text
 
 
 @pytest.mark.parametrize(("options", "part"), WRONG, ids=[" ".join(one) for one, _ in WRONG])
@@ -208,16 +193,13 @@ def test_a_wrong_command_line_is_one_sentence(
     assert part in err.splitlines()[-1]
 
 
-def test_the_memory_that_is_handed_in_stays_open(place: Place) -> None:
-    async def body() -> None:
-        async with await AsyncMemory.open(place.dsn(), embedder=None) as memory:
-            own = principal(place.tenant())
-            from mcp import Client
+async def test_the_memory_that_is_handed_in_stays_open(place: Place) -> None:
+    async with await AsyncMemory.open(place.dsn(), embedder=None) as memory:
+        own = principal(place.tenant())
+        from mcp import Client
 
-            for era in ERAS:
-                async with Client(memory_server(memory, own), mode=era) as client:
-                    await told(client, "list")
-                    await fault(client, "timeline", {"key": "nothing"})
-            assert (await memory.tenant(own.tenant).count()).lessons == 0
-
-    run(body)
+        for era in ERAS:
+            async with Client(memory_server(memory, own), mode=era) as client:
+                await told(client, "list")
+                await fault(client, "timeline", {"key": "nothing"})
+        assert (await memory.tenant(own.tenant).count()).lessons == 0

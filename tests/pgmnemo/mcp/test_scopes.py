@@ -41,83 +41,68 @@ async def wake_up(client: Client, uri: str = WAKE_UP) -> str:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_projects_of_a_tenant_stay_apart_whatever_they_are_called(place: Place, era: str) -> None:
-    async def body() -> None:
-        async with asked(place, principal(place.tenant(), None), era) as client:
-            await told(client, "remember", text="the usual one")
-            for number, name in enumerate(NAMES):
-                await told(client, "remember", text=f"number {number}", project=name)
-            for number, name in enumerate(NAMES):
-                assert await texts(client, project=name) == [f"number {number}"]
-                assert f"> number {number}\n" in await wake_up(client, f"{WAKE_UP}/{quote(name, safe='')}")
-            assert await texts(client) == await texts(client, project="default") == ["the usual one"]
-            assert "the usual one" in await wake_up(client)
-            for name in NO_NAMES:
-                await fault(client, "list", {"project": name})
-            [template] = (await client.list_resource_templates()).resource_templates
-            assert template.uri_template == "memory://wake-up/{project}"
-
-    run(body)
+async def test_projects_of_a_tenant_stay_apart_whatever_they_are_called(place: Place, era: str) -> None:
+    async with asked(place, principal(place.tenant(), None), era) as client:
+        await told(client, "remember", text="the usual one")
+        for number, name in enumerate(NAMES):
+            await told(client, "remember", text=f"number {number}", project=name)
+        for number, name in enumerate(NAMES):
+            assert await texts(client, project=name) == [f"number {number}"]
+            assert f"> number {number}\n" in await wake_up(client, f"{WAKE_UP}/{quote(name, safe='')}")
+        assert await texts(client) == await texts(client, project="default") == ["the usual one"]
+        assert "the usual one" in await wake_up(client)
+        for name in NO_NAMES:
+            await fault(client, "list", {"project": name})
+        [template] = (await client.list_resource_templates()).resource_templates
+        assert template.uri_template == "memory://wake-up/{project}"
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_who_is_in_one_project_reaches_no_other(place: Place, era: str) -> None:
-    async def body() -> None:
-        tenant = place.tenant()
-        async with asked(place, principal(tenant, "acme-corp")) as other:
-            await told(other, "remember", text="a secret", key="k")
-        async with asked(place, principal(tenant, "acme"), era) as client:
-            assert await texts(client, project="acme") == []
-            for name in [name for name in NAMES if name != "acme"]:
-                assert "alone" in await fault(client, "list", {"project": name})
-                with pytest.raises(MCPError) as caught:
-                    await client.read_resource(f"{WAKE_UP}/{quote(name, safe='')}")
-                assert caught.value.code == -32602
-            assert (await client.list_resource_templates()).resource_templates == []
-            for given in ({"key": "k"}, {"include_inactive": True}):
-                assert await texts(client, **given) == []
-            assert "secret" not in await wake_up(client)
-
-    run(body)
+async def test_who_is_in_one_project_reaches_no_other(place: Place, era: str) -> None:
+    tenant = place.tenant()
+    async with asked(place, principal(tenant, "acme-corp")) as other:
+        await told(other, "remember", text="a secret", key="k")
+    async with asked(place, principal(tenant, "acme"), era) as client:
+        assert await texts(client, project="acme") == []
+        for name in [name for name in NAMES if name != "acme"]:
+            assert "alone" in await fault(client, "list", {"project": name})
+            with pytest.raises(MCPError) as caught:
+                await client.read_resource(f"{WAKE_UP}/{quote(name, safe='')}")
+            assert caught.value.code == -32602
+        assert (await client.list_resource_templates()).resource_templates == []
+        for given in ({"key": "k"}, {"include_inactive": True}):
+            assert await texts(client, **given) == []
+        assert "secret" not in await wake_up(client)
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_another_resource_is_not_found(place: Place, era: str) -> None:
-    async def body() -> None:
-        async with asked(place, principal(place.tenant(), None), era) as client:
-            [resource] = (await client.list_resources()).resources
-            assert (resource.uri, resource.mime_type) == (WAKE_UP, "text/plain")
-            assert await wake_up(client) == ""
-            for uri in NO_RESOURCES:
-                with pytest.raises(MCPError) as caught:
-                    await client.read_resource(uri)
-                assert caught.value.code == -32602, uri
-                assert caught.value.data == {"uri": uri}
-
-    run(body)
+async def test_another_resource_is_not_found(place: Place, era: str) -> None:
+    async with asked(place, principal(place.tenant(), None), era) as client:
+        [resource] = (await client.list_resources()).resources
+        assert (resource.uri, resource.mime_type) == (WAKE_UP, "text/plain")
+        assert await wake_up(client) == ""
+        for uri in NO_RESOURCES:
+            with pytest.raises(MCPError) as caught:
+                await client.read_resource(uri)
+            assert caught.value.code == -32602, uri
+            assert caught.value.data == {"uri": uri}
 
 
-def test_a_tenant_without_a_grant_is_told_so(place: Place) -> None:
-    async def body() -> None:
-        async with asked(place, principal("nobody's")) as client:
-            assert "grant" in await fault(client, "recall", {"query": "x"})
-            with pytest.raises(MCPError, match="grant"):
-                await client.read_resource(WAKE_UP)
-
-    run(body)
+async def test_a_tenant_without_a_grant_is_told_so(place: Place) -> None:
+    async with asked(place, principal("nobody's")) as client:
+        assert "grant" in await fault(client, "recall", {"query": "x"})
+        with pytest.raises(MCPError, match="grant"):
+            await client.read_resource(WAKE_UP)
 
 
-def test_a_uuid_of_a_command_is_that_tenant(place: Place) -> None:
-    async def body() -> None:
-        name = place.tenant()
-        async with asked(place, principal(name)) as client:
-            await told(client, "remember", text="mine")
-        from pgmnemo.cli.serve import single_principal
+async def test_a_uuid_of_a_command_is_that_tenant(place: Place) -> None:
+    name = place.tenant()
+    async with asked(place, principal(name)) as client:
+        await told(client, "remember", text="mine")
+    from pgmnemo.cli.serve import single_principal
 
-        async with asked(place, single_principal(str(tenant_id(name)), "kitchen")) as client:
-            assert await texts(client) == ["mine"]
-
-    run(body)
+    async with asked(place, single_principal(str(tenant_id(name)), "kitchen")) as client:
+        assert await texts(client) == ["mine"]
 
 
 def test_a_memory_that_cannot_be_opened_is_told_and_opened_with_the_next_call(
@@ -148,16 +133,13 @@ def test_a_memory_that_cannot_be_opened_is_told_and_opened_with_the_next_call(
     assert [one.message for one in caplog.records] == ["the database is not there; start it"] * 2
 
 
-def test_an_opening_that_is_not_done_is_called_off() -> None:
-    async def body() -> None:
-        begun = asyncio.Event()
+async def test_an_opening_that_is_not_done_is_called_off() -> None:
+    begun = asyncio.Event()
 
-        async def make() -> AsyncMemory:
-            begun.set()
-            await asyncio.sleep(3600)
-            raise AssertionError("it was called off")
+    async def make() -> AsyncMemory:
+        begun.set()
+        await asyncio.sleep(3600)
+        raise AssertionError("it was called off")
 
-        async with asyncio.timeout(60), LazyMemory(make).running():
-            await begun.wait()
-
-    run(body)
+    async with asyncio.timeout(60), LazyMemory(make).running():
+        await begun.wait()

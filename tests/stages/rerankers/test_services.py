@@ -70,10 +70,9 @@ def test_a_text_is_cut_before_it_is_read(options: Options) -> None:
 )
 def test_scores_that_are_none_are_one_sentence(results: Any, sentence: str, options: Options) -> None:
     with serving(lambda *_: {"results": results}) as server:
-        with pytest.raises(ModelError, match=sentence) as failure:
+        with pytest.raises(ModelError, match=sentence):
             made("endpoint", server, options).rerank(pool())
         assert len(server.requests) == 1
-    assert "\n" not in str(failure.value)
 
 
 @pytest.mark.parametrize(

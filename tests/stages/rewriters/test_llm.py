@@ -76,7 +76,6 @@ def test_what_is_no_line_of_words_is_a_failure_and_is_not_kept(
 ) -> None:
     with serving(lambda *_: answer) as server, rewriter(server, tmp_path) as made:
         for _ in range(2):
-            with pytest.raises(ModelError, match=sentence) as failure:
+            with pytest.raises(ModelError, match=sentence):
                 made.rewrite(QUESTION)
-            assert "\n" not in str(failure.value)
     assert len(server.requests) == 2
