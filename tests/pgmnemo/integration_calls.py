@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import sys
@@ -16,6 +17,7 @@ from langgraph.store.base import BaseStore
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from pgmnemo import Scope
+from pgmnemo.errors import UsageError
 from pgmnemo.integrations.anthropic import COMMANDS, MemoryTool
 from pgmnemo.integrations.langchain import PgmnemoRetriever
 from pgmnemo.integrations.langchain import PgmnemoVectorStore as LangChainStore
@@ -118,7 +120,38 @@ def hermes(new: Callable[[], Scope], patch: pytest.MonkeyPatch) -> Interface:
     return Interface(verbs, ask, NEEDED)
 
 
-ALL = (langchain, retriever, langgraph, llamaindex, llamaindex_query, anthropic, hermes)
+def openai_agents(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    """Its items and the name of its session are any, as in the SDK's own."""
+    from agents import RunContextWrapper
+
+    from pgmnemo.integrations.openai_agents import PgmnemoSession, recall_tool
+    from tests.pgmnemo.integrations.test_openai_agents import called
+
+    scope, said = new(), [{"role": "user", "content": "x"}]
+
+    async def work(verb: str, given: Given) -> None:
+        if verb == "get_items":
+            await PgmnemoSession("s", scope).get_items(**given)
+        elif verb == "add_items":
+            await PgmnemoSession("s", scope, **given).add_items(said)
+        elif not (await called(recall_tool(scope, **given), RunContextWrapper(None), "x")).startswith(
+            "<memory"
+        ):
+            raise UsageError("the tool says what is wrong")
+
+    verbs = {
+        "get_items": told.of_signature(PgmnemoSession.get_items),
+        "add_items": _named(PgmnemoSession.__init__, "metadata", "language"),
+        "recall": _named(recall_tool, "max_tokens"),
+    }
+    return Interface(verbs, lambda verb, given: told.class_of(lambda: asyncio.run(work(verb, given))), NEEDED)
+
+
+ALL = (langchain, retriever, langgraph, llamaindex, llamaindex_query, anthropic, hermes, openai_agents)
+
+
+def _named(function: Callable[..., Any], *names: str) -> list[Argument]:
+    return [one for one in told.of_signature(function) if one.name in names]
 
 
 def _methods(made: Any, described: type) -> Interface:

@@ -24,7 +24,10 @@ from pgmnemo.cli.commands import COMMANDS, app, main
 from pgmnemo.errors import PgmnemoError, UsageError
 
 DONE, WRONG_USE = "done", UsageError.kind
-FRAMEWORKS = ("pydantic", "pydantic_core", "langchain_core", "langgraph", "llama_index", "anthropic")
+FRAMEWORKS = (
+    "pydantic", "pydantic_core", "langchain_core", "langgraph", "llama_index", "anthropic", "agents",
+    "crewai", "pydantic_ai", "agent_framework", "google",
+)  # fmt: skip
 """Packages that check what they are given themselves, before they ask us."""
 KINDS = {
     str: "text", int: "whole", float: "number", bool: "flag", datetime: "time", dict: "mapping",
