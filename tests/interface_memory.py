@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +22,12 @@ def place() -> Iterator[Place]:
     """Yield a database that alice and bob can use."""
     with memories(POSTGRES) as server:
         yield Place(server, server.install("interfaces", OURS))
+
+
+@pytest.fixture(scope="session")
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

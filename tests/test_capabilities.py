@@ -21,7 +21,6 @@ TESTED = "1. one: `--one` (`tests/a/test_b.py::test_c`, `tests/a/test_b.py::Test
 @cache
 def tool() -> ModuleType:
     spec = importlib.util.spec_from_file_location("capabilities", ROOT / "tools" / "capabilities.py")
-    assert spec is not None
     assert spec.loader is not None
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -20,7 +20,6 @@ import httpx
 import pytest
 
 from pgmnemo import AsyncMemory, Memory, Scope
-from pgmnemo.cli.commands import main
 from pgmnemo.http.app import build_app
 from pgmnemo.http.auth import AuthMiddleware, Limits
 from pgmnemo.http.openapi import openapi_document
@@ -28,7 +27,6 @@ from pgmnemo.importers import IMPORTERS
 from pgmnemo.mcp.http import build_app as mcp_application
 from pgmnemo.mcp.server import memory_server
 from tests.pgmnemo import integration_calls, interfaces
-from tests.pgmnemo.cli.conftest import Typed
 from tests.pgmnemo.client.driving import Driven, Place
 from tests.pgmnemo.interfaces import DONE, WRONG_USE, Argument, Interface
 from tests.pgmnemo.mcp.asking import opening, principal, serving
@@ -67,7 +65,7 @@ FILES = {
     "NaN": b"NaN", "half a pair": b'{"text": "\\ud800"}', "wrong types": b'{"text": 5, "key": [1], "at": 5}',
     "archive": b"PK\3\4x", "database": b"SQLite format 3\0x",
 }  # fmt: skip
-"""What a file may hold that an importer, or a hook, is given."""
+"""What a file may hold that an importer is given."""
 
 
 def values(argument: Argument, table: dict[str, list[Any]]) -> Iterator[tuple[str, Any]]:
@@ -135,7 +133,6 @@ class Makers:
         answer(server)
 
         def ask(message: Any) -> Any:
-            assert server.stdin is not None
             server.stdin.write(str(interfaces.as_json(message)).encode() + b"\n")
             return answer(server)
 
@@ -239,22 +236,3 @@ def test_an_importer_says_what_a_file_is_not(format: str, makers: Makers, tmp_pa
     for place in (tmp_path / "none", tmp_path / ("x" * 5_000), HALF, NUL):
         assert interfaces.ended(["import", str(place), "--from", format]) == WRONG_USE, place
     assert interfaces.ended(["import", "", "--from", "markdown"]) == WRONG_USE
-
-
-@pytest.mark.parametrize("act", ["save", "wake-up"])
-def test_a_hook_ends_with_0_and_says_what_was_wrong(
-    act: str, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    objects = {"object", "half a pair", "wrong types"}  # an event need not name a transcript to wake up
-    events = {name: held for name, held in FILES.items() if name not in objects}
-    events |= {
-        f"transcript {number}": json.dumps({"transcript_path": path, "cwd": path}).encode()
-        for number, path in enumerate([5, HALF, NUL, "x" * 5_000, str(tmp_path), "/nowhere", []])
-    }
-    tenant = place.tenant()
-    for name, event in events.items():
-        monkeypatch.setattr("sys.stdin", Typed(event))
-        assert main(["hook", act, "--memory", place.dsn(), "--tenant", tenant, "--embedder", "none"]) == 0
-        out, err = capfd.readouterr()
-        said = err.startswith(f"mnemo hook {act}: ") and err.count("\n") == 1
-        assert said or (act == "wake-up" and name.startswith("transcript")), (name, out, err)

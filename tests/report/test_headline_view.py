@@ -156,5 +156,4 @@ def test_a_leaderboard_ranks_by_that_view(made: Callable[..., tuple[Path, Run, J
     board = group.boards[0]
     assert (board.n, [row.name for row in board.rows]) == (20, ["run16", "run4"])
     behind = board.rows[1].behind
-    assert behind is not None
     assert behind.difference == -0.6

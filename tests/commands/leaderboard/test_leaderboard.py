@@ -52,7 +52,6 @@ def test_equal_runs_share_a_rank_and_the_next_counts_them(base: Path, check: Any
     assert [row.rank for row in board.rows] == [1, 1, 3]
     assert [rank_text(board, row) for row in board.rows] == ["1=", "1=", "3"]
     behind_first = board.rows[1].behind
-    assert behind_first is not None
     assert (behind_first.difference, behind_first.told_apart) == (0.0, False)
     assert "| 1= |" in re.sub(" +", " ", leaderboard_markdown(found))
     assert SHARED in leaderboard_markdown(found)
@@ -105,7 +104,6 @@ def test_the_difference_to_the_best_is_that_of_compare(found: Leaderboard) -> No
     for row in others:
         rows = compare(best.folder, row.folder).rows
         [same] = (r for r in rows if r.of("all") and (r.scope, r.metric) == (board.scope, board.metric))
-        assert row.behind is not None
         assert row.behind.difference == pytest.approx(same.difference, abs=1e-6)
         assert (row.behind.ci95_low, row.behind.ci95_high) == (same.ci95_low, same.ci95_high)
         assert row.behind.told_apart == (same.ci95_high < 0)

@@ -1,6 +1,4 @@
-"""A PostgreSQL with the extension for all client tests (version 18, or PGMNEMO_POSTGRES), with a new tenant
-for each test.
-"""
+"""Both clients on the database of tests/interface_memory.py, and a proxy that cuts their connections."""
 
 from __future__ import annotations
 
@@ -16,21 +14,6 @@ import pytest
 
 from tests.pgmnemo.client.cutting import CuttingProxy, proxy
 from tests.pgmnemo.client.driving import SHELLS, Connection, Place, Shell
-from tests.pgmnemo.postgres.memories import memories
-from tests.security.attacked import OURS
-from tests.sql.conftest import POSTGRES
-
-
-@pytest.fixture(scope="session")
-def place() -> Iterator[Place]:
-    with memories(POSTGRES) as server:
-        yield Place(server, server.install("client", OURS))
-
-
-@pytest.fixture(scope="session")
-def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as made:
-        yield made
 
 
 @pytest.fixture(params=SHELLS)

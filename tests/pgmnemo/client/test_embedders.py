@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from pgmnemo import AsyncMemory, Item, Turn
-from pgmnemo.client.memory_embedder import memory_embedder
 from pgmnemo.errors import EmbedderError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
@@ -316,10 +315,3 @@ async def test_the_loop_goes_on_while_an_embedder_works(kind: str, place: Place)
         scope = memory.tenant(place.tenant()).project("p")
         _, ticks = await asyncio.gather(scope.add("x"), tick())
         assert ticks == 100
-
-
-def test_an_embedder_is_known_by_its_name_and_module() -> None:
-    made = memory_embedder(counted)
-    assert made is not None
-    assert (made.name, made.model) == ("counted", f"{__name__}.counted")
-    assert memory_embedder(None) is None

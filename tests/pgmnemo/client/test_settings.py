@@ -129,9 +129,18 @@ def test_a_setting_that_there_is_not_is_told_when_the_memory_is_opened(
         shell.open(place.dsn(), settings=given)
 
 
-def test_a_setting_out_of_range_is_told_by_whoever_uses_it(shell: Shell, place: Place) -> None:
-    scope = shell.open(place.dsn(), settings={"assistant_weight": -1}).tenant(place.tenant()).project("p")
-    with pytest.raises(RefusedError, match="assistant_weight is '-1', but must be"):
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("assistant_weight", -1, "is '-1', but must be"),
+        ("time_zone", "No/Land", "is 'No/Land', but must be a"),
+    ],
+)
+def test_a_setting_out_of_range_is_told_by_whoever_uses_it(
+    name: str, value: Any, sentence: str, shell: Shell, place: Place
+) -> None:
+    scope = shell.open(place.dsn(), settings={name: value}).tenant(place.tenant()).project("p")
+    with pytest.raises(UsageError, match=f"{name} {sentence}"):
         scope.recall("kettle")
 
 

@@ -45,12 +45,6 @@ def test_days_and_times_in_metadata_are_kept_as_iso_texts(scope: Any) -> None:
     assert scope.get("k").metadata == {"day": "2024-05-08", "times": ["2024-05-08T13:56:00+00:00"]}
 
 
-def test_the_time_of_many_is_that_of_items_without_one(scope: Any) -> None:
-    scope.add("x", key="one", at=DAY)
-    scope.add_many([Item("x", "many"), Item("x", "own", at=NAIVE.replace(tzinfo=UTC))], at=DAY)
-    assert [scope.get(key).at for key in ("one", "many", "own")] == [DAY, DAY, NAIVE.replace(tzinfo=UTC)]
-
-
 def test_a_conversation_is_one_lesson_with_passages_of_what_people_say(scope: Any) -> None:
     turns = [Turn("I moved to Lisbon.", "user", DAY), Turn("Noted.", "assistant"), Turn("Bye", name="Bob")]
     scope.add(turns, key="k")

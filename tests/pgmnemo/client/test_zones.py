@@ -8,10 +8,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pgmnemo.client.scope_calls import zone_of
-from pgmnemo.errors import UsageError
-from tests.pgmnemo.client.driving import Place, Shell
-
 TOKYO = ZoneInfo("Asia/Tokyo")
 NOW = datetime(2026, 9, 16, 8, tzinfo=TOKYO)  # in UTC still the 15th
 DENVER = timezone(timedelta(hours=-7))
@@ -52,21 +48,3 @@ def test_a_context_prints_the_dates_of_the_zone(scope: Any) -> None:
     assert "2026-09-16" in scope.context("tea", as_of=NOW).text
     assert "2026-09-15" in scope.context("tea", as_of=NOW.astimezone(UTC)).text
     assert "2026-09-15" in scope.context("tea").text
-
-
-def test_a_zone_that_is_none_is_wrong_use(shell: Shell, place: Place) -> None:
-    opened = shell.open(place.dsn(), settings={"time_zone": "Nowhere/Land"})
-    memory = opened.tenant(place.tenant()).project("p")
-    with pytest.raises(UsageError, match="time_zone is 'Nowhere/Land', but must be a time zone"):
-        memory.recall("tea")
-
-
-@pytest.mark.parametrize(
-    ("zone", "name"),
-    [
-        (UTC, None), (ZoneInfo("UTC"), None), (TOKYO, "Asia/Tokyo"), (DENVER, "-07:00"),
-        (timezone(timedelta(hours=5, minutes=45)), "+05:45"),
-    ],
-)  # fmt: skip
-def test_a_zone_goes_by_its_name_or_by_what_it_is_ahead(zone: tzinfo, name: str | None) -> None:
-    assert zone_of(datetime(2026, 9, 16, tzinfo=zone)) == name

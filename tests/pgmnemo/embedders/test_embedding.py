@@ -96,7 +96,6 @@ def test_each_distinct_passage_has_one_row_and_only_where_it_is_wanted(
     embedder = Recorder()
     vectors = embed_corpus(given, embedder, tmp_path, passages=True)
     assert list(vectors.places) == [text_key("document", one) for one in ("one!", "two!", f"{whole[:-1]}!")]
-    assert vectors.passages is not None
     assert vectors.passages.shape == (3, 6)
     assert vectors.segments.tobytes() == plain.segments.tobytes()
     place = vectors.places[text_key("document", "one!")]

@@ -82,7 +82,6 @@ def test_nothing_after_the_limit_counts(tiny_bert: Path) -> None:
 
 def test_a_memory_distinguishes_the_weights_of_a_folder(tiny_bert: Path) -> None:
     embedding = memory_embedder(f"bge-small-en model={tiny_bert}")
-    assert embedding is not None
     assert embedding.model.startswith("BAAI/bge-small-en-v1.5, sha256:")
     assert embedding.model.endswith(f"prefixes '{SEARCH}' and ''")
     assert (embedding.dimensions, embedding.max_tokens) == (24, 512)

@@ -38,7 +38,6 @@ def embedder(request: pytest.FixtureRequest) -> Embedder:
 
 def share(embedder: Embedder, text: str) -> float:
     spans = embedder.token_spans([text])
-    assert spans is not None
     return known_share(text, spans[0])
 
 

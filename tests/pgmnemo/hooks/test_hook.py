@@ -21,6 +21,20 @@ from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.hooks.conftest import PATIENCE, Agent
 
 Hook = Callable[..., Done]
+BROKEN = (
+    b"",
+    b" \n",
+    b"{",
+    [],
+    b"\xff",
+    b"[" * 9000,
+    b"null",
+    b"5",
+    b"1" * 5000,
+    b"NaN",
+    b"\0" * 9,
+    b"PK\3\4x",
+)
 NAMES = ("/w/acme", "/w/acme-corp", "/w/acm_", "/w/acme%", "/w/acme\\", "/w/acme'", "/w/\u0430cme", "/w/ACME")
 
 
@@ -144,7 +158,7 @@ def test_whatever_is_wrong_is_one_line_and_the_code_is_0(
     good = json.loads(agent.event("PreCompact"))
     (agent.home / "file").write_text("")
     faults: list[tuple[str, Any, str]] = [
-        *((act, event, "") for act in ("save", "wake-up") for event in (b"", b"{", [], b"\xff", b"[" * 9000)),
+        *((act, event, "") for act in ("save", "wake-up") for event in BROKEN),
         ("save", {**good, "transcript_path": None}, ""), ("save", {**good, "transcript_path": 7}, ""),
         ("save", {**good, "transcript_path": str(agent.home / "none.jsonl")}, ""),
         ("save", {**good, "transcript_path": str(agent.home)}, ""),

@@ -58,12 +58,6 @@ class Served:
 
 
 @pytest.fixture(scope="session")
-def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as made:
-        yield made
-
-
-@pytest.fixture(scope="session")
 def opened(place: Place, runner: asyncio.Runner) -> Iterator[AsyncMemory]:
     memory = runner.run(AsyncMemory.open(place.dsn(), embedder=None))
     yield memory

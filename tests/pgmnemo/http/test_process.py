@@ -262,7 +262,6 @@ def test_who_says_nothing_is_not_waited_for() -> None:
         "asyncio.run(s.serve(lambda *_: None, '127.0.0.1', 0, 1.0))"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
-    assert process.stderr is not None
     port = int(json.loads(process.stderr.readline())["url"].rpartition(":")[2])
     for sent in (b"", b"POST /v1/add HT", b"POST /v1/add HTTP/1.1\r\nHost: 127.0.0.1\r\n"):
         with socket.create_connection(("127.0.0.1", port), timeout=SOON) as connection:
@@ -375,7 +374,6 @@ def test_a_folder_is_served_and_is_whole_afterwards(tmp_path: Path) -> None:
             assert server.process.wait(SOON) == 0
         with Memory.open(folder, embedder=None) as memory:
             found = memory.tenant("ada").project("kitchen").get("k")
-        assert found is not None
         assert found.text == "kept"
 
 

@@ -50,7 +50,6 @@ def url(node: str, place: Place) -> Iterator[str]:
         sys.executable, "-m", "pgmnemo", "mcp", place.dsn(), "--embedder", "none", "--http", "--port", "0",
     ]  # fmt: skip
     with subprocess.Popen([*words, "--tenant", place.tenant()], stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
         yield f"{json.loads(server.stderr.readline())['url']}/mcp"
         server.terminate()
         server.communicate(timeout=LONG)

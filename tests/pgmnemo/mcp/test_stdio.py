@@ -119,7 +119,6 @@ def test_a_signal_ends_it_while_standard_input_is_open(place: Place) -> None:
         assert _seconds(server.pid) - before < 0.5  # it waits, and does not look again and again
         server.send_signal(signal.SIGTERM)
         assert server.wait(LONG) == 0
-        assert server.stderr is not None
         assert server.stderr.read() == b""
 
 
@@ -127,11 +126,9 @@ def test_a_client_that_goes_away_ends_it_without_a_traceback(place: Place) -> No
     with process(place.dsn(), place.tenant()) as server:
         send(server, HELLO, READY)
         answer(server)
-        assert server.stdout is not None
         server.stdout.close()
         send(server, *(call(number, "list") for number in range(2, 9)))
         assert server.wait(LONG) == 0
-        assert server.stderr is not None
         assert b"Traceback" not in server.stderr.read()
 
 
@@ -145,7 +142,6 @@ def test_it_answers_before_the_memory_is_open_and_closes_it_at_the_end() -> None
             send(server, READY, call(2, "remember", text="Ada lives in Lisbon."))
             assert answer(server)["result"]["structuredContent"]["outcome"] == "inserted"
             assert list(memory.glob("pg*/postmaster.pid"))
-            assert server.stdin is not None
             server.stdin.close()
             time.sleep(0.3)
             server.terminate()  # as an impatient client does; what is being closed is closed
@@ -161,7 +157,6 @@ def test_it_answers_before_the_memory_is_open_and_closes_it_at_the_end() -> None
 
 def test_a_database_that_is_not_there_is_a_tools_error(tmp_path: Path) -> None:
     with process(f"host={tmp_path} dbname=x user=y", "ada") as server:
-        assert server.stdin is not None
         server.stdin.write(b"\n{\n\xff\xfe\n")
         send(server, HELLO, READY, call(2, "list"))
         while "result" not in answer(server):
@@ -177,7 +172,6 @@ def test_each_malformed_message_is_answered_and_the_next_one_served(tmp_path: Pa
         assert answer(server)["id"] == 1
         long = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"%b"}}' % (b"x" * (9 << 20))
         for number, (message, id, code) in enumerate([*MALFORMED, (long, None, -32600)]):
-            assert server.stdin is not None
             server.stdin.write(message + b"\n\n")  # a blank line is no message
             found = answer(server)
             assert (found["id"], found["error"]["code"]) == (id, code), message[:80]
@@ -189,7 +183,6 @@ def test_each_malformed_message_is_answered_and_the_next_one_served(tmp_path: Pa
 def test_a_server_over_http_stops_when_it_is_told(place: Place) -> None:
     words = [*MNEMO, place.dsn(), "--tenant", place.tenant(), "--embedder", "none", "--http", "--port", "0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
         told_first = json.loads(server.stderr.readline())
         url = f"{told_first['url']}/mcp"
 

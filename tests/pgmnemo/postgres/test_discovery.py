@@ -79,17 +79,12 @@ def test_something_that_is_no_postgresql_is_left_alone(find: Find) -> None:
         assert not find({"PGMNEMO_PORT": str(silent.getsockname()[1])})[0]
 
 
-def test_nothing_found_means_embedded_and_says_so(find: Find, nowhere: dict[str, str]) -> None:
-    origin, said = find(nowhere)
-    assert not origin
-    assert said.startswith("database: an embedded PostgreSQL for this run alone (no --dsn")
-
-
 @pytest.mark.parametrize("environ", [{}, os.environ])
 def test_no_test_meets_the_server_that_somebody_runs_here(find: Find, environ: Mapping[str, str]) -> None:
     """One sets the sequence of ids back: on a server in use, a run then ended in a duplicate lesson_pkey."""
     origin, said = find(environ)
     assert not origin
+    assert said.startswith("database: an embedded PostgreSQL for this run alone (no --dsn")
     assert "no PGMNEMO_DSN, and on 127.0.0.1:1 no compose service answers" in said
 
 

@@ -92,7 +92,6 @@ def start_run(base: Path, stub: Path) -> Iterator[Callable[..., subprocess.Popen
 
 
 def data_folder(run: subprocess.Popen[str]) -> Path:
-    assert run.stdout is not None
     return Path(run.stdout.readline().strip())
 
 
@@ -116,7 +115,6 @@ def test_it_offers_the_extension_to_an_ordinary_role(
         assert database.facts.pgmnemo == "0.2.1"
         with database.connect() as connection:
             row = connection.execute("SELECT current_user, pgmnemo.version(), '[1,2]'::vector").fetchone()
-            assert row is not None
             assert row[:2] == ("pgmnemo_runner", "0.2.1")
             assert row[2].to_list() == [1.0, 2.0]
             assert connection.autocommit
@@ -151,7 +149,6 @@ def test_a_run_that_is_killed_while_it_deletes_its_folder_leaves_nothing(
     base: Path, start_run: Callable[..., subprocess.Popen[str]]
 ) -> None:
     run = start_run(program=LEAVING)
-    assert run.stdout is not None
     assert run.stdout.readline() == "deleting\n"
     assert list(base.iterdir())
     run.kill()

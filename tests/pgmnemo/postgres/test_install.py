@@ -179,11 +179,6 @@ def test_the_login_is_granted_its_tenants_or_told_who_grants_them(memory: Server
     assert "there is no role 'nobody'" in refusal(lambda: into(memory, "one", tenants=[A], role="nobody"))
 
 
-def test_the_gate_is_told_and_left_as_it_is(memory: Server) -> None:
-    memory.create("one", "ALTER DATABASE one SET pgmnemo.gate_strict = 'off'")
-    assert into(memory, "one").gate == "off"
-
-
 def test_a_pooler_in_transaction_mode_may_be_between(bouncer: str, memory: Server) -> None:
     memory.create("one")
     with ExitStack() as stack:
@@ -278,7 +273,6 @@ def test_who_cannot_come_in_is_told_why(server: GivenServer, make_role: Callable
 
 def conninfo(dsn: str) -> dict[str, Any]:
     given = given_server(dsn, {})
-    assert given is not None
     return dict(given.conninfo)
 
 
@@ -317,7 +311,6 @@ GRANT USAGE ON SCHEMA pgtle TO PUBLIC
 def pg_tle(root: psycopg.Connection[Any]) -> None:
     """What stands for pg_tle: it keeps what it is told, and the extension's files are those of the server."""
     row = root.execute("SHOW extension_control_path").fetchone()
-    assert row is not None
     folder = Path(row[0].split(":")[1]) / "extension"
     (folder / "pg_tle.control").write_text("default_version = '1.5.2'\n")
     (folder / "pg_tle--1.5.2.sql").write_text(TLE)

