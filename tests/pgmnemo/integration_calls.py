@@ -147,7 +147,52 @@ def openai_agents(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
     return Interface(verbs, lambda verb, given: told.class_of(lambda: asyncio.run(work(verb, given))), NEEDED)
 
 
-ALL = (langchain, retriever, langgraph, llamaindex, llamaindex_query, anthropic, hermes, openai_agents)
+def pydantic_ai(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    from pydantic_ai import ModelRetry
+    from pydantic_ai.messages import ModelRequest, UserPromptPart
+
+    from pgmnemo.integrations.pydantic_ai import MemoryHistory
+    from tests.pgmnemo.integrations.test_pydantic_ai import a_run, called
+
+    scope, tools = new(), {"recall_memory": "query", "remember": "text", "forget_memory": "key"}
+
+    async def work(verb: str, given: Given) -> None:
+        if verb == "history":
+            await MemoryHistory(scope, **given)(a_run(), [ModelRequest([UserPromptPart("x")])])
+        else:
+            try:
+                await called(scope, verb, **given)
+            except ModelRetry as error:
+                raise UsageError(str(error)) from None
+
+    text = frozenset({"text"})
+    verbs = {tool: [Argument(name, text, True)] for tool, name in tools.items()}
+    verbs["history"] = _named(MemoryHistory.__init__, "max_tokens", "keep_turns", "metadata", "language")
+    verbs["recall_memory"] = []  # a question of any characters is asked
+    return Interface(verbs, lambda verb, given: told.class_of(lambda: asyncio.run(work(verb, given))), NEEDED)
+
+
+def agent_framework(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    from agent_framework import AgentSession
+
+    from pgmnemo.integrations.agent_framework import PgmnemoContextProvider
+    from tests.pgmnemo.integrations.test_agent_framework import run_once
+
+    scope = new()
+
+    def ask(_: str, given: Given) -> str:
+        return told.class_of(
+            lambda: asyncio.run(run_once(PgmnemoContextProvider(scope, **given), AgentSession(), "x"))
+        )
+
+    names = "max_tokens", "metadata", "language"
+    return Interface({"run": _named(PgmnemoContextProvider.__init__, *names)}, ask, NEEDED)
+
+
+ALL = (
+    langchain, retriever, langgraph, llamaindex, llamaindex_query, anthropic, hermes, openai_agents,
+    pydantic_ai, agent_framework,
+)  # fmt: skip
 
 
 def _named(function: Callable[..., Any], *names: str) -> list[Argument]:
