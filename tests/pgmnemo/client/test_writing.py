@@ -127,6 +127,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "half a pair": (lambda s: s.add("a\ud800"), "half a surrogate pair"),
     "half a pair in a staged role": (lambda s: s.add_many([Item("x", role="\udfff")]), "half a surr"),
     "200 MB": (lambda s: s.add(MEGABYTES_200), "has 200,000,000 bytes and 10,000,000 are stored at most"),
+    "20 MB of a turn": (lambda s: s.add([Turn(MEGABYTES_20)]), "10,000,000 are stored at most"),
     "20 MB among many": (lambda s: s.add_many(["x", MEGABYTES_20]), "10,000,000 are stored at most"),
     "20 MB of metadata": (lambda s: s.add("x", metadata={"a": MEGABYTES_20}), "far more than are stored"),
     "200 MB of a question": (lambda s: s.recall(MEGABYTES_200), "200,000,000 characters, and 100,000 bytes"),

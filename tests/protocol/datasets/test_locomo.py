@@ -180,20 +180,16 @@ def test_every_id_in_every_string_is_read(strings: list[str], cited: list[str]) 
 
 @pytest.mark.parametrize(
     ("text", "session", "turn"),
-    [("D30:05", "c/D30", "c/D30:5"), ("D:11:26", "c/D11", "c/D11:26"), ("D1:3", "c/D1", "c/D1:3")],
-)
-def test_id_resolves_to_its_session_or_its_turn(text: str, session: str, turn: str) -> None:
+    [
+        ("D30:05", "c/D30", "c/D30:5"), ("D:11:26", "c/D11", "c/D11:26"), ("D1:3", "c/D1", "c/D1:3"),
+        ("D4:36", "c/D4", None), ("D31:1", None, None), ("see above", None, None),
+    ],
+)  # fmt: skip
+def test_id_resolves_to_its_session_or_its_turn_where_there_is_one(
+    text: str, session: str | None, turn: str | None
+) -> None:
     assert found([text]) == [(text, session)]
     assert found([text], turns=True) == [(text, turn)]
-
-
-def test_turn_that_does_not_exist_resolves_to_nothing_at_turn_level_only() -> None:
-    assert found(["D4:36"], turns=True) == [("D4:36", None)]
-    assert found(["D4:36"]) == [("D4:36", "c/D4")]
-
-
-def test_session_that_does_not_exist_resolves_to_nothing() -> None:
-    assert found(["D31:1", "D1:1"]) == [("D31:1", None), ("D1:1", "c/D1")]
 
 
 def test_question_whose_strings_hold_no_id_stays_with_unresolved_evidence() -> None:
