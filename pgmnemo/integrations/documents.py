@@ -133,7 +133,7 @@ class DocumentStore:
             )
         )  # fmt: skip
         if meant:
-            near = [(hit, cosine) for hit in hits if (cosine := _cosine(hit)) is not None]
+            near = [(hit, cosine) for hit in hits if (cosine := hit_cosine(hit)) is not None]
             return sorted(near, key=lambda pair: (-pair[1], pair[0].key))[:k]
         return [(hit, hit.fit or 0.0) for hit in hits if mode != "keyword" or _has_a_word(hit)]
 
@@ -217,7 +217,8 @@ def _run_sync(work: Coroutine[Any, Any, Answer]) -> Answer:
     raise AssertionError("a verb over a Scope has waited")
 
 
-def _cosine(hit: Hit) -> float | None:
+def hit_cosine(hit: Hit) -> float | None:
+    """Return the cosine of a hit and its question, of its best passage if that is greater."""
     told = (hit.components.get("cosine"), hit.components.get("passage_cosine"))
     return max((one for one in told if one is not None), default=None)
 

@@ -29,6 +29,7 @@ TESTS = {  # those of the pages that HERE does not run
     "docs/integrations/http.md": "tests/pgmnemo/http/test_page_of_http.py",
     "docs/integrations/agent-framework.md": f"{ADAPTER}[agent-framework]",
     "docs/integrations/pydantic-ai.md": f"{ADAPTER}[pydantic-ai]",
+    "docs/integrations/crewai.md": f"{ADAPTER}[crewai]",
     "docs/integrations/google-adk.md": f"{ADAPTER}[google-adk]",
     "docs/integrations/index.md": f"{ADAPTER}[index]",
     "docs/integrations/langchain.md": f"{ADAPTER}[langchain]",

@@ -47,6 +47,7 @@ generated = cache(reference.pages)
 
 
 READERS = {
+    "integrations/crewai.md": {"crewai"},
     "integrations/google-adk.md": {"google"},
     "integrations/hermes.md": {"agent", "plugins"},
     "howto/moving.md": {"langgraph"},

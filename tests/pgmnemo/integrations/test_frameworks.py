@@ -17,6 +17,7 @@ MISSING = {  # the integration: the module that is not there, and what is said o
     "langchain": ("langchain_core", "this integration needs langchain-core, which is not installed: "),
     "llamaindex": ("llama_index", "this integration needs llama-index-core, which is not installed: "),
     "google-adk": ("google.adk", "this integration needs google-adk, which is not installed: "),
+    "crewai": ("crewai", "this integration needs crewai, which is not installed: "),
     "pydantic-ai": ("pydantic_ai", "this integration needs pydantic-ai-slim, which is not installed: "),
     "agent-framework": (
         "agent_framework", "this integration needs agent-framework-core, which is not installed: "
@@ -28,9 +29,12 @@ PAGES = {
     "langchain": ("Ships to Portugal", "TX-4071"), "llamaindex": ("TX-4071", "> I moved to Lisbon in May."),
     "index": ("['monday']",), "openai-agents": ("recall_memory", "\nI moved to Lisbon in May.\n"),
     "google-adk": ("['I moved to Lisbon in May.']",), "pydantic-ai": ("> I moved to Lisbon in May.",),
-    "agent-framework": ("> I moved to Lisbon in May.",),
+    "crewai": ("['I moved to Lisbon in May.']",), "agent-framework": ("> I moved to Lisbon in May.",),
 }  # fmt: skip
-IN_FOLDER = {"google-adk": "google.adk"}  # frameworks that the environment of the tests lacks
+IN_FOLDER = {
+    "google-adk": "google.adk",
+    "crewai": "crewai",
+}  # frameworks that the environment of the tests lacks
 
 
 @pytest.mark.parametrize("name", MISSING)
