@@ -61,9 +61,7 @@ def test_a_gate_that_fails_makes_it_end_in_1_and_writes_no_report(
     assert files(tmp_path) == there
 
 
-def test_the_database_that_is_yet_to_be_made_is_not_made(
-    bench: Callable[..., Any], server: Any, tmp_path: Path
-) -> None:
+def test_the_database_that_is_yet_to_be_made_is_not_made(bench: Callable[..., Any], server: Any) -> None:
     server.execute(f"ALTER DATABASE {BENCH} RENAME TO aside")
     try:
         before = server.execute("SELECT datname FROM pg_database ORDER BY datname")

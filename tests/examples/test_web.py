@@ -83,9 +83,7 @@ def test_each_tenant_finds_its_own_notes_alone_also_at_once(backend: TestClient,
             alice.execute("INSERT INTO note (tenant, text) VALUES ('acme-corp', 'x')")
 
 
-def test_a_note_that_is_not_remembered_is_not_there(
-    backend: TestClient, place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_that_is_not_remembered_is_not_there(backend: TestClient, place: Place) -> None:
     token = logged_in(backend, "acme")
     before = backend.get("/notes", headers=token).json()
     with place.connect() as owner:

@@ -281,7 +281,7 @@ def test_d5_nothing_planted_runs(make_site: Make, when: str) -> None:
 
 
 @pytest.mark.parametrize("installer", ["keeper", None])
-def test_d6_a_squatted_schema_is_not_used(server: Server, make_site: Make, installer: str | None) -> None:
+def test_d6_a_squatted_schema_is_not_used(server: Server, installer: str | None) -> None:
     server.create(
         "squatted",
         "CREATE SCHEMA pgmnemo AUTHORIZATION mallory",

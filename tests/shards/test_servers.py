@@ -304,7 +304,7 @@ def test_up_to_down_by_commands_leaves_nothing(plproxy: None, capsys: pytest.Cap
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another user for the servers")
-def test_as_root_a_folder_that_nobody_can_enter_is_refused(plproxy: None, tmp_path: Path) -> None:
+def test_as_root_a_folder_that_nobody_can_enter_is_refused(plproxy: None) -> None:
     closed = Path("/tmp") / f"pgmnemo-closed-{os.getpid()}"
     closed.mkdir(mode=0o700)
     try:

@@ -279,7 +279,7 @@ def test_what_cannot_be_recalled_again_is_not_asked(run: Any, field: str, value:
 
 @pytest.mark.usefixtures("system")
 def test_another_corpus_is_a_fault_where_it_is_named_and_not_at_hand_where_it_is_found(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, tmp_path: Path
 ) -> None:
     other = tmp_path / "sample.json"
     other.write_text(json.dumps(json.loads(run.corpus.read_text(encoding="utf-8"))), encoding="utf-8")

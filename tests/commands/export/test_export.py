@@ -205,7 +205,7 @@ def test_the_command_lists_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureF
     assert json.loads((SAMPLE / "run.json").read_text())["name"] in told[0].read_text()
 
 
-def test_lessons_that_stand_on_a_shelf_go_out_with_their_texts(tmp_path: Path) -> None:
+def test_lessons_that_stand_on_a_shelf_go_out_with_their_texts() -> None:
     corpus = SUITES["sample"].load(CORPUS)
     shelf = OnDiskSegments(lambda session: WrittenText(session.date, ()))
     for one in corpus.segments:

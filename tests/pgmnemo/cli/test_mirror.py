@@ -71,7 +71,7 @@ def options(top: App, name: str) -> dict[str, Any]:
     return found
 
 
-def test_every_verb_is_a_command(top: App) -> None:
+def test_every_verb_is_a_command() -> None:
     named = {name for commands in COMMANDS.values() for name in commands}
     assert named - COMMAND_ONLY == {command(name) for name in verbs()}
 

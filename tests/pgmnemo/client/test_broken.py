@@ -329,7 +329,7 @@ def test_what_cannot_be_read_is_told(memory: Any, place: Place, tmp_path: Path) 
         scope.import_(io.BytesIO(b"\x1f\x8b not json"))
 
 
-def test_a_pipe_gets_an_export_whole(scope: Any, memory: Any, place: Place) -> None:
+def test_a_pipe_gets_an_export_whole(scope: Any) -> None:
     scope.add_many(notes(20))
     whole, (reading, writing) = io.BytesIO(), os.pipe()
     scope.export(whole)

@@ -130,7 +130,7 @@ def test_a_context_is_what_a_recall_finds(scope: Any) -> None:
         scope.context("kettle", max_tokens=0)
 
 
-def test_what_was_handed_out_is_not_learned_again(scope: Any, memory: Any) -> None:
+def test_what_was_handed_out_is_not_learned_again(scope: Any) -> None:
     scope.add("The kettle leaks.", key="leak")
     scope.add([Turn("Where is it?", "user"), Turn("In the attic.", "user")], key="talk")
     scope.add("note\nuser: Nobody knows.\nassistant: True.", key="parts")

@@ -109,7 +109,7 @@ def test_nothing_of_the_callers_session_is_changed(caller: Caller, place: Place)
     assert caller.run("SELECT count(*) FROM pg_prepared_statements") == (0,)
 
 
-def test_a_memory_that_is_closed_leaves_the_connection_open(caller: Caller, place: Place) -> None:
+def test_a_memory_that_is_closed_leaves_the_connection_open(caller: Caller) -> None:
     memory = caller.shell.open(caller.connection)
     memory.close()
     assert not caller.connection.closed

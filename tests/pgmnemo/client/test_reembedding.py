@@ -181,7 +181,7 @@ def test_who_had_the_memory_open_with_the_old_one_is_told(
 
 
 @AWAITED
-def test_there_and_back_again(shell: Shell, place: Place, filled: Any) -> None:
+def test_there_and_back_again(shell: Shell, filled: Any) -> None:
     before = answers(filled)
     for embedder in (new, wide, old):
         filled.reembed(embedder)
@@ -389,7 +389,7 @@ def test_what_cannot_be_meant_is_wrong_use(what: str, shell: Shell, place: Place
     assert tenant.recall("The kettle.")[0].key == "a"
 
 
-def test_progress_is_told(shell: Shell, filled: Any) -> None:
+def test_progress_is_told(filled: Any) -> None:
     told: list[str] = []
 
     class Told(Progress):

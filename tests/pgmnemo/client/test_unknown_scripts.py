@@ -79,7 +79,7 @@ def test_of_a_lesson_some_passages_have_vectors(scope: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pgmnemo.errors.UnknownScriptWarning")
-def test_another_embedder_gives_vectors_to_what_had_none(scope: Any, shell: Shell, place: Place) -> None:
+def test_another_embedder_gives_vectors_to_what_had_none(shell: Shell, place: Place) -> None:
     name = place.tenant()
     tenant = shell.open(place.dsn(), embedder="minilm-int8").tenant(name)
     project = tenant.project("p")

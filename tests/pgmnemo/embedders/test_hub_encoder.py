@@ -88,9 +88,7 @@ def test_a_memory_distinguishes_the_weights_of_a_folder(tiny_bert: Path) -> None
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_without_the_hub_it_is_one_sentence(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_hub_it_is_one_sentence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     hub = pytest.importorskip("huggingface_hub")
 
     def unreachable(*_: Any, **given: Any) -> Any:

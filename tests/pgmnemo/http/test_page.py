@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import HTTPServer, SimpleHTTPRequestHandler
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -318,7 +317,6 @@ def test_texts_are_shown_as_they_are(visit: Visiting, house: tuple[Scope, str]) 
 def test_states_that_are_no_list(
     visit: Visiting,
     house: tuple[Scope, str],
-    open_memory: Callable[..., Memory],
     place: Place,
     tokens: TokenFile,
 ) -> None:
@@ -513,7 +511,7 @@ def test_the_keyboard_does(visit: Visiting, own: tuple[Scope, str]) -> None:
 
 @pytest.mark.parametrize(("scheme", "screen"), [("light", WIDE), ("dark", PHONE)])
 def test_axe_finds_nothing(
-    visit: Visiting, house: tuple[Scope, str], scheme: str, screen: dict[str, Any], tmp_path: Path
+    visit: Visiting, house: tuple[Scope, str], scheme: str, screen: dict[str, Any]
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     found: list[str] = []

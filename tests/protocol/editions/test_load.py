@@ -114,7 +114,7 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
     return sentence
 
 
-def test_the_text_that_tests_change_is_the_editions(tmp_path: Path) -> None:
+def test_the_text_that_tests_change_is_the_editions() -> None:
     assert tomllib.loads(toml(TABLES)) == TABLES
     assert len(REQUIRED) > 50
     for pin in (("seed",), ("gates",), ("retrieval", "depth"), ("suites", "locomo", "scopes"), ("settings",)):

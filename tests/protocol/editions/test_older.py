@@ -62,7 +62,7 @@ def test_whoever_reads_an_old_run_is_told_the_same() -> None:
     assert Results(OLD).schemas  # its files can be listed and restored
 
 
-def test_old_runs_stop_no_list_and_are_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_old_runs_stop_no_list_and_are_named_once(tmp_path: Path) -> None:
     from runner.commands.cite.marks import check
 
     board = runner.leaderboard([OLD.parent])

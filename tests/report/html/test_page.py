@@ -132,7 +132,7 @@ def test_text_stands_in_the_page_only_where_it_was_given(sample: Any) -> None:
     assert json.loads(Outline(sample.page()).scripts[0])["texts"] is None
 
 
-def test_more_text_than_fits_is_cut_alike(sample: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_text_than_fits_is_cut_alike(sample: Any) -> None:
     from runner.report.html.gold_ranks import ranks_by_scope
     from runner.report.html.questions import texts_of
 

@@ -173,9 +173,7 @@ def test_a_changed_run_is_refused_before_and_after(made_run: Made, options: Opti
             answer(copy, options(server.url, corpus))
 
 
-def test_another_run_cannot_complete_an_interrupted_one(
-    made_run: Made, options: Options, tmp_path: Path
-) -> None:
+def test_another_run_cannot_complete_an_interrupted_one(made_run: Made, options: Options) -> None:
     run, corpus = made_run("longmemeval")
     with serving(lambda *_: {"oops": 1}) as server, pytest.raises(ModelError) as failure:
         answer(run, options(server.url, corpus, max_failures=0))

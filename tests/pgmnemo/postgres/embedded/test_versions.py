@@ -51,6 +51,11 @@ def _restores(dump: Path, folder: Path) -> None:
         assert value(server, "SELECT count(*) FROM pgmnemo.lesson", user="postgres") == 2
 
 
+def test_a_version_that_there_is_not_is_named(memory: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no release '9.9.9' of pgmnemo"):
+        EmbeddedServer.open(memory, wanted="9.9.9")
+
+
 @pytest.fixture
 def older(base: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A memory of PostgreSQL 16, whose server was killed."""
