@@ -20,6 +20,7 @@ from pgmnemo.integrations.scopes import (
     answer,
     context_text,
     project_scope,
+    recall_options,
     session_topic,
     spoken_text,
 )
@@ -64,9 +65,9 @@ class PgmnemoContextProvider(ContextProvider):
         with _framework_errors():
             check("metadata", metadata, Mapping[str, Any] | None)
             project_scope(scope) if not callable(scope) else None
+            self._asked = recall_options("context", asked, max_tokens=max_tokens)
         self._scope, self._stores = scope, stores
         self._given = {"metadata": metadata, "language": language}
-        self._asked = {"max_tokens": max_tokens, **asked}
 
     async def before_run(
         self,

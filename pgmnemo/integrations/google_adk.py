@@ -6,10 +6,8 @@ is in the metadata, so that a search returns all of its parts.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import methodcaller
 from typing import Any, cast
 from uuid import UUID, uuid4
@@ -18,7 +16,7 @@ from pgmnemo.client import scope_calls
 from pgmnemo.client.aio.memory import AsyncMemory
 from pgmnemo.client.arguments import check
 from pgmnemo.client.blank import is_blank
-from pgmnemo.client.records import Hit, Item, Lesson
+from pgmnemo.client.records import Item, Lesson
 from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.client.sync.memory import Memory
 from pgmnemo.integrations.documents import BLANK, missing_package
@@ -27,6 +25,7 @@ from pgmnemo.integrations.scopes import (
     answer,
     exact_key,
     exact_name,
+    recall_options,
     recalled,
     session_topic,
     spoken_text,
@@ -39,13 +38,12 @@ try:
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
     from google.adk.memory.memory_entry import MemoryEntry
     from google.adk.sessions.session import Session
-    from google.genai import types
+
+    from pgmnemo.integrations.google_entries import ENTRY, EVENT, entry_json, entry_of, time_of
 except ModuleNotFoundError:
     raise missing_package("google-adk", "google-adk") from None
 
-EVENT, ENTRY = "pgmnemo:event", "pgmnemo:entry"  # metadata: an event's id, and the memory as JSON
 NO_SESSION = "__unknown_session_id__"  # of events without a session, as in ADK's InMemoryMemoryService
-LONGEST_CONTENT = 500_000  # characters of a memory's JSON; a longer memory keeps only its text
 
 
 class PgmnemoMemoryService(BaseMemoryService):  # type: ignore[misc]  # mypy has no types of ADK
@@ -67,9 +65,8 @@ class PgmnemoMemoryService(BaseMemoryService):  # type: ignore[misc]  # mypy has
         language: str | None = None,
     ) -> None:
         user_scope(memory, "user", "app")
-        for name, given in (("recall", recall), ("metadata", metadata)):
-            check(name, given, Mapping[str, Any] | None)
-        self._memory, self._recall = memory, dict(recall or {})
+        check("metadata", metadata, Mapping[str, Any] | None)
+        self._memory, self._recall = memory, recall_options("recall", recall)
         self._metadata, self._language = dict(metadata or {}), language
 
     async def add_session_to_memory(self, session: Session) -> None:
@@ -114,7 +111,7 @@ class PgmnemoMemoryService(BaseMemoryService):  # type: ignore[misc]  # mypy has
         """Return the events and memories that have something of a question in them, best first."""
         scope = user_scope(self._memory, user_id, app_name)
         hits = await answer(scope, recalled(query, self._recall))
-        return SearchMemoryResponse(memories=[_entry(hit) for hit in hits])
+        return SearchMemoryResponse(memories=[entry_of(hit) for hit in hits])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Delete the memories with this id permanently; adding their session again does not store them."""
@@ -126,7 +123,7 @@ class PgmnemoMemoryService(BaseMemoryService):  # type: ignore[misc]  # mypy has
         items: list[Item] = []
         for event in {event.id: event for event in reversed([*events])}.values():
             if event.content:
-                at = _time(event.timestamp)
+                at = time_of(event.timestamp)
                 when = datetime.fromtimestamp(event.timestamp).isoformat() if at else None
                 entry = MemoryEntry(id=event.id, content=event.content, author=event.author, timestamp=when)
                 items += self._item(entry, exact_key(session, event.id), session_topic(session), at, more)
@@ -139,7 +136,12 @@ class PgmnemoMemoryService(BaseMemoryService):  # type: ignore[misc]  # mypy has
         text = spoken_text(" ".join(part.text for part in entry.content.parts or () if part.text))
         if is_blank(text):
             return []
-        metadata = {**self._metadata, **more, EVENT: exact_name(str(entry.id)), ENTRY: _json(entry, text)}
+        metadata = {
+            **self._metadata,
+            **more,
+            EVENT: exact_name(str(entry.id)),
+            ENTRY: entry_json(entry, text),
+        }
         role = "user" if entry.author == "user" or entry.content.role == "user" else "assistant"
         return [Item(text, key, role, topic, metadata=metadata, at=at, language=self._language)]
 
@@ -188,28 +190,3 @@ def _delete(memory_id: str) -> Work[None]:
 
 def _grave(name: str) -> str:
     return exact_key("deleted", "", name)
-
-
-def _entry(hit: Hit) -> MemoryEntry:
-    if ENTRY not in hit.metadata:
-        content = types.Content(role=hit.role, parts=[types.Part(text=hit.text)])
-        when = hit.at.isoformat() if hit.at else None
-        return MemoryEntry(id=hit.key, content=content, author=hit.role, timestamp=when)
-    entry = MemoryEntry.model_validate_json(hit.metadata[ENTRY])
-    entry.custom_metadata = {name: one for name, one in hit.metadata.items() if name not in (EVENT, ENTRY)}
-    return entry
-
-
-def _json(entry: MemoryEntry, text: str) -> str:
-    """Return a memory as JSON; only its text if the JSON is too long or cannot be written."""
-    with suppress(ValueError):
-        if len(told := entry.model_dump_json(exclude_none=True)) <= LONGEST_CONTENT:
-            return json.dumps(json.loads(told))
-    content = types.Content(role=entry.content.role, parts=[types.Part(text=text)])
-    return str(entry.model_copy(update={"content": content}).model_dump_json(exclude_none=True))
-
-
-def _time(timestamp: float) -> datetime | None:
-    with suppress(ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(timestamp, UTC)
-    return None

@@ -7,27 +7,27 @@ metadata.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import methodcaller
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 from pgmnemo.client import scope_calls
 from pgmnemo.client.arguments import check
-from pgmnemo.client.blank import is_blank
 from pgmnemo.client.records import Item, Lesson
 from pgmnemo.errors import UsageError
-from pgmnemo.integrations.documents import BLANK, missing_package
+from pgmnemo.integrations.documents import missing_package
+from pgmnemo.integrations.openai_items import ITEM, SILENT, is_item, item_of, lesson_of
 from pgmnemo.integrations.scopes import (
     AnyScope,
     ScopeSource,
     answer,
     context_text,
     project_scope,
+    recall_options,
     session_topic,
-    spoken_text,
+    verb_call,
 )
 from pgmnemo.integrations.sync_async import Work
 
@@ -45,9 +45,6 @@ try:
 except ModuleNotFoundError:
     raise missing_package("openai-agents", "openai-agents") from None
 
-ITEM, SILENT = "pgmnemo:item", "pgmnemo:silent"  # metadata: an item's JSON; the mark of an item to forget
-LONGEST_ITEM = 900_000  # characters of an item's JSON; the extension takes 1,000,000 bytes of metadata
-SPEAKERS = ("user", "assistant")
 NOTHING = "Nothing in memory fits this question."
 
 
@@ -78,63 +75,47 @@ class PgmnemoSession:
         metadata: Mapping[str, Any] | None = None,
         language: str | None = None,
     ) -> None:
-        try:
+        with _sdk_errors():
             self._scope, self._topic = project_scope(scope), session_topic(session_id)
             check("metadata", metadata, Mapping[str, Any] | None)
-        except UsageError as error:
-            raise SessionError(str(error)) from None
         self.session_id, self.session_settings = session_id, session_settings or SessionSettings()
         self._metadata, self._language = dict(metadata or {}), language
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the newest `limit` items in the order in which they were added; all by default."""
         limit = resolve_session_limit(limit, self.session_settings)
-        try:
+        with _sdk_errors():
             check("limit", limit, int | None)
-        except UsageError as error:
-            raise SessionError(str(error)) from None
         if limit == 0:
             return []
         most = None if limit is None or limit < 0 else limit  # below 0 all, as in SQLiteSession
         lessons = await answer(self._scope, self._newest(most))
-        return [_item(lesson) for lesson in reversed(lessons)]
+        return [item_of(lesson) for lesson in reversed(lessons)]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store items after those of the session, all or none."""
         if not isinstance(items, Sequence) or isinstance(items, str | bytes):
             raise SessionError(f"items is a list of items, not {type(items).__name__}")
         mark = uuid4().hex[:16]  # short, because the keys are shown with a recall
-        lessons = [self._lesson(item, mark, number) for number, item in enumerate(items)]
+        given: dict[str, Any] = {
+            "topic": self._topic, "metadata": self._metadata, "language": self._language,
+        }  # fmt: skip
+        with _sdk_errors():
+            lessons = [
+                lesson_of(item, f"{mark}-{number}", mark, **given) for number, item in enumerate(items)
+            ]
         if lessons:
             await answer(self._scope, _store(self._topic, lessons, mark))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Delete the newest item permanently and return it; None if the session is empty."""
         lesson = await answer(self._scope, self._pop())
-        return None if lesson is None else _item(lesson)
+        return None if lesson is None else item_of(lesson)
 
     async def clear_session(self) -> None:
         """Delete all items of the session permanently."""
         filter = {"topic": self._topic, "metadata": {ITEM: {"exists": True}}}
-        await answer(self._scope, _call("forget", filter=filter, permanent=True))
-
-    def _lesson(self, item: TResponseInputItem, mark: str, number: int) -> Item:
-        text = _message_text(item)
-        try:
-            told = json.dumps(item)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise SessionError(f"an item of a session is an object of JSON: {error}") from None
-        if len(told) > LONGEST_ITEM:
-            raise SessionError(
-                f"an item has {len(told):,} characters of JSON, and {LONGEST_ITEM:,} are stored at most; "
-                "name files by their id or URL"
-            )
-        metadata = {**self._metadata, ITEM: told, **({} if text else {SILENT: mark})}
-        role = str(cast(Any, item).get("role")) if text else "tool"
-        return Item(
-            text or BLANK, f"{mark}-{number}", role, self._topic, metadata=metadata, at=datetime.now(UTC),
-            language=self._language,
-        )  # fmt: skip
+        await answer(self._scope, verb_call("forget", filter=filter, permanent=True))
 
     def _newest(self, most: int | None) -> Work[list[Lesson]]:
         """Return the newest items, the last first; all if `most` is None."""
@@ -146,7 +127,7 @@ class PgmnemoSession:
         while most is None or len(found) < most:
             page = scope_calls.list_page(*place, after, size, filter=filter, newest=True, everything=True)
             lessons: list[Lesson] = yield methodcaller("_call", page)
-            found += [lesson for lesson in lessons if _is_item(lesson)]
+            found += [lesson for lesson in lessons if is_item(lesson)]
             if not lessons:
                 break
             after = lessons[-1].id
@@ -175,9 +156,11 @@ def recall_tool(
     A wrong argument is the tool's answer to the model, as any other error is in the SDK's own words.
     """
 
+    with _sdk_errors():
+        options = recall_options("context", asked, max_tokens=max_tokens)
+
     async def recall(context: RunContextWrapper[Any], query: str) -> str:
-        own = project_scope(scope, context)
-        return await answer(own, context_text(query, {"max_tokens": max_tokens, **asked})) or NOTHING
+        return await answer(project_scope(scope, context), context_text(query, options)) or NOTHING
 
     return function_tool(
         recall, name_override=name, description_override=description, failure_error_function=_failure
@@ -194,30 +177,10 @@ def _store(topic: str, lessons: Sequence[Item], mark: str) -> Work[None]:
         yield methodcaller("forget", filter={"topic": topic, "metadata": {SILENT: mark}})
 
 
-def _call(verb: str, **given: Any) -> Work[Any]:
-    return (yield methodcaller(verb, **given))
-
-
-def _message_text(item: TResponseInputItem) -> str:
-    """Return the words of a message of a user or an assistant, as they are stored; "" for any other item."""
-    if not isinstance(item, dict) or item.get("role") not in SPEAKERS:
-        return ""
-    content = cast(Any, item.get("content"))
-    parts = [content] if isinstance(content, str) else []
-    parts = [_part_text(part) for part in content] if isinstance(content, list) else parts
-    text = spoken_text("\n".join(part for part in parts if part))
-    return "" if is_blank(text) else text
-
-
-def _part_text(part: Any) -> str:
-    text = part.get("text") if isinstance(part, dict) else None
-    return text if isinstance(text, str) else ""
-
-
-def _is_item(lesson: Lesson) -> bool:
-    """Return whether a lesson is an item that the session has: not forgotten by others, nor expired."""
-    return ITEM in lesson.metadata and (lesson.is_current() or SILENT in lesson.metadata)
-
-
-def _item(lesson: Lesson) -> TResponseInputItem:
-    return cast(TResponseInputItem, json.loads(lesson.metadata[ITEM]))
+@contextmanager
+def _sdk_errors() -> Iterator[None]:
+    """Convert a wrong use in the block into the SDK's error."""
+    try:
+        yield
+    except UsageError as error:
+        raise SessionError(str(error)) from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from operator import methodcaller
 from typing import Any, cast
 
 from pgmnemo.client.arguments import check
@@ -25,10 +24,11 @@ from pgmnemo.integrations.scopes import (
     context_text,
     exact_key,
     project_scope,
+    recall_options,
     session_topic,
     spoken_text,
+    verb_call,
 )
-from pgmnemo.integrations.sync_async import Work
 
 try:
     from pydantic_ai import FunctionToolset, ModelRetry, RunContext
@@ -54,6 +54,8 @@ def memory_toolset(
     ToolFailed.
     """
 
+    options = recall_options("context", asked, max_tokens=max_tokens)
+
     async def recall_memory(ctx: RunContext[Any], query: str) -> str:
         """Search what was said and noted in earlier conversations: quoted notes, each with its date and key.
 
@@ -61,8 +63,7 @@ def memory_toolset(
             query: What to look for, as a question or some words.
         """
         with _tool_errors():
-            work = context_text(query, {"max_tokens": max_tokens, **asked})
-            return await answer(project_scope(scope, ctx), work) or NOTHING
+            return await answer(project_scope(scope, ctx), context_text(query, options)) or NOTHING
 
     async def remember(ctx: RunContext[Any], text: str) -> str:
         """Keep a note for later conversations, such as a preference, a decision or a fact about the user.
@@ -71,7 +72,7 @@ def memory_toolset(
             text: The note, to be understood without the conversation.
         """
         with _tool_errors():
-            return str((await answer(project_scope(scope, ctx), _call("add", text))).outcome)
+            return str((await answer(project_scope(scope, ctx), verb_call("add", text))).outcome)
 
     async def forget_memory(ctx: RunContext[Any], key: str) -> str:
         """Take one note out of memory.
@@ -80,7 +81,7 @@ def memory_toolset(
             key: The key that recall_memory showed.
         """
         with _tool_errors():
-            gone = await answer(project_scope(scope, ctx), _call("forget", key))
+            gone = await answer(project_scope(scope, ctx), verb_call("forget", key))
         return "forgotten" if gone else "there is no note with this key"
 
     return FunctionToolset([recall_memory, *([remember, forget_memory] if writes else [])], id=id)
@@ -114,7 +115,7 @@ class MemoryHistory:
             raise UsageError(f"keep_turns is {keep_turns}, but must be 1 or more, or None for all")
         self._scope, self._keep = scope, keep_turns
         self._given: dict[str, Any] = {"metadata": metadata, "language": language}
-        self._asked = {"max_tokens": max_tokens, **asked}
+        self._asked = recall_options("context", asked, max_tokens=max_tokens)
 
     async def __call__(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
         """Store the messages, and return them with the lessons that fit the last prompt before it."""
@@ -136,7 +137,7 @@ class MemoryHistory:
         conversation = ctx.conversation_id or ""
         items = [item for message in messages for item in self._items(message, conversation)]
         if items:
-            await answer(project_scope(self._scope, ctx), _call("add_many", items))
+            await answer(project_scope(self._scope, ctx), verb_call("add_many", items))
 
     def _items(self, message: ModelMessage, conversation: str) -> Iterator[Item]:
         text = _prompt(message) if isinstance(message, ModelRequest) else spoken_text(message.text or "")
@@ -184,10 +185,6 @@ def _last_turns(messages: list[ModelMessage], most: int | None) -> list[ModelMes
     system = [part for one in messages[:first] for part in one.parts if isinstance(part, SystemPromptPart)]
     begin = cast(ModelRequest, messages[first])
     return [replace(begin, parts=[*system, *begin.parts]), *messages[first + 1 :]]
-
-
-def _call(verb: str, *given: Any) -> Work[Any]:
-    return (yield methodcaller(verb, *given))
 
 
 @contextmanager

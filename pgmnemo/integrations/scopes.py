@@ -7,6 +7,7 @@ blanks around it; `exact_name` keeps names apart that differ only in this, as fr
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -15,6 +16,7 @@ from typing import Any
 
 from pgmnemo.client.aio.memory import AsyncMemory
 from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.arguments import check
 from pgmnemo.client.naming import LONGEST, nfc
 from pgmnemo.client.records import Context, Hit
 from pgmnemo.client.rendering import without_blocks
@@ -71,6 +73,23 @@ def project_scope(scope: ScopeSource, context: Any = None) -> AnyScope:
         )
     found._require_project()
     return found
+
+
+def recall_options(verb: str, asked: Mapping[str, Any] | None, **more: Any) -> dict[str, Any]:
+    """Return the arguments of `recall` or `context` for every question.
+
+    Raise UsageError for an unknown name.
+    """
+    check("the arguments of recall", asked, Mapping[str, Any] | None)
+    known = inspect.signature(getattr(AsyncScope, verb)).parameters.keys() - {"self", "query"}
+    if unknown := sorted(map(str, (asked or {}).keys() - known)):
+        raise UsageError(f"{verb} takes no {', '.join(unknown)}; it takes {', '.join(sorted(known))}")
+    return {**more, **(asked or {})}
+
+
+def verb_call(verb: str, *given: Any, **named: Any) -> Work[Any]:
+    """Return the answer of one verb."""
+    return (yield methodcaller(verb, *given, **named))
 
 
 async def answer(scope: AnyScope, work: Work[Answer]) -> Answer:

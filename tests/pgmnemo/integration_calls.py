@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, get_type_hints
+from uuid import uuid4
 
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -24,6 +25,7 @@ from pgmnemo.integrations.langchain import PgmnemoVectorStore as LangChainStore
 from pgmnemo.integrations.langgraph import PgmnemoStore
 from pgmnemo.integrations.llamaindex import PgmnemoVectorStore as LlamaIndexStore
 from tests.pgmnemo import interfaces as told
+from tests.pgmnemo.integrations.conftest import needs
 from tests.pgmnemo.interfaces import DONE, WRONG_USE, Argument, Given, Interface
 
 NEEDED = {
@@ -189,9 +191,26 @@ def agent_framework(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interfac
     return Interface({"run": _named(PgmnemoContextProvider.__init__, *names)}, ask, NEEDED)
 
 
+def google_adk(new: Callable[[], Scope], _: pytest.MonkeyPatch) -> Interface:
+    needs("google.adk")
+    from pgmnemo.integrations.google_adk import PgmnemoMemoryService
+    from tests.pgmnemo.integrations.test_google_adk import said
+
+    scope = new()
+
+    async def work(given: Given) -> None:
+        service = PgmnemoMemoryService(scope._memory, **given)
+        who: dict[str, Any] = {"app_name": "a", "user_id": scope._name}
+        await service.add_events_to_memory(events=[said("x")], session_id=uuid4().hex, **who)
+        await service.search_memory(query="x", **who)
+
+    verbs = {"service": _named(PgmnemoMemoryService.__init__, "metadata", "language", "recall")}
+    return Interface(verbs, lambda _, given: told.class_of(lambda: asyncio.run(work(given))), NEEDED)
+
+
 ALL = (
     langchain, retriever, langgraph, llamaindex, llamaindex_query, anthropic, hermes, openai_agents,
-    pydantic_ai, agent_framework,
+    pydantic_ai, agent_framework, google_adk,
 )  # fmt: skip
 
 

@@ -112,6 +112,7 @@ def test_errors_are_the_frameworks(scope: Scope, open_memory: Callable[..., Memo
     for wrong in (
         lambda: PgmnemoContextProvider("ada"),  # type: ignore[arg-type]
         lambda: PgmnemoContextProvider(open_memory().tenant("ada")),
+        lambda: PgmnemoContextProvider(scope, tokens=5),
         lambda: PgmnemoContextProvider(scope, metadata=5),  # type: ignore[arg-type]
         lambda: asyncio.run(run_once(PgmnemoContextProvider(scope, k="many"), session, "x")),
         lambda: asyncio.run(run_once(PgmnemoContextProvider(lambda _: None), session, "x")),  # type: ignore

@@ -35,7 +35,7 @@ from google.genai import types  # noqa: E402
 
 from pgmnemo.integrations.google_adk import PgmnemoMemoryService  # noqa: E402
 
-SEQUENCES = int(os.environ.get("PGMNEMO_SEQUENCES", "2"))
+SEQUENCES = int(os.environ.get("PGMNEMO_SEQUENCES", "1"))
 CALLS = 1_000
 WORDS = [f"{one}{two}" for one in ("zar", "Mip", "tev", "RUX", "gol", "fub") for two in ("kom", "pul", "nov")]
 USERS, APPS, SESSIONS = ("ada", " ada", "e\u0301"), ("guide", "Guide"), ("monday", "monday ", "m%", "a\0b")
@@ -117,7 +117,7 @@ def test_random_sequences_answer_as_adks_own_service(
 def test_an_asynchronous_memory_answers_alike(place: Place) -> None:
     async def work() -> None:
         async with await AsyncMemory.open(place.dsn(), embedder=None) as memory:
-            await compared(memory, 9, CALLS // 2, named(place, "async"))
+            await compared(memory, 9, CALLS // 4, named(place, "async"))
 
     asyncio.run(work())
 
@@ -233,6 +233,7 @@ def test_wrong_use_is_one_sentence(open_memory: Callable[..., Memory], place: Pl
     assert isinstance(PgmnemoMemoryService(memory), BaseMemoryService)
     for wrong in (
         lambda: PgmnemoMemoryService(user_scope(memory, user, "guide")),  # type: ignore[arg-type]
+        lambda: PgmnemoMemoryService(memory, recall={"tokens": 5}),
         lambda: PgmnemoMemoryService(memory, recall=5),  # type: ignore[arg-type]
         lambda: asyncio.run(PgmnemoMemoryService(memory).search_memory(app_name="a", user_id=user, query=5)),
         lambda: asyncio.run(PgmnemoMemoryService(memory).search_memory(app_name="a", user_id=5, query="x")),

@@ -7,7 +7,7 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -37,7 +37,7 @@ from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.integrations.isolation import Who, check_isolation
 
 set_tracing_disabled(True)
-SEQUENCES = int(os.environ.get("PGMNEMO_SEQUENCES", "2"))
+SEQUENCES = int(os.environ.get("PGMNEMO_SEQUENCES", "1"))
 CALLS = 1_000
 TEXTS = [
     "I moved to Lisbon in May.", "", "  ", "a\0b", "\ud800", "\u00e9", "e\u0301", "-",
@@ -108,7 +108,7 @@ def test_random_sequences_answer_as_the_sdks_own_session(scope: Scope, seed: int
 def test_an_asynchronous_scope_answers_alike(place: Place) -> None:
     async def work() -> None:
         async with await AsyncMemory.open(place.dsn(), embedder=None) as memory:
-            await compared(memory.tenant(place.tenant()).project("p"), 9, CALLS // 2)
+            await compared(memory.tenant(place.tenant()).project("p"), 9, CALLS // 4)
 
     asyncio.run(work())
 
@@ -206,6 +206,21 @@ def test_writers_at_once_lose_nothing_and_an_item_is_popped_once(scope: Scope) -
     asyncio.run(work())
 
 
+def by_meaning(texts: Sequence[str]) -> list[list[float]]:
+    return [[1.0, 0.0] if "feline" in text or "cat" in text else [0.0, 1.0] for text in texts]
+
+
+def test_the_embedder_of_the_memory_finds_items_by_meaning(
+    open_memory: Callable[..., Memory], place: Place
+) -> None:
+    scope = open_memory(embedder=by_meaning).tenant(place.tenant()).project("p")
+    said: list[Any] = [{"role": "user", "content": one} for one in ("Miso is my cat.", "I like figs.")]
+    asyncio.run(PgmnemoSession("s", scope).add_items([*said, {"type": "reasoning", "text": "cat"}]))
+    found = asyncio.run(called(recall_tool(scope, mode="vector", k=1), RunContextWrapper(None), "a feline?"))
+    assert "> Miso is my cat." in found
+    assert "figs" not in found
+
+
 def test_what_a_user_forgets_leaves_the_session(scope: Scope) -> None:
     session = PgmnemoSession("s", scope)
     asyncio.run(session.add_items([{"role": "user", "content": "keep"}, {"role": "user", "content": "drop"}]))
@@ -222,6 +237,7 @@ def test_wrong_use_is_the_sdks_error(scope: Scope, open_memory: Callable[..., Me
         lambda: asyncio.run(PgmnemoSession("s", scope).add_items("abc")),
         lambda: asyncio.run(PgmnemoSession("s", scope).add_items([{"x": "y" * 1_000_000}])),
         lambda: asyncio.run(PgmnemoSession("s", scope).get_items("x")),
+        lambda: recall_tool(scope, tokens=5),
     ]  # fmt: skip
     for wrong in made:
         with pytest.raises(UserError) as raised:

@@ -173,6 +173,7 @@ def test_errors_are_the_frameworks(scope: Scope, open_memory: Callable[..., Memo
     with pytest.raises(GrantError):
         asyncio.run(MemoryHistory(nobody)(a_run(), asked))
     for wrong in (
+        lambda: memory_toolset(scope, tokens=5), lambda: MemoryHistory(scope, tokens=5),
         lambda: MemoryHistory(scope, keep_turns=0), lambda: MemoryHistory(scope, metadata=5),  # type: ignore
         lambda: asyncio.run(MemoryHistory("ada")(a_run(), asked)),  # type: ignore[arg-type]
         lambda: asyncio.run(MemoryHistory(scope, k="many")(a_run(), asked)),
