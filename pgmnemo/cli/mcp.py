@@ -6,11 +6,11 @@ import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from pgmnemo.cli.options import LOCAL, ME, NONE, PROJECT, Embedder, Names
+from pgmnemo.cli.options import LOCAL, ME, NONE, PROJECT, Embedder, Names, Others
 from pgmnemo.cli.serve import File, single_principal, token_file
 from pgmnemo.errors import UsageError
 
@@ -29,6 +29,7 @@ def mcp(
     memory: str | None = None, *,
     tenant: Annotated[str, _variable_name("PGMNEMO_TENANT")] = ME,
     project: Annotated[str | None, _variable_name(PROJECT)] = None,
+    others: Others = None, access: Literal["read", "write"] = "write",
     wake_up_tokens: int = 800, http: bool = False, tokens: File = None, host: str = "127.0.0.1",
     port: int = PORT, known_as: Names = None, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
@@ -43,6 +44,7 @@ def mcp(
         tenant: whose memory it is: a name or uuid
         project: this part of it alone; else a call may name one, and
             `default` is the usual one
+        access: read offers the tools that change nothing, write all
         wake_up_tokens: what the resource memory://wake-up has at most
         http: serve over HTTP
         tokens: the file that `mnemo token make` writes, for tenants by
@@ -59,11 +61,13 @@ def mcp(
         raise UsageError(f"--wake-up-tokens is {wake_up_tokens:,}, but must be from {LEAST} to {MOST:,}")
     if not http and tokens is not None:
         raise UsageError("--tokens is for a server over HTTP; add --http")
+    if tokens is not None and (others or access != "write"):
+        raise UsageError("--with and --access belong to a token here; give them to mnemo token make")
     if known_as and tokens is None:
         raise UsageError("--known-as is for others than this machine, who need --tokens")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     known = token_file(host, tokens)
-    principal = single_principal(tenant, project) if known is None else None
+    principal = single_principal(tenant, project, others or (), access) if known is None else None
     opener = memory_opener(memory, embedder)
     from pgmnemo.mcp.lazy_memory import LazyMemory
     from pgmnemo.mcp.server import memory_server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,10 +30,12 @@ def open_memory(
 
 
 @contextmanager
-def open_scope(where: MemoryFlags, embedder: str = NONE, *, make: bool = False) -> Iterator[Scope]:
-    """Yield a project of a tenant, or all of the tenant."""
+def open_scope(
+    where: MemoryFlags, embedder: str = NONE, *, make: bool = False, others: Sequence[str] = ()
+) -> Iterator[Scope]:
+    """Yield a project of a tenant, or all of the tenant; a recall spans the tenants `others`, too."""
     with open_memory(where.memory, where.quiet, embedder, make=make) as opened:
-        tenant = opened.tenant(parse_name(where.tenant))
+        tenant = opened.tenant(parse_name(where.tenant)).with_(*map(parse_name, others))
         yield tenant if where.scope is None else tenant.project(parse_name(where.scope))
 
 

@@ -100,6 +100,13 @@ Dashed = Annotated[str | None, Parameter(allow_leading_hyphen=True, converter=_t
 Time = Annotated[datetime | None, Parameter(converter=_time, n_tokens=1, metavar="TIME")]
 Given = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="NAME=VALUE")]
 Names = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="NAME")]
+Others = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--with", consume_multiple=False, metavar="NAME", group=MEMORY,
+        help="another tenant whose memory is recalled, too; may be repeated",
+    ),
+]  # fmt: skip
 Spans = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="FROM/TO")]
 DryRun = Annotated[bool, Parameter(help="change nothing, and say what would be done")]
 Place = Annotated[

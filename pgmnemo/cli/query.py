@@ -13,6 +13,7 @@ from pgmnemo.cli.options import (
     Embedder,
     ListFlags,
     MemoryFlags,
+    Others,
     QuestionFlags,
     RecallFlags,
     TenantFlags,
@@ -44,7 +45,7 @@ MARGIN = 4
 
 def recall(
     query: str | None = None, /, *, why: bool = False, full: bool = False, asked: RecallFlags = FITTING,
-    where: AllProjectsFlags = ANYWHERE, embedder: Embedder = LOCAL,
+    others: Others = None, where: AllProjectsFlags = ANYWHERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Print the lessons that answer a question, the best first.
 
@@ -56,7 +57,7 @@ def recall(
         why: say what the score is made of
         full: print texts as they are, not one line of each
     """
-    with open_scope(where, embedder) as here:
+    with open_scope(where, embedder, others=others or ()) as here:
         hits = here.recall(query, **asked.keywords())
     for rank, hit in enumerate(hits, start=1):
         told = {**to_builtins(hit), "why": hit.why()} if why else hit
@@ -70,7 +71,7 @@ def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
     yield f"{rank:>2}. {told}"
     fit = None if hit.fit is None else f"fit {hit.fit:.2f}"
     others = f"+{hit.equal_lessons} equal" if hit.equal_lessons else None
-    facts = [f"score {hit.score:.2f}", fit, day(hit.at).strip(), hit.role, hit.key, others]
+    facts = [f"score {hit.score:.2f}", fit, day(hit.at).strip(), hit.role, hit.tenant, hit.key, others]
     yield indent(one_line(join_parts(facts), MARGIN), MARGIN)
     if why:
         yield wrap_sentence(hit.why())
@@ -78,7 +79,7 @@ def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
 
 def context(
     query: str | None = None, /, *, max_tokens: int = 1000, asked: ContextFlags = PACKED,
-    where: AllProjectsFlags = ANYWHERE, embedder: Embedder = LOCAL,
+    others: Others = None, where: AllProjectsFlags = ANYWHERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Print what a recall finds as quoted data for a prompt.
 
@@ -90,7 +91,7 @@ def context(
         query: the question
         max_tokens: tokens that it may have
     """
-    with open_scope(where, embedder) as here:
+    with open_scope(where, embedder, others=others or ()) as here:
         found = here.context(query, max_tokens=max_tokens, **asked.keywords())
     print_answer(where.json, found, *([found.text.rstrip("\n")] if found.text else []))
     left = f", and {lessons(found.left_out)} did not fit" if found.left_out else ""

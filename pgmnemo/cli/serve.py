@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from pgmnemo.cli.open_scope import check_has_memory
-from pgmnemo.cli.options import LOCAL, NONE, Embedder, Json, Quiet
+from pgmnemo.cli.options import LOCAL, NONE, Embedder, Json, Others, Quiet
 from pgmnemo.cli.output import day, join_parts, one_line, print_answer, print_note
 from pgmnemo.client.naming import parse_name
 from pgmnemo.client.records import to_builtins
@@ -102,6 +103,7 @@ def _application(memory: AsyncMemory, benchmark: bool, tokens: bool) -> Any:
 def token(
     do: Literal["make", "list", "revoke"], of: str | None = None, /, *,
     tokens: Annotated[str, Parameter(metavar="FILE")], project: str | None = None, name: str = "",
+    access: Literal["read", "write"] = "write", others: Others = None,
     json: Json = False, quiet: Quiet = False,
 ) -> None:  # fmt: skip
     """Make, list or revoke the tokens of mnemo serve.
@@ -117,6 +119,7 @@ def token(
         tokens: the file that they are in
         project: for make: this project of the tenant alone
         name: for make: what it is for, such as laptop
+        access: for make: read for what changes nothing, write for all
     """
     from pgmnemo.http.tokens import TokenFile
 
@@ -125,7 +128,8 @@ def token(
         raise UsageError("token takes one of: make TENANT, list, revoke ID")
     if do == "make":
         assert of is not None
-        made = file.create(parse_name(of), None if project is None else parse_name(project), name)
+        whole = None if project is None else parse_name(project)
+        made = file.create(parse_name(of), whole, name, access, [parse_name(one) for one in others or ()])
         print_answer(json, {"token": made}, made)
         print_note(quiet, "this is the only time that it is shown")
     elif do == "list":
@@ -144,7 +148,9 @@ def _token_record(one: Principal) -> dict[str, Any]:
 
 
 def _line(one: Principal) -> str:
-    return one_line(join_parts([one.id, day(one.made_at), one.tenant, one.project, one.name]))
+    others = ", ".join([*one.others, *map(str, one.other_ids)])
+    told = [one.access if one.access == "read" else None, others and f"with {others}", one.name]
+    return one_line(join_parts([one.id, day(one.made_at), one.tenant, one.project, *told]))
 
 
 def token_file(host: str, tokens: str | None) -> TokenFile | None:
@@ -161,8 +167,14 @@ def token_file(host: str, tokens: str | None) -> TokenFile | None:
     return known
 
 
-def single_principal(tenant: str, project: str | None = None) -> Principal:
+def single_principal(
+    tenant: str, project: str | None = None, others: Sequence[str] = (),
+    access: Literal["read", "write"] = "write",
+) -> Principal:  # fmt: skip
     """Return the principal of every request to a server without tokens."""
     from pgmnemo.http.tokens import Principal
 
-    return Principal.of(parse_name(tenant), None if project is None else parse_name(project), id="-")
+    return Principal.of(
+        parse_name(tenant), None if project is None else parse_name(project), id="-", access=access,
+        others=[parse_name(one) for one in others],
+    )  # fmt: skip

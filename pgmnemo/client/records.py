@@ -138,7 +138,8 @@ class Hit:
     if the lesson has passages; `components` the parts of the score, None for a leg that the recall did not
     use. `equal_lessons` is the number of other lessons with the same text, all older than this hit;
     `repeats_question` is True for a lesson that is the question itself, which ranks last. `lifted_by` is the
-    key of a better hit of the same moment, whose relevance also counts for this hit.
+    key of a better hit of the same moment, whose relevance also counts for this hit. `tenant` is the name of
+    the lesson's tenant if the recall spans several (`with_`).
     """
 
     key: str
@@ -159,6 +160,7 @@ class Hit:
     repeats_question: bool = False
     contributions: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
     lifted_by: str | None = None
+    tenant: str | None = None
 
     def relevance(self) -> float:
         """Return the relevance of the lesson itself: its words, its meaning and its time."""

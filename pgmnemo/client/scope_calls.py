@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from hashlib import sha256
+from heapq import merge
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -435,3 +437,9 @@ def _multirange(time_ranges: Iterable[tuple[datetime, datetime]] | None) -> str 
             raise UsageError(f"a time range ends before it begins: {first.isoformat()} to {last.isoformat()}")
         told.append(f"[{first.isoformat() if first else ''},{last.isoformat() if last else ''})")
     return f"{{{','.join(told)}}}"
+
+
+def merge_hits(found: Iterable[Sequence[Hit]], k: int) -> list[Hit]:
+    """Return the `k` best hits of several tenants by score, each tenant's in the order of its recall."""
+    merged = merge(*found, key=lambda hit: (hit.repeats_question, -hit.score))
+    return list(islice(merged, k))

@@ -68,6 +68,7 @@ def endpoint(memory: AsyncMemory, verb: HttpVerb) -> Endpoint:
         given, project = verb.read(await request.body())
         if (cost := verb.cost(given)) >= 1:
             request.state.charge(cost)
+        request.state.principal.check_access(reads=verb.reads)
         scope = request.state.principal.scope(memory, project)
         if verb.lines:
             return await _export_response(scope, given, exporting, request.state.principal.id)

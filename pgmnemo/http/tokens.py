@@ -11,13 +11,13 @@ import fcntl
 import hmac
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 import msgspec
@@ -35,6 +35,9 @@ NO_HASH = "0" * 64  # no token has this hash
 class Principal(msgspec.Struct, frozen=True, kw_only=True):
     """The owner of a token: a tenant, or one `project` of a tenant.
 
+    access: `write`, or `read` for the verbs that change nothing.
+    others, other_ids: tenants that a recall spans, too, given as names or as uuids.
+
     `tenant_id` and `project_id` are set if they were given as uuids, not as names.
     """
 
@@ -45,17 +48,27 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     made_at: TIME
     tenant_id: UUID | None = None
     project_id: UUID | None = None
+    access: Literal["read", "write"] = "write"
+    others: tuple[str, ...] = ()
+    other_ids: tuple[UUID, ...] = ()
 
     @classmethod
-    def of(cls, tenant: str | UUID, project: str | UUID | None = None, **more: Any) -> Self:
+    def of(
+        cls, tenant: str | UUID, project: str | UUID | None = None, *, others: Sequence[str | UUID] = (),
+        **more: Any,
+    ) -> Self:  # fmt: skip
         """Return a new principal with `more` fields; raise UsageError for an invalid tenant or project."""
         whose = tenant_id(tenant)
         if project is not None:
             project_id(whose, project)
+        for other in others:
+            tenant_id(other)
         return cls(
             tenant=str(tenant), project=None if project is None else str(project), made_at=datetime.now(UTC),
             tenant_id=tenant if isinstance(tenant, UUID) else None,
-            project_id=project if isinstance(project, UUID) else None, **more,
+            project_id=project if isinstance(project, UUID) else None,
+            others=tuple(one for one in others if isinstance(one, str)),
+            other_ids=tuple(one for one in others if isinstance(one, UUID)), **more,
         )  # fmt: skip
 
     def scope(self, memory: Any, project: str | None = None) -> Any:
@@ -64,12 +77,17 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
         It is all of a tenant, or a project of it, given by its name or uuid. Raise GrantError for another
         project than the token's, UsageError for an invalid name.
         """
-        whole = memory.tenant(self.tenant_id or self.tenant)
+        whole = memory.tenant(self.tenant_id or self.tenant).with_(*self.others, *self.other_ids)
         own = None if self.project is None else whole.project(self.project_id or self.project)
         asked = None if project is None else whole.project(parse_name(project))
         if own and asked and own.project_id != asked.project_id:
             raise GrantError(f"this token is for the project {self.project!r} alone; leave project out")
         return own or asked or whole
+
+    def check_access(self, *, reads: bool) -> None:
+        """Raise GrantError if the verb does not only read, and the principal may."""
+        if self.access == "read" and not reads:
+            raise GrantError("this token may only read; whoever runs the server makes one that may write")
 
 
 class _StoredToken(Principal, frozen=True, kw_only=True):
@@ -93,15 +111,22 @@ class TokenFile:
         self._seen: tuple[int, ...] | None = None
         self._kept: dict[str, _StoredToken] = {}
 
-    def create(self, tenant: str | UUID, project: str | UUID | None = None, name: str = "") -> str:
+    def create(
+        self, tenant: str | UUID, project: str | UUID | None = None, name: str = "",
+        access: Literal["read", "write"] = "write", others: Sequence[str | UUID] = (),
+    ) -> str:  # fmt: skip
         """Return a new token for a tenant, or for one of its projects; it cannot be shown again.
+
+        With `access` read it serves the verbs that change nothing; a recall spans the tenants `others`, too.
 
         A tenant may have several tokens, so that a new token can be distributed before the old token is
         revoked. Raise UsageError for an invalid tenant or project.
         """
         number = secrets.token_hex(8)
         token = f"{PREFIX}{number}_{secrets.token_urlsafe(SECRET)}"
-        made = _StoredToken.of(tenant, project, id=number, name=name, sha256=_token_hash(token))
+        made = _StoredToken.of(
+            tenant, project, others=others, access=access, id=number, name=name, sha256=_token_hash(token)
+        )
         with self._write_locked() as kept:
             kept[number] = made
         return token

@@ -39,7 +39,7 @@ class HttpVerb:
 
     `answer` is the type of the response; `serialize` makes it from the verb's result and arguments. `example`
     is an example of a body. `lines` marks a response of JSON lines, which is sent in parts. `limits` gives
-    upper bounds of whole numbers, whose lower bound is 1.
+    upper bounds of whole numbers, whose lower bound is 1. A verb that `reads` changes nothing.
     """
 
     name: str
@@ -48,6 +48,7 @@ class HttpVerb:
     serialize: Serializer = lambda found, asked: to_builtins(found)
     lines: bool = False
     limits: Mapping[str, int] = field(default_factory=dict)
+    reads: bool = False
 
     def cost(self, given: Mapping[str, Any]) -> float:
         """Return the cost of a request to its token's rate, above the base of 1: by its items and by `k`."""
@@ -126,27 +127,28 @@ VERBS = [
     HttpVerb("add", response_type(AddResult), {"text": "I moved to Lisbon.", "key": "move", "role": "user"}),
     HttpVerb("add_many", response_type(BatchResult),
              {"items": [{"text": "My cat is called Miso.", "key": "cat"}]}),
-    HttpVerb("recall", _list_of(HIT), {"query": "Where do I live?", "k": 3}, _hits, limits={"k": 10_000}),
+    HttpVerb("recall", _list_of(HIT), {"query": "Where do I live?", "k": 3}, _hits,
+             limits={"k": 10_000}, reads=True),
     HttpVerb("context", response_type(Context, hits=_list_of(HIT)), {"query": "cat", "max_tokens": 500},
-             _context, limits={"k": 100, "max_tokens": 20_000}),
-    HttpVerb("get", response_type(Lesson), {"key": "move"}, _existing_lesson),
-    HttpVerb("list", _list_of(response_type(Lesson)), {"newest": True, "limit": 20}),
-    HttpVerb("count", response_type(Count), {"role": "user"}),
+             _context, limits={"k": 100, "max_tokens": 20_000}, reads=True),
+    HttpVerb("get", response_type(Lesson), {"key": "move"}, _existing_lesson, reads=True),
+    HttpVerb("list", _list_of(response_type(Lesson)), {"newest": True, "limit": 20}, reads=True),
+    HttpVerb("count", response_type(Count), {"role": "user"}, reads=True),
     HttpVerb("update", OUTCOME, {"key": "move", "importance": 5}, _outcome),
     HttpVerb("forget", _object("Forgotten", lessons=int, dry_run=bool), {"key": "cat", "dry_run": True},
              lambda found, asked: {"lessons": found, "dry_run": asked["dry_run"]}),
     HttpVerb("supersede", OUTCOME, {"old": "move", "new": "cat", "reason": "a mistake"}, _outcome),
     HttpVerb("undo_supersede", _object("Undone", key=str, undone=bool), {"old": "move"},
              lambda found, asked: {"key": asked["old"], "undone": found}),
-    HttpVerb("timeline", _list_of(response_type(Step)), {"key": "move"}),
+    HttpVerb("timeline", _list_of(response_type(Step)), {"key": "move"}, reads=True),
     HttpVerb("fact", response_type(FactResult), {**SAID, "exclusive": True}),
-    HttpVerb("facts", _list_of(response_type(Fact)), {"subject": "ada"}),
+    HttpVerb("facts", _list_of(response_type(Fact)), {"subject": "ada"}, reads=True),
     HttpVerb("end_fact", _object("Ended", facts=int), SAID, _object_with("facts")),
     HttpVerb("link", _object("Linked", outcome=str), LINK, _object_with("outcome")),
     HttpVerb("unlink", _object("Unlinked", removed=bool), LINK, _object_with("removed")),
     HttpVerb("explain", _list_of(response_type(Reason)), {"key": "move", "query": "Where do I live?"},
-             limits={"k": 10_000}),
-    HttpVerb("similar", _list_of(response_type(Duplicate)), {"least_words": 0.7}),
-    HttpVerb("stats", response_type(Stats), {}),
-    HttpVerb("export", str, {"vectors": False}, lines=True),
+             limits={"k": 10_000}, reads=True),
+    HttpVerb("similar", _list_of(response_type(Duplicate)), {"least_words": 0.7}, reads=True),
+    HttpVerb("stats", response_type(Stats), {}, reads=True),
+    HttpVerb("export", str, {"vectors": False}, lines=True, reads=True),
 ]  # fmt: skip

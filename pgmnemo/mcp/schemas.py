@@ -196,6 +196,7 @@ class RecalledMemory(Struct, omit_defaults=True):
     role: str | None = None
     topic: str | None = None
     equal_lessons: Annotated[int, described("other memories with the same text")] = 0
+    tenant: Annotated[str | None, described("whose memory it is, if several are searched")] = None
     cut: Cut = False
 
 

@@ -85,8 +85,10 @@ class Handlers:
         return found if found.project_id is not None else found.project(DEFAULT)
 
     async def list_tools(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
-        fixed = self.principal(context).project is not None
-        return ListToolsResult(tools=[tool.description(fixed) for tool in TOOLS.values()])
+        principal = self.principal(context)
+        fixed = principal.project is not None
+        served = [tool for tool in TOOLS.values() if tool.read_only or principal.access == "write"]
+        return ListToolsResult(tools=[tool.description(fixed) for tool in served])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         """Return a tool's answer; an error is also an answer, which a model can read and act on.
@@ -100,6 +102,7 @@ class Handlers:
             raise MCPError(error.rpc, str(error)) from None
         try:
             asked = parse_arguments(params.arguments or {}, tool.request_type, tool.name)
+            self.principal(context).check_access(reads=tool.read_only)
             return await tool.call(await self.scope(self.principal(context), asked.project), asked)
         except PgmnemoError as error:
             return _error_result("; ".join([str(error), *getattr(error, "__notes__", ())]))

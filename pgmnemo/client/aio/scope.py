@@ -64,10 +64,12 @@ class AsyncScope:
         tenant: UUID,
         tenant_name: str,
         project: UUID | None = None,
-        project_name: str | None = None,
+        project_name: str | UUID | None = None,
+        others: Sequence[str | UUID] = (),
     ) -> None:
         self._memory, self.tenant_id, self.project_id = memory, tenant, project
         self._name, self._project_name = tenant_name, project_name
+        self._others = tuple(others)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} tenant={self._name!r} project={self._project_name!r}>"
@@ -75,7 +77,21 @@ class AsyncScope:
     def project(self, name: str | UUID) -> AsyncScope:
         """Return the scope of one project of the tenant."""
         made = naming.project_id(self.tenant_id, name)
-        return AsyncScope(self._memory, self.tenant_id, self._name, made, str(name))
+        return AsyncScope(self._memory, self.tenant_id, self._name, made, name, self._others)
+
+    def with_(self, *tenants: str | UUID) -> AsyncScope:
+        """Return this scope with other tenants, whose lessons `recall` and `context` return, too.
+
+        Each hit's `tenant` says whose it is. Every other verb keeps to the scope's own tenant. In a project,
+        the project of the same name is recalled of each tenant. A tenant that the login may not read raises
+        GrantError.
+        """
+        for name in tenants:
+            naming.tenant_id(name)
+        return AsyncScope(
+            self._memory, self.tenant_id, self._name, self.project_id, self._project_name,
+            (*self._others, *tenants),
+        )  # fmt: skip
 
     # Writing
 
@@ -138,7 +154,9 @@ class AsyncScope:
             return ()
         text = staging.item_text(item, embed_plan.meter_of(self._memory._embedder)).text
         asked = RecallOptions(k=limit + 1, min_fit=scope_calls.MIN_SIMILAR_FIT)
-        hits = await self._recall(text[: scope_calls.MAX_SIMILAR_TEXT], item.vector, asked)
+        query = text[: scope_calls.MAX_SIMILAR_TEXT]
+        made = await self._embed_question(query, item.vector, None)
+        hits = await self._recall_own(query, made, asked)
         others = [hit for hit in hits if hit.key != item.key][:limit]
         return tuple(SimilarLesson(hit.key, hit.text, hit.at, hit.fit) for hit in others)
 
@@ -367,8 +385,30 @@ class AsyncScope:
     async def _recall(
         self, query: str | None, vector: Sequence[float] | None, asked: RecallOptions
     ) -> list[Hit]:
+        made = await self._embed_question(query, vector, asked.mode)
+        if not self._others:
+            return await self._recall_own(query, made, asked)
+        found = []
+        for scope in self._spanned_scopes():
+            hits = await scope._recall_own(query, made, asked)
+            found.append([replace(hit, tenant=scope._name) for hit in hits])
+        return scope_calls.merge_hits(found, asked.k)
+
+    def _spanned_scopes(self) -> list[AsyncScope]:
+        """Return the scope of each tenant that a recall spans, this scope's own first, each once."""
+        made = {self.tenant_id: self}
+        for name in self._others:
+            whole = self._memory.tenant(name)
+            scope = whole if self._project_name is None else whole.project(self._project_name)
+            made.setdefault(scope.tenant_id, scope)
+        return list(made.values())
+
+    async def _recall_own(
+        self, query: str | None, made: tuple[Any, EmbedderRecord] | None, asked: RecallOptions
+    ) -> list[Hit]:
+        """Return the hits of this scope's own tenant for a question and its vector."""
         with self._span("search_memory") as span:
-            row = await self._question_vector(query, vector, asked.mode)
+            row = await self._question_vector(made)
             words = (
                 "" if query is None and row is None else query
             )  # an empty question returns new and important lessons first
@@ -378,10 +418,21 @@ class AsyncScope:
             span.answer(query, hits)
             return hits
 
-    async def _question_vector(
+    async def _question_vector(self, made: tuple[Any, EmbedderRecord] | None) -> Any:
+        """Return the vector of a question as the tenant's vectors are, or None.
+
+        Raise UsageError if they come from another embedder.
+        """
+        if made is None:
+            return None
+        row, own = made
+        await self._check_embedder(own, writing=False)
+        return RealArray(row, self._width)
+
+    async def _embed_question(
         self, query: str | None, vector: Sequence[float] | None, mode: str | None
-    ) -> Any:
-        """Return the vector of a question, or None.
+    ) -> tuple[Any, EmbedderRecord] | None:
+        """Return the vector of a question and its embedder, or None.
 
         It is None for a keyword search, a blank question, a script unknown to the embedder, or a memory
         without an embedder.
@@ -405,8 +456,7 @@ class AsyncScope:
                 self._memory._warn(self.tenant_id, self._name)
                 return None
             rows, own = [made[query]], self._memory._embedder.record
-        await self._check_embedder(own, writing=False)
-        return RealArray(rows[0], self._width)
+        return rows[0], own
 
     async def context(
         self,
@@ -471,7 +521,7 @@ class AsyncScope:
     ) -> list[Reason]:
         """Return why a lesson ranks where it does for a question, or is not found."""
         asked = RecallOptions.from_arguments(locals())
-        row = await self._question_vector(query, vector, mode)
+        row = await self._question_vector(await self._embed_question(query, vector, mode))
         query = "" if query is None and row is None else query
         call = scope_calls.explain(self.tenant_id, self._require_project(), key, query, row, asked)
         return [
@@ -787,7 +837,8 @@ class AsyncScope:
 
     @property
     def _names(self) -> dict[UUID | None, str | None]:
-        return {self.tenant_id: self._name, self.project_id: self._project_name}
+        project = None if self._project_name is None else str(self._project_name)
+        return {self.tenant_id: self._name, self.project_id: project}
 
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
         return self._memory._tracing.span(operation, self.tenant_id, key)

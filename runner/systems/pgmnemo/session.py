@@ -174,14 +174,13 @@ class PgmnemoClient:
     def add(self, lesson: Lesson) -> None:
         self.work_for(lesson.project)
         row = dict(zip(self._form.columns, self._row(lesson), strict=True))
-        self.call(self._verb_call("store", **row))
+        self.call(self._verb_call("store", lesson.project, **row))
 
     def store(self, lessons: Sequence[Lesson]) -> None:
         """Store lessons of one tenant through the session's staging table, in one transaction."""
         self.work_for(lessons[0].project)
-        self._channel.copy_staged(
-            self._verb_call("open_staging"), self._form.columns, map(self._row, lessons)
-        )
+        staging = self._verb_call("open_staging", lessons[0].project)
+        self._channel.copy_staged(staging, self._form.columns, map(self._row, lessons))
 
     def link(self, link: Link) -> None:
         """Store a link between two stored lessons."""
@@ -191,7 +190,7 @@ class PgmnemoClient:
             "kind": link.kind, "weight": link.weight, "valid_from": link.valid_from,
             "valid_to": link.valid_to,
         }  # fmt: skip
-        self.call(self._verb_call("link", **given))
+        self.call(self._verb_call("link", link.project, **given))
 
     def work_for(self, project: str) -> None:
         """Set the session's tenant to the project's, unless it is set already or all projects share one
@@ -208,10 +207,10 @@ class PgmnemoClient:
     def close(self) -> None:
         self.connection.close()
 
-    def _verb_call(self, verb: str, **given: Any) -> Call[Any]:
-        """Return the call of a verb for the session's tenant, as this version spells it."""
+    def _verb_call(self, verb: str, project: str, **given: Any) -> Call[Any]:
+        """Return the call of a verb for a project's tenant; in 0.2.1 the tenant is the session's."""
         if self._form.passages:
-            return calls.verb_call(verb, tenant=None, **given)
+            return calls.verb_call(verb, tenant=self._names.tenant(project), **given)
         return calls.verb_call(FORMER_VERBS.get(verb, verb), **given)
 
     def _become(self, tenant: UUID) -> None:

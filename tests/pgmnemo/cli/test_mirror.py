@@ -14,7 +14,7 @@ from pgmnemo.cli.commands import COMMANDS, app
 OTHER = {
     "project": "the option --project", "add_many": "import takes many", "known": "it is there for importers",
     "close": "a command closes what it opened", "tenant": "the option --tenant",
-    "open": "the option --memory",
+    "open": "the option --memory", "with_": "the option --with",
 }  # fmt: skip
 """Verbs without a command, and why."""
 VECTOR = {"vector": "hundreds of numbers are for programs"}
@@ -37,8 +37,9 @@ RENAMED = {"export": {"place": "file"}}
 COMMAND_ONLY = {"init", "upgrade", "completion", "doctor", "hook", "serve", "mcp", "token"}
 SHARED = {"memory", "tenant", "project", "json", "quiet", "all_projects", "embedder"}
 PRESENTED = {
-    "add": {"turns"}, "recall": {"why", "full"}, "list": {"full"}, "forget": {"yes"},
-    "export": {"no_vectors"}, "import": {"from", "skip_faults", "dated", "whole", "refresh"},
+    "add": {"turns"}, "recall": {"why", "full", "with"}, "context": {"with"}, "list": {"full"},
+    "forget": {"yes"}, "export": {"no_vectors"},
+    "import": {"from", "skip_faults", "dated", "whole", "refresh"},
 }  # fmt: skip
 """Options of a command that no keyword has."""
 

@@ -18,7 +18,7 @@ from pgmnemo.client import records
 
 PAIRS = [(Memory, AsyncMemory), (Scope, AsyncScope)]
 RECORDS = [one for one in vars(records).values() if dataclasses.is_dataclass(one)]
-WAITING = {"tenant", "project"}  # they ask nobody, and so nobody waits for them
+WAITING = {"tenant", "project", "with_"}  # they ask nobody, and so nobody waits for them
 HEAVY = {"psycopg", "psycopg_pool", "numpy", "rich", "torch", "onnxruntime", "cyclopts", "asyncio"}
 
 

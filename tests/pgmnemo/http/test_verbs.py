@@ -20,7 +20,7 @@ from tests.pgmnemo.http.conftest import Served
 from tests.pgmnemo.http.raw import Raw
 
 NOT_SERVED = {
-    "project": "the field `project`", "known": "it is there for importers",
+    "project": "the field `project`", "with_": "the token says it", "known": "it is there for importers",
     "import_": "whoever runs the server imports", "reembed": "it changes the server's own embedder",
     **dict.fromkeys(("delete_expired", "language", "recut"), "whoever runs the server does that"),
 }  # fmt: skip

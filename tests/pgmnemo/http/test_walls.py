@@ -126,3 +126,36 @@ def test_a_tenant_that_is_called_as_anothers_uuid_is_another(served: Served) -> 
     assert served.post(liar, "recall", {"query": SECRET}).status_code == 403  # nobody let alice in
     exact = served.tokens.create(tenant_id(name), project_id(tenant_id(name), "p"))
     assert len(served.post(exact, "recall", {"query": SECRET}).json()) > 0
+
+
+@every
+def test_a_token_to_read_changes_nothing_and_reads_everything(served: Served, verb: HttpVerb) -> None:
+    name = served.place.tenant()
+    whole, reader = served.tokens.create(name), served.tokens.create(name, access="read")
+    filled(served, whole, "shared")
+    before = state(served, whole)
+    answer = served.post(reader, verb.name, dict(verb.example) | {"project": "shared"})
+    if verb.reads:
+        assert answer.status_code in (200, 404)
+    else:
+        assert (answer.status_code, "may only read" in answer.text) == (403, True)
+    assert state(served, whole) == before
+
+
+@every
+def test_a_token_with_another_tenant_recalls_it_and_does_nothing_else_there(
+    served: Served, verb: HttpVerb
+) -> None:
+    names = served.place.tenant(), served.place.tenant()
+    theirs, own = served.tokens.create(names[0]), served.tokens.create(names[1], others=[names[0]])
+    filled(served, theirs, "shared")
+    before = state(served, theirs)
+    uuids = [str(project_id(tenant_id(names[0]), "shared")), str(tenant_id(names[0]))]
+    found = answers(served, own, verb, uuids)
+    if verb.name in ("recall", "context"):
+        assert SECRET in found
+        hits = served.post(own, "recall", {"query": SECRET}).json()
+        assert {hit["tenant"] for hit in hits} == {names[0]}
+    elif verb.name != "fact":
+        assert SECRET not in found, verb.name
+    assert state(served, theirs) == before

@@ -7,6 +7,7 @@ import logging
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -16,6 +17,7 @@ from pgmnemo.client.naming import tenant_id
 from pgmnemo.errors import DatabaseError
 from pgmnemo.mcp.lazy_memory import LazyMemory
 from pgmnemo.mcp.server import memory_server
+from pgmnemo.mcp.tools import TOOLS
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.mcp.asking import ERAS, asked, fault, opened, principal, run, told
 
@@ -143,3 +145,28 @@ async def test_an_opening_that_is_not_done_is_called_off() -> None:
 
     async with asyncio.timeout(60), LazyMemory(make).running():
         await begun.wait()
+
+
+async def test_who_may_only_read_is_offered_and_served_the_tools_that_read(place: Place) -> None:
+    name = place.tenant()
+    async with asked(place, principal(name)) as client:
+        await told(client, "remember", text="a note", key="k")
+    reader = msgspec.structs.replace(principal(name), access="read")
+    async with asked(place, reader) as client:
+        offered = {tool.name for tool in (await client.list_tools()).tools}
+        assert offered == {name for name, tool in TOOLS.items() if tool.read_only}
+        assert "may only read" in await fault(client, "remember", {"text": "another"})
+        assert "may only read" in await fault(client, "forget", {"key": "k"})
+        assert await texts(client) == ["a note"]
+
+
+async def test_a_recall_over_another_tenant_says_whose_each_memory_is(place: Place) -> None:
+    own, team = place.tenant(), place.tenant()
+    async with asked(place, principal(team)) as client:
+        await told(client, "remember", text="The port is 8443.", key="team")
+    spanning = msgspec.structs.replace(principal(own), others=(team,))
+    async with asked(place, spanning) as client:
+        await told(client, "remember", text="My port is 22.", key="own")
+        found = (await told(client, "recall", query="Which port?"))["memories"]
+        assert {(one["key"], one["tenant"]) for one in found} == {("team", team), ("own", own)}
+        assert await texts(client) == ["My port is 22."]
