@@ -32,3 +32,9 @@ def test_the_overhead_is_printed_for_each_place_shell_and_verb() -> None:
             assert sum(f"{shell:5} {verb}" in line for line in lines) == 3
     assert any(line.startswith("import: ") for line in lines)
     assert any(line.startswith("wheel: ") for line in lines)
+
+
+def test_a_recall_over_two_tenants_is_measured_beside_one() -> None:
+    _, *lines = printed("span.py", "sample")
+    found = {line[:18].strip(): float(line[18:]) for line in lines}
+    assert found["own tenant alone"] < found["span, by score"] <= found["undivided"] + 0.05
