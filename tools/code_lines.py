@@ -22,6 +22,8 @@ APPENDED = ("HISTORY.md", "CHANGELOG.md")
 WRITTEN = re.compile(r"benchmarks/\w+/results/|/performance/(v|growth)|/reliability/|/TUNING\.md$|/tests/")
 SYNC = re.compile(r"/client/sync/(?!concurrency)")  # made of pgmnemo/client/aio by tools/sync_client.py
 SCRIPTS = ("sql/pgmnemo--*.sql",)  # of releases
+TYPESCRIPT = "clients/typescript"
+TYPES = f"{TYPESCRIPT}/src/openapi.ts"  # made by tools/typescript_types.py
 PAGES = ("*.js", "*.css", "*.html", "*.j2", "*.sh", "*.mjs")
 
 SILENT = {
@@ -81,8 +83,12 @@ def weights() -> list[Weight]:
     sql = _total(filled_lines, tracked("sql/src/**", "sql/upgrade/*.sql"))
     pages = _total(filled_lines, tracked(*PAGES))
     generated = _total(code_lines, python["pgmnemo"]) - lines["pgmnemo"]
+    types, ours = tracked(TYPES), tracked(f"{TYPESCRIPT}/src/*.ts", f"{TYPESCRIPT}/examples/*.ts")
+    typescript = _total(filled_lines, [path for path in ours if path not in types])
+    lines["tests"] += _total(filled_lines, tracked(f"{TYPESCRIPT}/test/*.ts"))
+    generated += _total(filled_lines, types)
     released = _total(filled_lines, tracked(*SCRIPTS))
-    total = sum(lines.values()) + sql + pages + generated + released
+    total = sum(lines.values()) + sql + pages + typescript + generated + released
     documents = [
         path for path in tracked("*.md") if path.name not in APPENDED and not WRITTEN.search(str(path))
     ]
@@ -92,10 +98,11 @@ def weights() -> list[Weight]:
         Weight("lines, Python of lab", lines["lab"], 5_300),
         Weight("lines, Python of shards", lines["shards"], 2_950),
         Weight("lines, Python of tools and benchmarks", lines["tools"] + lines["benchmarks"], 4_900),
-        Weight("lines, Python of tests", lines["tests"], None),
+        Weight("lines, Python and TypeScript of tests", lines["tests"], None),
         Weight("lines, SQL that scripts are made of", sql, 10_800),
         Weight("lines, templates, pages, scripts and styles", pages, 2_550),
-        Weight("lines generated: the synchronous client", generated, None),
+        Weight("lines, TypeScript of the client and its example", typescript, 600),
+        Weight("lines generated: the synchronous client, types of the TypeScript client", generated, None),
         Weight("lines frozen: SQL scripts of releases", released, None, 3_000),
         Weight("lines of all kinds", total, None, 88_000),
         Weight("words in documents", sum(len(_text(path).split()) for path in documents), 45_500, 34_000),

@@ -37,6 +37,7 @@ TESTS = {  # those of the pages that HERE does not run
     "docs/integrations/llamaindex.md": f"{ADAPTER}[llamaindex]",
     "docs/integrations/openai-agents.md": f"{ADAPTER}[openai-agents]",
     "docs/integrations/mcp.md": "tests/pgmnemo/mcp/test_page.py",
+    "docs/integrations/typescript.md": "tests/clients/test_typescript.py::test_the_page_runs",
     "docs/examples.md": "tests/examples/test_page.py",
     "docs/explanation/score.md": f"{FILE}::test_the_figures_of_the_worked_example_are_those_of_the_memory",
     "docs/howto/compare.md": f"{GUIDE}[compare.md]",
