@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
@@ -16,8 +17,10 @@ from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
     from pgmnemo import AsyncMemory
+    from pgmnemo.http.oauth import OAuthTokens
 
 PORT = 7438
+Url = Annotated[str | None, Parameter(metavar="URL")]
 LEAST, MOST = 50, 20_000  # tokens of a wake-up
 
 
@@ -31,7 +34,8 @@ def mcp(
     project: Annotated[str | None, _variable_name(PROJECT)] = None,
     others: Others = None, access: Literal["read", "write"] = "write",
     wake_up_tokens: int = 800, http: bool = False, tokens: File = None, host: str = "127.0.0.1",
-    port: int = PORT, known_as: Names = None, embedder: Embedder = LOCAL,
+    port: int = PORT, known_as: Names = None, issuer: Url = None, resource: Url = None,
+    embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Serve a memory to a model's client by the Model Context Protocol.
 
@@ -53,6 +57,12 @@ def mcp(
         port: the port; 0: a free one
         known_as: a name by which clients call this server, such as
             memory.example.org; may be repeated
+        issuer: the authorization server whose access tokens are taken;
+            a token's subject is the tenant, and its scope memory.read or
+            memory.write
+        resource: with --issuer, the URL of this server as clients call
+            it, such as https://memory.example.org/mcp: the tokens'
+            audience
     """
     from pgmnemo.models.runtime import demand
 
@@ -61,12 +71,16 @@ def mcp(
         raise UsageError(f"--wake-up-tokens is {wake_up_tokens:,}, but must be from {LEAST} to {MOST:,}")
     if not http and tokens is not None:
         raise UsageError("--tokens is for a server over HTTP; add --http")
-    if tokens is not None and (others or access != "write"):
+    if resource is not None and issuer is None:
+        raise UsageError("--resource names this server for the tokens of --issuer; give both")
+    if (tokens is not None or issuer is not None) and (others or access != "write"):
         raise UsageError("--with and --access belong to a token here; give them to mnemo token make")
-    if known_as and tokens is None:
+    if known_as and tokens is None and issuer is None:
         raise UsageError("--known-as is for others than this machine, who need --tokens")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
-    known = token_file(host, tokens)
+    known = token_file(host, tokens) if issuer is None else oauth_tokens(issuer, resource, http, tokens)
+    if resource is not None:
+        known_as = [*(known_as or []), urlsplit(resource).hostname or ""]
     principal = single_principal(tenant, project, others or (), access) if known is None else None
     opener = memory_opener(memory, embedder)
     from pgmnemo.mcp.lazy_memory import LazyMemory
@@ -98,6 +112,17 @@ async def _over_http(
         server, opening, known, principal=principal, hosts=[own, *names], limits=limits
     ) as app:
         await serve(RequestLogMiddleware(app, [PATH]), host, port, limits.seconds)
+
+
+def oauth_tokens(issuer: str, resource: str | None, http: bool, tokens: str | None) -> OAuthTokens:
+    """Return the tokens of an authorization server; raise UsageError for options that do not fit."""
+    from pgmnemo.http.oauth import OAuthTokens
+
+    if not http or resource is None or tokens is not None:
+        raise UsageError(
+            "--issuer is for a server over HTTP: give --http and --resource with it, no --tokens"
+        )
+    return OAuthTokens.discover(issuer, resource)
 
 
 def memory_opener(place: str | None, embedder: str) -> Callable[[], Awaitable[AsyncMemory]]:

@@ -13,15 +13,18 @@ import time
 from collections import Counter
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgmnemo.client.aio.concurrency import MAX_ANSWER_BYTES
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.http.error_response import SERVER_BUSY, ErrorResponse, RequestError, Send
 from pgmnemo.http.origin import header_values, is_json, is_local_origin
 from pgmnemo.http.tokens import Principal, TokenFile
+
+if TYPE_CHECKING:
+    from pgmnemo.http.oauth import OAuthTokens
 
 PUBLIC = frozenset({"/", "/healthz", "/openapi.json"})
 REVOCATION_INTERVAL = 0.2  # most seconds until a request with a revoked token is ended
@@ -86,7 +89,7 @@ class AuthMiddleware:
     def __init__(
         self,
         app: Any,
-        tokens: TokenFile | None,
+        tokens: TokenFile | OAuthTokens | None,
         limits: Limits | None = None,
         *,
         principal: Principal | None = None,
@@ -107,7 +110,7 @@ class AuthMiddleware:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        token, found = self._authenticate(scope)
+        token, found = await self._authenticate(scope)
         if isinstance(found, ErrorResponse):
             await found.send(send)
             return
@@ -126,7 +129,7 @@ class AuthMiddleware:
                 del self._under_way[whose]
                 self._at_work.pop(whose, None)
 
-    def _authenticate(self, scope: Any) -> tuple[str | None, Principal | ErrorResponse | None]:
+    async def _authenticate(self, scope: Any) -> tuple[str | None, Principal | ErrorResponse | None]:
         """Return the token and its principal (None for a public path), or the error response."""
         if self.tokens is None and not is_local_origin(scope):
             return None, FOREIGN_ORIGIN
@@ -137,11 +140,18 @@ class AuthMiddleware:
         given = header_values(scope, b"authorization")
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         if scheme.lower() != "bearer" or not token.strip():
-            return None, NO_TOKEN
+            return None, self._challenged(NO_TOKEN)
         try:
-            return token.strip(), self.tokens.principal(token.strip()) or BAD_TOKEN
+            return token.strip(), await self.tokens.verify(token.strip()) or self._challenged(BAD_TOKEN)
+        except RequestError as error:
+            return None, error.response
         except PgmnemoError:
             return None, UNREADABLE_TOKENS
+
+    def _challenged(self, response: ErrorResponse) -> ErrorResponse:
+        """Return a 401 response that says where a token is to be had."""
+        more = self.tokens.challenge if self.tokens else ""
+        return replace(response, headers={name: told + more for name, told in response.headers.items()})
 
     def _limit_error(self, scope: Any, principal: Principal | None) -> ErrorResponse | None:
         if not is_json(scope):
@@ -191,10 +201,7 @@ class AuthMiddleware:
 
     def is_revoked(self, token: str | None) -> bool:
         """Return whether a token that was accepted is no longer valid."""
-        try:
-            return token is not None and self.tokens is not None and self.tokens.principal(token) is None
-        except PgmnemoError:
-            return True
+        return token is not None and self.tokens is not None and self.tokens.is_revoked(token)
 
 
 class _GuardedRequest:

@@ -147,6 +147,22 @@ class TokenFile:
         same = hmac.compare_digest(_token_hash(token), kept.sha256 if kept else NO_HASH)
         return kept.principal if kept and same else None
 
+    async def verify(self, token: str) -> Principal | None:
+        """Return the principal of a token; None for an unknown or revoked token."""
+        return self.principal(token)
+
+    def is_revoked(self, token: str) -> bool:
+        """Return whether a token that was accepted is no longer valid."""
+        try:
+            return self.principal(token) is None
+        except UsageError:
+            return True
+
+    @property
+    def challenge(self) -> str:
+        """Further parameters of a 401 answer: none."""
+        return ""
+
     def _read(self) -> dict[str, _StoredToken]:
         with os_errors(f"{self.path} cannot be read ({{why}}); name a file of tokens", UsageError):
             try:

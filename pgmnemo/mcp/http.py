@@ -11,10 +11,11 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, Streamable
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pgmnemo.http.auth import AuthMiddleware, Limits
+from pgmnemo.http.oauth import OAuthTokens
 from pgmnemo.http.origin import JSON, is_loopback
 from pgmnemo.http.tokens import Principal, TokenFile
 from pgmnemo.mcp.lazy_memory import LazyMemory
@@ -29,7 +30,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 async def build_app(
     server: Server[Any],
     memory: LazyMemory,
-    tokens: TokenFile | None,
+    tokens: TokenFile | OAuthTokens | None,
     *,
     principal: Principal | None = None,
     hosts: Sequence[str] = (),
@@ -50,10 +51,16 @@ async def build_app(
         ],
     )
     manager = StreamableHTTPSessionManager(server, stateless=True, security_settings=security)
-    app = Starlette(routes=[Route(PATH, MessageValidator(StreamableHTTPASGIApp(manager)), methods=["POST"])])
+    routes = [Route(PATH, MessageValidator(StreamableHTTPASGIApp(manager)), methods=["POST"])]
+    public: tuple[str, ...] = ()
+    if isinstance(tokens, OAuthTokens):
+        public = (tokens.metadata_path,)
+        metadata = JSONResponse(tokens.metadata)
+        routes.append(Route(tokens.metadata_path, metadata, methods=["GET"]))
+    app = Starlette(routes=routes)
     try:
         async with memory.running(), manager.run():
-            yield AuthMiddleware(app, tokens, limits, principal=principal, public=())
+            yield AuthMiddleware(app, tokens, limits, principal=principal, public=public)
     except BaseExceptionGroup as group:  # the manager's tasks wrap the error of the caller's block
         raise _single_error(group) from None
 

@@ -33,6 +33,9 @@ HOSTS = [
 ]  # fmt: skip
 WRONG: list[tuple[list[str], str]] = [
     (["--tokens", "x"], "add --http"), (["--http", "--known-as", "x"], "who need --tokens"),
+    (["--issuer", "https://login.example"], "give --http and --resource with it"),
+    (["--http", "--resource", "https://m.example/mcp"], "give both"),
+    (["--http", "--issuer", "http://login.example", "--resource", "https://m.example/mcp"], "an https URL"),
     (["--wake-up-tokens", "49"], "must be from 50 to 20,000"),
     (["--http", "--host", "0.0.0.0"], "without tokens anybody could read"),
     (["--http", "--tokens", "/nowhere/tokens.json"], "holds no token"),
