@@ -4,6 +4,8 @@ import type { Options, Scope } from "./memory.ts";
 
 export type RecallInput = { query: string };
 export type RememberInput = { text: string; topic?: string };
+/** Who says something, and the words. */
+export type Turn = [role: "user" | "assistant", text: string];
 type Part = { readonly type: string; readonly text?: string };
 type Message = { readonly role: string; readonly content: string | readonly Part[] };
 
@@ -37,8 +39,9 @@ export const REMEMBER = {
 };
 
 function texts(about: Record<string, string>, ...required: string[]) {
-  const properties = Object.entries(about).map(([name, description]) => [name, { type: "string" as const, description }]);
-  return { type: "object" as const, properties: Object.fromEntries(properties), required, additionalProperties: false };
+  const property = (description: string) => ({ type: "string" as const, description });
+  const properties = Object.fromEntries(Object.entries(about).map(([name, text]) => [name, property(text)]));
+  return { type: "object" as const, properties, required, additionalProperties: false };
 }
 
 /** A chat that puts what fits a question before it, and stores what is said. */
@@ -65,7 +68,7 @@ export class Chat {
   }
 
   /** Store what was said, in order; blank texts are left out. */
-  async add(scope: Scope, turns: [role: "user" | "assistant", text: string][]): Promise<void> {
+  async add(scope: Scope, turns: Turn[]): Promise<void> {
     const topic = this.#topic === undefined ? {} : { topic: this.#topic };
     for (const [role, text] of this.#store ? turns : [])
       if (text.trim()) await this.#safe(() => scope.add(text, { role, ...topic }));

@@ -23,7 +23,8 @@ export interface MemoryOptions {
 }
 
 const NO_TOKEN = "; `mnemo token make` prints one for `new Memory({ url, token })`";
-const UNSENT = /REFUSED|NOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|UNREACH|bad port|connection refused|dns error/i; // Node, Deno
+// How Node, and after it Deno, say that a request was never sent.
+const UNSENT = /REFUSED|NOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|UNREACH|bad port|connection refused|dns error/i;
 const UNKNOWN = "whether it was stored is not known: look, or add with a key, which is sent again";
 const CHECK = "check the url, and that `mnemo serve` runs there";
 const FIRST = 20; // milliseconds: limits of the first pause, and of any
@@ -111,7 +112,7 @@ export class Connection {
   }
 }
 
-/** Return whether an error passes by itself: the server is busy, or an answer was lost that may be lost. */
+/** Return whether to repeat a call: the server was busy, or the connection failed and the call is repeatable. */
 function isPassing({ kind, status }: PgmnemoError, { verb, body }: Call<unknown>): boolean {
   if (kind === "busy" || kind === "unsent") return true;
   return isRepeatable(verb, body) && (kind === "lost" || status === 503);

@@ -5,7 +5,9 @@ import type {
 } from "@mastra/core/processors";
 import type { RequestContext } from "@mastra/core/request-context";
 import { createTool } from "@mastra/core/tools";
-import { Chat, RECALL, REMEMBER, spokenText, type ChatOptions, type RecallInput, type RememberInput } from "./chat.ts";
+import {
+  Chat, RECALL, REMEMBER, spokenText, type ChatOptions, type RecallInput, type RememberInput, type Turn,
+} from "./chat.ts";
 import type { Options, Scope } from "./memory.ts";
 
 export type { ChatOptions } from "./chat.ts";
@@ -46,13 +48,14 @@ export class MemoryProcessor implements Processor<"pgmnemo"> {
     this.#chat = new Chat(options);
   }
 
-  async processLLMRequest({ prompt, requestContext, abortSignal }: ProcessLLMRequestArgs): Promise<ProcessLLMRequestResult> {
-    return { prompt: await this.#chat.prompt(scopeOf(this.#source, requestContext), prompt, abortSignal) };
+  async processLLMRequest(args: ProcessLLMRequestArgs): Promise<ProcessLLMRequestResult> {
+    const scope = scopeOf(this.#source, args.requestContext);
+    return { prompt: await this.#chat.prompt(scope, args.prompt, args.abortSignal) };
   }
 
   async processOutputResult({ messages, messageList, result, requestContext }: ProcessOutputResultArgs) {
-    const said = messageList.get.input.db().filter(({ role }) => role === "user");
-    const turns = said.map(({ content }) => ["user", spokenText({ role: "user", content: content.parts })] as ["user", string]);
+    const asked = messageList.get.input.db().filter(({ role }) => role === "user");
+    const turns = asked.map(({ content }): Turn => ["user", spokenText({ role: "user", content: content.parts })]);
     await this.#chat.add(scopeOf(this.#source, requestContext), [...turns, ["assistant", result.text]]);
     return messages;
   }

@@ -88,7 +88,10 @@ export class Scope {
   }
 
   /** State a fact; with `exclusive` it ends the subject's other facts of this relation. */
-  fact(subject: string, relation: string, object: string, options: Options<"fact", "subject" | "relation" | "object"> = {}) {
+  fact(
+    subject: string, relation: string, object: string,
+    options: Options<"fact", "subject" | "relation" | "object"> = {},
+  ) {
     return this.#call("fact", { ...options, subject, relation, object });
   }
 

@@ -79,7 +79,8 @@ test("two users never see each other", async () => {
   const [ada, bob] = [server.scope(), server.scope()];
   await ada.add("My secret is a red boat.");
   const fake = model("None.");
-  await generateText({ model: wrapLanguageModel({ model: fake, middleware: memoryMiddleware(bob) }), prompt: "Which boat?" });
+  const wrapped = wrapLanguageModel({ model: fake, middleware: memoryMiddleware(bob) });
+  await generateText({ model: wrapped, prompt: "Which boat?" });
   assert.deepEqual(asked(fake), ["Which boat?"]);
   assert.equal((await ada.list()).length, 1);
 });

@@ -19,7 +19,8 @@ await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
 after(() => service.close());
 
 function chat(said: string, mnemo_token: string): Promise<{ out: string; complaints: string }> {
-  const env = { ...process.env, MNEMO_URL: url, MNEMO_TOKEN: mnemo_token, MODEL_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}` };
+  const model = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const env = { ...process.env, MNEMO_URL: url, MNEMO_TOKEN: mnemo_token, MODEL_URL: model };
   return new Promise((resolve, reject) => {
     const program = execFile(process.execPath, ["examples/chat.ts"], { env }, (error, out, complaints) =>
       error ? reject(error) : resolve({ out, complaints }));

@@ -2,6 +2,7 @@
 
 import { Agent } from "@mastra/core/agent";
 import type { MastraModelConfig } from "@mastra/core/llm";
+import { MockMemory } from "@mastra/core/memory";
 import { RequestContext } from "@mastra/core/request-context";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -75,4 +76,21 @@ test("one agent serves the user of each request", async () => {
   assert.deepEqual(asked(fake), ["Which boat do I sail?"]);
   assert.deepEqual((await scopes.bob.list()).map(({ text }) => text), ["Which boat do I sail?", "I do not know."]);
   assert.equal((await scopes.ada.list()).length, 2);
+});
+
+test("it stands beside Mastra's own memory of a thread", async () => {
+  const scope = server.scope();
+  const memory = new MemoryProcessor(scope);
+  const fake = model("A fine boat!", "Red.");
+  const agent = new Agent({
+    ...named(fake), memory: new MockMemory(), inputProcessors: [memory], outputProcessors: [memory],
+  });
+  const thread = { memory: { thread: "monday", resource: "ada" } };
+  await agent.generate("I sail a red boat.", thread);
+  await agent.generate("What colour is my boat?", thread);
+  const roles = fake.doGenerateCalls.at(-1)?.prompt.map(({ role }) => role);
+  assert.deepEqual(roles, ["system", "user", "assistant", "user"]);
+  assert.match(asked(fake)[0] ?? "", /> I sail a red boat\./);
+  assert.deepEqual((await scope.list()).map(({ text }) => text),
+    ["I sail a red boat.", "A fine boat!", "What colour is my boat?", "Red."]);
 });

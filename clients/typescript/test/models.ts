@@ -11,7 +11,8 @@ type Chunk = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>["stream"] exte
 const end = (unified: "stop" | "tool-calls"): Pick<Generated, "finishReason" | "usage"> => ({
   finishReason: { unified, raw: unified },
   usage: {
-    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 },
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
   },
 });
 const chunks = (content: Content): Chunk[] =>
@@ -39,7 +40,8 @@ export function model(...answers: (string | Content)[]): MockLanguageModelV4 {
     },
     doStream: async () => {
       const content = next();
-      return { stream: simulateReadableStream({ chunks: [...chunks(content), { type: "finish", ...finish(content) }] }) };
+      const parts: Chunk[] = [...chunks(content), { type: "finish", ...finish(content) }];
+      return { stream: simulateReadableStream({ chunks: parts }) };
     },
   });
 }

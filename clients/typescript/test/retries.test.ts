@@ -1,22 +1,24 @@
-/** Which calls are repeated, and until when, by a `fetch` that fails as it is told. */
+/** Which calls are repeated, and until when, by a `fetch` that fails by a script. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isRepeatable } from "../src/http.ts";
-import { BusyError, ConflictError, LostError, Memory, ServerError, type Scope } from "../src/index.ts";
+import { BusyError, ConflictError, LostError, Memory, ServerError, type Scope, type Verb } from "../src/index.ts";
 
 type Event = "ok" | "lost" | "refused" | "cut" | readonly [status: number, kind: string, after?: string];
 
-/** Return a scope whose server answered once, and then behaves as told; `left` is what has not happened yet. */
-async function told(...events: Event[]): Promise<{ scope: Scope; left: Event[] }> {
+const REFUSED = Object.assign(new Error("no"), { code: "ECONNREFUSED" });
+
+/** Return a scope whose server answers once and then as the events say; `left` are the events still to come. */
+async function scripted(...events: Event[]): Promise<{ scope: Scope; left: Event[] }> {
   const left: Event[] = ["ok", ...events];
   const send: typeof fetch = async (_, init) => {
     init?.signal?.throwIfAborted();
     const event = left.shift() ?? "ok";
     if (event === "ok") return Response.json({ lessons: 1, hidden: 0 });
     if (event === "lost") throw new TypeError("fetch failed", { cause: new Error("other side closed") });
-    if (event === "refused") throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
-    if (event === "cut") return new Response(new ReadableStream({ start: (one) => one.error(new TypeError("terminated")) }));
+    if (event === "refused") throw new TypeError("fetch failed", { cause: REFUSED });
+    if (event === "cut") return new Response(new ReadableStream({ start: (body) => body.error(new TypeError("cut")) }));
     const [status, kind, after = "0.01"] = event;
     return Response.json({ error: { kind, message: "no" } }, { status, headers: { "retry-after": after } });
   };
@@ -29,20 +31,20 @@ const BUSY: Event[] = ["refused", [503, "busy"], [429, "busy"]];
 const UNSURE: Event[] = ["lost", "cut", [503, "too slow"]];
 
 test("what was surely not done is repeated, whatever it was", async () => {
-  const { scope, left } = await told(...BUSY);
+  const { scope, left } = await scripted(...BUSY);
   await scope.add("x");
   assert.equal(left.length, 0);
 });
 
 test("what may have been done is repeated if it may be done twice", async () => {
-  const { scope, left } = await told(...UNSURE, ...UNSURE);
+  const { scope, left } = await scripted(...UNSURE, ...UNSURE);
   await scope.add("x", { key: "k" });
   assert.equal(left.length, 0);
 });
 
 test("what may have been done is not repeated without a key", async () => {
   for (const event of UNSURE) {
-    const { scope } = await told(event);
+    const { scope } = await scripted(event);
     const error = await scope.add("x").catch((thrown: unknown) => thrown);
     assert.ok(error instanceof LostError || error instanceof ServerError, String(error));
     if (error instanceof LostError) assert.match(error.message, /not known.*key/);
@@ -50,7 +52,7 @@ test("what may have been done is not repeated without a key", async () => {
 });
 
 test("an error of the call is not repeated", async () => {
-  const { scope, left } = await told([409, "error"], "ok");
+  const { scope, left } = await scripted([409, "error"], "ok");
   await assert.rejects(scope.count(), ConflictError);
   assert.deepEqual(left, ["ok"]);
 });
@@ -58,14 +60,14 @@ test("an error of the call is not repeated", async () => {
 test("retries end with their time, with the server's wait, and with the signal", async () => {
   const forever = Array<Event>(1_000).fill("lost");
   const began = performance.now();
-  await assert.rejects((await told(...forever)).scope.count(), LostError);
+  await assert.rejects((await scripted(...forever)).scope.count(), LostError);
   assert.ok(performance.now() - began < 1_500);
-  const busy = await told([429, "busy", "60"]);
+  const busy = await scripted([429, "busy", "60"]);
   const error = await busy.scope.count().catch((thrown: unknown) => thrown);
   assert.ok(error instanceof BusyError);
   assert.equal(error.wait, 60_000);
   const signal = AbortSignal.timeout(100);
-  await assert.rejects((await told([429, "busy", "0.9"])).scope.count({ signal }), { name: "TimeoutError" });
+  await assert.rejects((await scripted([429, "busy", "0.9"])).scope.count({ signal }), { name: "TimeoutError" });
   assert.ok(performance.now() - began < 2_500);
 });
 
@@ -78,6 +80,7 @@ test("a server that never answered is not waited for", async () => {
 
 test("which calls may be repeated", () => {
   const { REPEATABLE } = process.env; // calls of the Python client: [verb, body, whether it repeats the call]
-  const calls: [Parameters<typeof isRepeatable>[0], Record<string, unknown>, boolean][] = JSON.parse(REPEATABLE ?? "[]");
-  for (const [verb, body, repeatable] of calls) assert.equal(isRepeatable(verb, body), repeatable, `${verb} ${JSON.stringify(body)}`);
+  const calls: [Verb, Record<string, unknown>, boolean][] = JSON.parse(REPEATABLE ?? "[]");
+  for (const [verb, body, repeatable] of calls)
+    assert.equal(isRepeatable(verb, body), repeatable, `${verb} ${JSON.stringify(body)}`);
 });
