@@ -15,9 +15,16 @@ def start() -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # an encoding without · or → gets their escapes
             stream.reconfigure(errors="backslashreplace")
+    recalls = sys.argv[1:3] == ["hook", "recall"]
     try:
+        if recalls:  # a prompt waits for it: the other modules take longer to load than the answer
+            from pgmnemo.integrations.prompt_recall import start as recall
+
+            if (code := recall(sys.argv[3:])) is not None:
+                return code
         from pgmnemo.cli.commands import main
 
-        return main()
+        code = main()
+        return 0 if recalls else code  # another code would stop the prompt
     except KeyboardInterrupt:  # while the modules are still being loaded
         return 130

@@ -235,8 +235,8 @@ def recut(*, language: str | None = None, where: MemoryFlags = HERE) -> None:
 def import_(
     place: Dashed, /, *,
     format: Annotated[str | None, Parameter(name="--from", metavar="FORMAT")] = None,
-    skip_faults: bool = False, dated: bool = False, whole: bool = False, refresh: bool = False,
-    dry_run: DryRun = False, where: TenantFlags = WHOLE, embedder: Embedder = LOCAL,
+    skip_faults: bool = False, dated: bool = False, whole: bool = False, tools: bool = False,
+    refresh: bool = False, dry_run: DryRun = False, where: TenantFlags = WHOLE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Store what an export or another program's memory holds.
 
@@ -253,6 +253,8 @@ def import_(
             time of its lessons
         whole: make one lesson of a Markdown file, not one of each
             section
+        tools: store the output of a coding agent's tools, too, as what
+            the role tool says
         refresh: store what is there with the same text, too, for what
             else has changed of it
     """
@@ -273,7 +275,7 @@ def import_(
         return
     found, options = (
         format or detect_format(place),
-        ImportOptions(skip_faults=skip_faults, dated=dated, whole=whole),
+        ImportOptions(skip_faults=skip_faults, dated=dated, whole=whole, tools=tools),
     )
     own = found == "jsonl" and is_export(place)  # its lessons have their own projects
     usual = os.environ.get(PROJECT) or DEFAULT

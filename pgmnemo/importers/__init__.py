@@ -71,6 +71,7 @@ class ImportOptions:
         skip_faults: leave out what is damaged, and go on
         dated: take the date in a Markdown file's front matter as the time of its lessons
         whole: make one lesson of a Markdown file, not one of each section
+        tools: store the output of a coding agent's tools, too, as lessons of the role `tool`
         first: read so many files, and so many lines or entries of each, to look at a place
         left: what was left out, added to while reading
     """
@@ -78,6 +79,7 @@ class ImportOptions:
     skip_faults: bool = False
     dated: bool = False
     whole: bool = False
+    tools: bool = False
     first: int | None = None
     left: LeftOut = field(default_factory=LeftOut)
 

@@ -1,11 +1,11 @@
-"""Hooks of coding agents, Claude Code and Codex: save a session's messages, and wake up with the important
-lessons.
+"""Hooks of coding agents: save a session's messages, wake up with the important lessons, and recall what a
+prompt is about.
 
-An agent runs a hook with a JSON object on its standard input; the hook reads `transcript_path` and `cwd`. The
-output of a hook of the event SessionStart goes into the prompt. A hook must neither break nor slow its agent:
-every error is one line on standard error, and the exit code is 0. Other commands of this project differ,
-because to these agents 2 means "do not compact" or "do not stop", and another code is an error that the user
-is shown.
+An agent runs a hook with a JSON object on its standard input; the hook reads `transcript_path`, `cwd` and
+`prompt`. The output of a hook of the events SessionStart and UserPromptSubmit goes into the prompt. A hook
+must neither break nor slow its agent: every error is one line on standard error, and the exit code is 0.
+Other commands of this project differ, because to these agents 2 means "do not compact", "do not stop" or "do
+not send this prompt", and another code is an error that the user is shown.
 """
 
 from __future__ import annotations
@@ -13,24 +13,28 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
 from pgmnemo.escaping import escape_control_chars
+from pgmnemo.integrations import prompt_recall
+from pgmnemo.integrations.prompt_recall import SAID, answer, folder_of
 
 if TYPE_CHECKING:
     from pgmnemo import Scope
     from pgmnemo.client.records import BatchResult
 
-GRACE = 5.0  # seconds for the cleanup after an interrupt
+MAX_TOKENS, SECONDS, BEHIND_SECONDS = 800, 20.0, 300.0
+GRACE, RECALL_GRACE = 5.0, 1.0  # seconds for the cleanup after an interrupt
 MOST = 10_000_000  # bytes of an event
 BATCH = 50  # lessons per transaction, which stay stored after an interruption
 MARK = 16  # hex digits of the text's hash in a rewritten message's key
@@ -38,57 +42,119 @@ MARK = 16  # hex digits of the text's hash in a rewritten message's key
 Named = Annotated[str | None, Parameter(metavar="NAME")]
 Tenant = Annotated[str, Parameter(metavar="NAME", env_var="PGMNEMO_TENANT")]
 Embedder = Annotated[str, Parameter(metavar="NAME", env_var="PGMNEMO_EMBEDDER")]
-Seconds = Annotated[float, Parameter(env_var="PGMNEMO_HOOK_SECONDS")]
+Seconds = Annotated[float | None, Parameter(env_var="PGMNEMO_HOOK_SECONDS")]
 
 
 def hook(
-    act: Literal["save", "wake-up"], /, *, memory: Annotated[str | None, Parameter(metavar="PLACE")] = None,
-    tenant: Tenant = "me", project: Named = None, embedder: Embedder = "local", max_tokens: int = 800,
-    seconds: Seconds = 20.0,
+    act: Literal["save", "wake-up", "recall"], /, *,
+    memory: Annotated[str | None, Parameter(metavar="PLACE")] = None,
+    tenant: Tenant = "me", project: Named = None, embedder: Embedder = "local", max_tokens: int | None = None,
+    seconds: Seconds = None, agent: Literal["claude", "codex", "gemini", "opencode", "cursor"] = "claude",
+    tools: bool = False, behind: bool = False, url: Annotated[str | None, Parameter(metavar="URL")] = None,
+    token_file: Annotated[str | None, Parameter(metavar="FILE")] = None, min_fit: float = prompt_recall.FIT,
 ) -> int:  # fmt: skip
-    """Save a coding agent's session, or wake it up.
+    """Save a coding agent's session, wake it up, or recall.
 
-    Claude Code and Codex run this as a hook, with JSON on standard input.
-    `save` stores what is new in the transcript, `wake-up` prints what is
-    new and important. It ends with 0 whatever happens.
+    An agent runs this as a hook, with JSON on standard input; mnemo init
+    AGENT sets it up. `save` stores what is new in the transcript,
+    `wake-up` prints what is new and important, `recall` what the prompt
+    is about. It ends with 0 whatever happens.
 
     Args:
-        act: save or wake-up
+        act: save, wake-up or recall
         memory: folder or DSN of the memory; else what PGMNEMO_MEMORY
             names, else the folder pgmnemo/memory among your data
         tenant: whose memory it is; else what PGMNEMO_TENANT says
         project: which part of it; else the folder of the session
         embedder: what makes vectors; else what PGMNEMO_EMBEDDER says
-        max_tokens: tokens that a wake-up may have
-        seconds: after which it gives up, and what is missing is saved next
-            time; else what PGMNEMO_HOOK_SECONDS says
+        max_tokens: tokens that a wake-up (800) or a recall (400) may have
+        seconds: after which it gives up: save and wake-up 20, recall 1
+            with --url and 5 without; else what PGMNEMO_HOOK_SECONDS says
+        agent: whose hook it is
+        tools: save the output of tools, too; recall leaves it out
+        behind: save without the agent waiting, within 300 seconds
+        url: a running mnemo serve that recall asks; else what PGMNEMO_URL
+            says; else the memory is opened, which is slower
+        token_file: the file of a token for --url; else what PGMNEMO_TOKEN
+            says
+        min_fit: recall leaves out what fits less, 0 to 1
     """
+    if act == "save" and behind:
+        return _run_behind()
+    usual = prompt_recall.OPEN_SECONDS if act == "recall" else SECONDS
+    seconds = usual if seconds is None else seconds
     try:
-        with _time_limit(seconds):
+        with _time_limit(seconds, RECALL_GRACE if act == "recall" else GRACE):
             event = _event()
-            scope = (memory, tenant, project or _folder(event))
+            scope = (memory, tenant, project or folder_of(event))
             if act == "save":
                 transcript = _transcript(event)
                 with _scope(*scope, embedder=embedder, retry_timeout=seconds / 2) as here:
-                    save(here, transcript)
+                    save(here, transcript, tools=tools)
             elif not _is_empty(memory):
-                with _scope(*scope, embedder="none", retry_timeout=seconds / 2) as here:
-                    print(here.context(max_tokens=max_tokens).text, end="", flush=True)
+                recalls = act == "recall"
+                with _scope(
+                    *scope, embedder=embedder if recalls else "none", retry_timeout=seconds / 2
+                ) as here:
+                    text = (
+                        _recall(here, event, max_tokens, min_fit) if recalls else _wake_up(here, max_tokens)
+                    )
+                    print(answer(agent, event, text), end="", flush=True)
     except KeyboardInterrupt:
-        _print_error(
-            act, f"it was cut off, within {seconds:g} seconds; what is missing is saved the next time"
-        )
+        left = "; what is missing is saved the next time" if act == "save" else ""
+        _print_error(act, f"it was cut off, within {seconds:g} seconds{left}")
     except Exception as error:
         _print_error(act, str(error) or type(error).__name__)
     return 0
 
 
-def save(scope: Scope, transcript: Path) -> BatchResult:
+def _wake_up(scope: Scope, max_tokens: int | None) -> str:
+    return scope.context(max_tokens=max_tokens or MAX_TOKENS, filter=SAID).text
+
+
+def _recall(scope: Scope, event: Mapping[str, Any], max_tokens: int | None, min_fit: float) -> str:
+    """Return what the prompt is about, as `prompt_recall` asks it of a server."""
+    prompt = prompt_recall.question_of(event)
+    if prompt is None:
+        return ""
+    most = max_tokens or prompt_recall.MAX_TOKENS
+    found = scope.context(prompt, max_tokens=most, k=prompt_recall.HITS, min_fit=min_fit, filter=SAID)
+    return prompt_recall.select_notes(prompt, found.text, [hit.text for hit in found.hits])
+
+
+def _run_behind() -> int:
+    """Run this command again in a session of its own, which the agent's end does not end."""
+    arguments = [one for one in sys.argv[1:] if one != "--behind"]
+    environ = {"PGMNEMO_HOOK_SECONDS": f"{BEHIND_SECONDS:g}", **os.environ}
+    with _log() as log:
+        started = subprocess.Popen(
+            [sys.executable, "-m", "pgmnemo", *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            stderr=log, env=environ, start_new_session=True,
+        )  # fmt: skip
+    assert started.stdin is not None
+    with suppress(OSError), started.stdin as pipe:
+        pipe.write(sys.stdin.buffer.read(MOST))
+    return 0
+
+
+def _log() -> IO[bytes]:
+    """Open the log of what runs behind; nothing is logged if it cannot be written."""
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    path = Path(os.environ.get("PGMNEMO_HOOK_LOG") or f"{state}/mnemo-hooks.log")
+    try:
+        path = path.expanduser()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600))
+    except (OSError, RuntimeError):
+        return open(os.devnull, "wb")
+
+
+def save(scope: Scope, transcript: Path, *, tools: bool = False) -> BatchResult:
     """Store the new messages of a transcript of Claude Code or Codex; stored lessons are not changed.
 
     A message is identified by its key, so a longer transcript adds only its new messages. A rewritten
     message, with another text under the same key, gets a key of its own. Damaged lines, such as the last line
-    while the agent writes it, are left out.
+    while the agent writes it, are left out. With `tools` the output of tools is stored as well.
     """
     from pgmnemo.client.records import Item
     from pgmnemo.client.scope_calls import text_digest
@@ -96,7 +162,7 @@ def save(scope: Scope, transcript: Path) -> BatchResult:
 
     format = "codex" if transcript.name.startswith("rollout-") else "claude-code"
     items: dict[str, Item] = {}
-    for found in IMPORTERS[format](transcript, options=ImportOptions(skip_faults=True)):
+    for found in IMPORTERS[format](transcript, options=ImportOptions(skip_faults=True, tools=tools)):
         items.setdefault(str(found.item.key), found.item)
     there = scope.known([*items])
     for key, item in [*items.items()]:
@@ -117,11 +183,6 @@ def _event() -> Mapping[str, Any]:
     if not isinstance(event, dict):
         raise UsageError("a coding agent gives it an object of JSON on standard input, and there was none")
     return event
-
-
-def _folder(event: Mapping[str, Any]) -> str:
-    """Return the folder in which the agent was started, because its working folder changes with each `cd`."""
-    return os.environ.get("CLAUDE_PROJECT_DIR") or str(event.get("cwd") or Path.cwd())
 
 
 def _transcript(event: Mapping[str, Any]) -> Path:
@@ -154,11 +215,11 @@ def _scope(
 
 
 @contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise KeyboardInterrupt in the block after `seconds`; exit the process if the block still runs GRACE
+def _time_limit(seconds: float, grace: float) -> Iterator[None]:
+    """Raise KeyboardInterrupt in the block after `seconds`; exit the process if the block still runs `grace`
     later.
     """
-    last = Timer(seconds + GRACE, os._exit, [0])
+    last = Timer(seconds + grace, os._exit, [0])
     last.daemon = True
     before = signal.signal(signal.SIGALRM, _cut)
     try:

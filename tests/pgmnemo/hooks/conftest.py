@@ -33,6 +33,10 @@ class Agent:
     lines: int = field(default=0, init=False)
 
     @property
+    def tenant(self) -> str:
+        return self.environ["PGMNEMO_TENANT"]
+
+    @property
     def transcript(self) -> Path:
         return self.home / f"{self.session}.jsonl"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from pathlib import Path
 
@@ -14,9 +15,13 @@ def test_the_commands_of_the_page_save_a_session_and_wake_it_up(agent: Agent) ->
     text = (ROOT / "docs" / "integrations" / "hooks.md").read_text(encoding="utf-8")
     blocks = [part.split("```")[0] for part in text.split("```bash\n")[1:]]
     script = "\n".join(["set -eu", *blocks]).replace("examples/hooks/", f"{ROOT}/examples/hooks/")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    script = script.replace("mnemo serve --tenant me", f"mnemo serve --tenant '{agent.tenant}' --port {port}")
+    script = script.replace("127.0.0.1:7437", f"127.0.0.1:{port}")
     done = subprocess.run(
         ["sh", "-c", script], env=agent.environ, cwd=agent.home, capture_output=True, text=True,
         timeout=PATIENCE, check=True,
     )  # fmt: skip
     assert done.stderr == ""
-    assert "> Never push on a Friday.\n" in done.stdout
+    assert done.stdout.count("> Never push on a Friday.\n") == 2

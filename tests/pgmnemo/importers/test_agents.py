@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from pgmnemo.client.rendering import FIRST, LAST
+from pgmnemo.importers import IMPORTERS, ImportOptions
 from tests.pgmnemo.importers.conftest import Read, Write, lines
 
 AT = datetime(2025, 5, 26, 7, 27, 40, 79000, tzinfo=UTC)
@@ -133,3 +134,59 @@ def test_what_was_recalled_is_no_part_of_a_message(write: Write, read: Read) -> 
     texts = (block, f"{block}And now?", f"See:\n{block}")
     path = write("s.jsonl", lines(*(claude(n, "user", text) for n, text in enumerate(texts))))
     assert [one.item.text for one in read("claude-code", path)] == ["And now?", "See:"]
+
+
+OUTPUT = [block("text", text="x" * 3000), block("text", text="y" * 3000), block("image", source={})]
+WITH_TOOLS = (
+    claude(1, "assistant", [block("tool_use", id="t1", name="Bash", input={"command": "make\nstaging"})]),
+    claude(2, "user", [block("tool_result", tool_use_id="t1", content="permission denied", is_error=True)]),
+    claude(3, "assistant", [block("text", text="Ask Jonas."),
+                            block("tool_use", id="t2", name="Read", input={"file_path": "a.py"}),
+                            block("tool_use", id="t3", name="mcp__mnemo__recall", input={"query": "x"})]),
+    claude(4, "user", [block("tool_result", tool_use_id="t2", content=OUTPUT),
+                       block("tool_result", tool_use_id="t3", content="A memory."),
+                       block("text", text="I did.")]),
+    claude(5, "user", [block("tool_result", tool_use_id="t9", content=f"{FIRST}\n[1] k\n> x\n{LAST}\n"), 7]),
+)  # fmt: skip
+
+
+def test_the_output_of_tools_is_read_where_it_is_asked_for(write: Write) -> None:
+    path = write("p/s1.jsonl", lines(*WITH_TOOLS))
+    said = [("claude-code/u3", "assistant"), ("claude-code/u4", "user")]
+    for tools, expected in (
+        (False, said),
+        (True, [("claude-code/t1", "tool"), said[0], ("claude-code/t2", "tool"), said[1]]),
+    ):
+        found = [one.item for one in IMPORTERS["claude-code"](path, options=ImportOptions(tools=tools))]
+        assert [(item.key, item.role) for item in found] == expected
+        assert [item.position for item in found if item.role != "tool"] == [SECOND, SECOND + 1]
+    assert found[0].text == "Bash: make staging\npermission denied"
+    assert found[0].metadata == {"source": "claude-code", "from_tool": "Bash", "conversation": "s1"}
+    assert found[0].position is None
+    first, second, gap, last = found[2].text.split("\n")[:2] + found[2].text.split("\n")[-2:]
+    assert (first, second[:1], gap, last) == ("Read: a.py", "x", "…", "y" * 1000)
+    assert len(found[2].text) < 4100
+
+
+def test_the_output_of_codex_tools_is_read_where_it_is_asked_for(write: Write) -> None:
+    path = write(
+        "rollout-x.jsonl",
+        lines(
+            codex("session_meta", id="s1", cwd="/home/ada/boats"),
+            codex("response_item", type="function_call", name="shell", call_id="c1",
+                  arguments='{"command": ["make", "staging"]}'),
+            codex("response_item", type="function_call_output", call_id="c1",
+                  output='{"output": "permission denied", "metadata": {"exit_code": 2}}'),
+            codex("response_item", type="custom_tool_call", name="apply_patch", call_id="c2",
+                  input="*** Begin"),
+            codex("response_item", type="custom_tool_call_output", call_id="c2", output="{no JSON"),
+            codex("response_item", type="function_call_output", call_id="c3", output=None),
+            codex("response_item", **message("assistant", "Ask Jonas.")),
+        ),
+    )  # fmt: skip
+    found = [one.item for one in IMPORTERS["codex"](path, options=ImportOptions(tools=True))]
+    assert [(item.key, item.role, item.text) for item in found] == [
+        ("codex/s1/c1", "tool", "shell: make staging\npermission denied"),
+        ("codex/s1/c2", "tool", "apply_patch: *** Begin\n{no JSON"),
+        (f"codex/s1/{mark('Ask Jonas.')}/1", "assistant", "Ask Jonas."),
+    ]
