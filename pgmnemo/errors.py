@@ -130,7 +130,10 @@ class UnknownScriptWarning(UserWarning):
 
 @contextmanager
 def os_errors(sentence: str, kind: type[PgmnemoError] = OutputError) -> Iterator[None]:
-    """Convert an error of the operating system in the block into a `kind`; `{why}` is its reason."""
+    """Convert an OSError in the block into an error of the class `kind` with the message `sentence`.
+
+    `{why}` in the sentence is replaced by the reason that the operating system gives.
+    """
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Whether every test that CAPABILITIES.md names has run and passed.
+"""Check that every test that CAPABILITIES.md names has run and passed.
 
 `python tools/capabilities.py JUNIT.xml…` reads the files that pytest writes with `--junitxml`; a test may be
-in any of them. A test that was skipped has not passed, and of a parametrized one every case must have. Ends
-with 1 where one did not, and names it with its row.
+in any of them. A skipped test has not passed, and a parametrized test has passed only if all its cases have.
+The exit code is 1 if a test has not passed; the message names it and its row.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BAD = {"failure": "failed", "error": "ended in an error", "skipped": "was skippe
 
 @dataclass(frozen=True)
 class Capability:
-    """One row of the document."""
+    """A row of CAPABILITIES.md."""
 
     number: int
     what: str
@@ -32,7 +32,7 @@ class Capability:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The pytest node ids that it names, without cases."""
+        """The pytest node ids in the row, without the parameters of cases."""
         return tuple(TEST.findall(self.proof))
 
     @property
@@ -41,16 +41,16 @@ class Capability:
 
 
 def capabilities(text: str) -> list[Capability]:
-    """Return the rows of the document `text`, in its order."""
+    """Return the rows of the table in `text`, in order."""
     found = (ROW.match(line) for line in text.splitlines())
     return [Capability(int(row[1]), row[2].strip(), row[3].strip(), row[4].strip()) for row in found if row]
 
 
 def outcomes(files: Iterable[Path]) -> dict[str, list[str]]:
-    """Return what became of each test, by node id without its case: an entry for every case, "passed" or what
-    else.
+    """Return the outcomes of each test by its node id without parameters.
 
-    Raises `ValueError` where a file is no JUnit XML.
+    A list has one entry for each case: "passed", "failed", "ended in an error" or "was skipped". Raises
+    ValueError for a file that is not JUnit XML.
     """
     told: dict[str, list[str]] = {}
     for file in files:
@@ -65,18 +65,18 @@ def outcomes(files: Iterable[Path]) -> dict[str, list[str]]:
 
 
 def key(classname: str, name: str) -> str:
-    """Return the name under which JUnit and a node id meet: dots throughout, no case."""
+    """Return a key for a test of a JUnit file, equal to `node_key` of its node id: dots, and no case."""
     return f"{classname}.{name.partition('[')[0]}"
 
 
 def node_key(node: str) -> str:
-    """Return the same of a node id, such as `tests/x/test_y.py::TestZ::test_w`."""
+    """Return the key of a node id, such as `tests/x/test_y.py::TestZ::test_w`."""
     file, *parts = node.split("::")
     return ".".join([*file.removesuffix(".py").split("/"), *parts])
 
 
 def unproven(rows: Iterable[Capability], told: dict[str, list[str]]) -> Iterator[str]:
-    """Yield a sentence for every named test that did not run and pass."""
+    """Yield a sentence for every test that a row names and that did not run or did not pass."""
     for row in rows:
         for test in row.tests:
             endings = told.get(node_key(test), [])

@@ -1,8 +1,8 @@
-"""Weigh the repository: lines by part, words of documents, megabytes of a checkout, each with a limit.
+"""Measure the repository: lines of each part, words of documents, megabytes of a checkout, each with a limit.
 
-`python tools/code_lines.py` prints the figures and ends with 1 where one is above its limit; with a folder it
-prints the code lines of each package in it. Python counts without blank lines, comments and docstrings, SQL
-and all else without blank lines. Limits leave 5 % room over what is there; tests have none.
+`python tools/code_lines.py` prints the figures; the exit code is 1 if a figure is above its limit. With a
+folder it prints the code lines of each package in the folder. Blank lines do not count; in Python, comments
+and docstrings do not count either. A limit is 5 % above the current figure; tests have no limit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def code_lines(path: Path) -> int:
-    """Return how many lines of a Python file hold code."""
+    """Return the number of lines of a Python file that contain code."""
     with tokenize.open(path) as file:
         lines = {
             line
@@ -45,7 +45,7 @@ def code_lines(path: Path) -> int:
 
 
 def _docstrings(tree: ast.Module) -> set[int]:
-    """Return the lines of every docstring."""
+    """Return the numbers of the lines of every docstring."""
     lines: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
@@ -55,13 +55,13 @@ def _docstrings(tree: ast.Module) -> set[int]:
 
 
 def filled_lines(path: Path) -> int:
-    """Return how many lines of a file are not blank."""
+    """Return the number of lines of a file that are not blank."""
     return sum(bool(line.strip()) for line in path.read_text(encoding="utf-8").splitlines())
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """One figure, its limit (None: none) and its goal."""
+    """A figure of the repository, its limit (None: no limit) and its goal."""
 
     name: str
     found: float
@@ -74,7 +74,7 @@ class Weight:
 
 
 def weights() -> list[Weight]:
-    """Return every figure; files that git does not track do not count."""
+    """Return all figures; files that git does not track do not count."""
     python = {
         part: _python(part) for part in ("pgmnemo", "runner", "lab", "shards", "tools", "benchmarks", "tests")
     }
@@ -139,7 +139,7 @@ def packages(top: Path) -> Counter[str]:
 
 
 def main() -> int:
-    """Print the weights, or the lines of a folder's packages; return 1 where a weight is above its limit."""
+    """Print the figures, or the lines of a folder's packages; return 1 if a figure is above its limit."""
     if len(sys.argv) > 1:
         counted = packages(Path(sys.argv[1]))
         for name, lines in sorted(counted.items()):

@@ -1,9 +1,11 @@
-"""Releasing an edition of the protocol: `python tools/edition.py 2.1.0 --why "…"`.
+"""Release an edition of the protocol: `python tools/edition.py 2.1.0 --why "…"`.
 
-What it adds lies in next.toml beside the editions, as in an edition.toml: `metrics.families = ["hit"]`. The
-rows of new metrics and gates, the version, Appendix A, the hashes and the entry of HISTORY.md are written;
-wording is changed in PROTOCOL.md by hand before. Naming the edition in force pins its changed text anew, as
-long as no committed run names it.
+next.toml beside the editions holds what the new edition adds, in the form of an edition.toml, such as
+`metrics.families = ["hit"]`. The command writes the rows of new metrics and gates, the version, Appendix A,
+the hashes and the entry of HISTORY.md. Change the wording of PROTOCOL.md by hand before.
+
+With the version of the current edition the command stores the hash of a changed PROTOCOL.md again, as long
+as no committed run names that edition.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ APPENDIX = re.compile(r"^SHA-256 of `edition\.toml`: `\w*`\.$", re.MULTILINE)
 
 
 def release(version: str, why: str, day: date | None = None) -> str:
-    """Open the edition `version`, or pin that of today anew; in words what was done. Raises UsageError."""
+    """Release the edition `version`, or store the hashes of the current edition again.
+
+    Returns a sentence on what was done. Raises UsageError if the edition cannot be released.
+    """
     when, former = day or datetime.now(UTC).date(), current()
     if version == former.version:
         if tables_of(FOLDER / NEXT):
@@ -63,7 +68,7 @@ def _runs() -> list[Path]:
 
 
 def _pin(version: str, text: str) -> None:
-    """Name edition.toml's hash in the appendix of `text`, and the hash of that beside edition.toml."""
+    """Write the hash of edition.toml into the appendix of `text`, and the hash of PROTOCOL.md to a file."""
     digest = sha256((FOLDER / version / PINS).read_bytes()).hexdigest()
     text = _replaced(text, APPENDIX, f"SHA-256 of `edition.toml`: `{digest}`.")
     DOCUMENT.write_text(text, "utf-8")
@@ -71,7 +76,7 @@ def _pin(version: str, text: str) -> None:
 
 
 def _pins(former: Edition, version: str) -> str:
-    """Return the edition.toml of the new edition: what it follows, then next.toml."""
+    """Return the edition.toml of the new edition: its version, its predecessor, and next.toml's content."""
     number = tuple(map(int, version.split("."))) if NUMBER.fullmatch(version) else ()
     if number <= tuple(map(int, former.version.split("."))):
         raise UsageError(f"{version} is no version after {former.version}: name one such as 2.1.0")
@@ -80,7 +85,10 @@ def _pins(former: Edition, version: str) -> str:
 
 
 def _text(former: Edition, version: str, why: str, when: date) -> str:
-    """PROTOCOL.md of the new edition, with a row for each metric, gate and version that has none yet."""
+    """Return PROTOCOL.md of the new edition.
+
+    Each metric, gate and version that has no row yet gets one.
+    """
     if not why.strip() or "\n" in why or "|" in why:
         raise UsageError("--why takes one line without |: it becomes a row of §9 and the entry of HISTORY.md")
     more = tables_of(FOLDER / NEXT)
@@ -112,14 +120,14 @@ def _text(former: Edition, version: str, why: str, when: date) -> str:
 
 
 def _metric_row(family: Family, pins: MetricPins) -> str:
-    """Return a family's row of §4.1: at every cutoff, or at its own depth."""
+    """Return the row of §4.1 for a family of metrics, with its cutoffs or with its own depth."""
     metrics = list(family.metrics(pins, pins.cutoffs))
     name = metrics[0].name if family.depth else f"{metrics[0].family}@k"
     return f"| `{name}` | {metrics[0].definition} | {', '.join(str(one.k) for one in metrics)} |"
 
 
 def _check(made: Edition) -> None:
-    """UsageError for what the record of an edition lets pass: a name twice or of nothing, no hash."""
+    """Raise UsageError for repeated or unknown names and invalid hashes, which the record accepts."""
     lists = {
         "gates": made.gates, "arms": made.arms, "metrics.families": made.metrics.families,
         "metrics.headline": made.metrics.headline,
@@ -145,7 +153,7 @@ def _demand_known(place: str, names: Iterable[str], there: Collection[str]) -> N
 
 
 def _rowed(text: str, row: str, behind: str) -> str:
-    """`text` with the row behind the one that matches, unless one of its kind is there already."""
+    """Return `text` with `row` after the line that matches `behind`, unless such a row is there already."""
     if "\n" + " ".join(row.split()[:2]) in text:
         return text
     return _replaced(text, re.compile(f"(?m)^({behind})"), lambda found: f"{found[0]}{row}\n")
@@ -159,7 +167,7 @@ def _replaced(text: str, pattern: re.Pattern[str], words: str | Callable[[re.Mat
 
 
 def main() -> int:
-    """Release what the command line names; 2 for what is off."""
+    """Release the edition that the command line names; return 2 for a user's error."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("version", help=f"the next edition, or {known()[-1]} to pin its text anew")
     parser.add_argument("--why", default="", help="what it changes, in one line")

@@ -1,4 +1,4 @@
-"""Commands that need an environment of their own, because they pin other packages than ours."""
+"""Commands that need a virtual environment of their own, because they pin other packages than we do."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--q
 
 
 def unasyncd() -> Path:
-    """Return the command that takes the async out of a module; install it first where it is missing."""
+    """Return the path of the command unasyncd, which removes async; install it first if it is missing."""
     return _command("unasyncd", ".venv-sync", ROOT / "tools" / "sync_client.txt")
 
 
 def uv() -> Path:
-    """Return the command uv; install it first where it is missing."""
+    """Return the path of the command uv; install it first if it is missing."""
     return _command("uv", ".venv-lock", ROOT / "tools" / "lock.txt")
 
 
 def _command(name: str, environment: str, packages: Path) -> Path:
-    """Return a command of an environment, which is made anew when its list of packages has changed."""
+    """Return the path of a command; create its environment again if the list of packages has changed."""
     folder = ROOT / environment
     mark, hashed = folder / "made-of", sha256(packages.read_bytes()).hexdigest()
     if not mark.exists() or mark.read_text() != hashed:

@@ -1,8 +1,8 @@
-"""The licences of all that an installation of ours can bring: `python tools/licences.py`.
+"""List the licences of all packages that our distributions install: `python tools/licences.py`.
 
-It reads what the packages installed beside it say of themselves: those that our distributions need, with
-any extra but the tests' and those of OTHER_PINS. It ends with 1 where one has a licence that is not in KNOWN.
-The environment of `make test` has all others.
+It reads the metadata of the packages in this environment: those that our distributions need, with every extra
+except `test` and those in OTHER_PINS. The exit code is 1 if a licence is not in KNOWN. The environment of
+`make test` has all packages that are read.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ UNSAID = {
 
 
 def needed(without: Collection[str] = NOT_SHIPPED) -> Iterator[Distribution]:
-    """Ours and every distribution that they need, with all extras but OTHER_PINS and those in `without`."""
+    """Yield our distributions and every distribution that they need.
+
+    All extras count, except OTHER_PINS and those in `without`.
+    """
     left = [Requirement(f"{name}[{','.join(_extras(name) - OTHER_PINS - {*without})}]") for name in OURS]
     seen = set[tuple[str, frozenset[str]]]()
     told = set[str]()
@@ -71,7 +74,7 @@ def _extras(name: str) -> set[str]:
 
 
 def licence(found: Distribution) -> str:
-    """As an expression of SPDX, or in the package's own words."""
+    """Return a distribution's licence: an SPDX expression, or the package's own words."""
     said = found.metadata
     lines = said.get_all("Classifier", [])
     classified = " AND ".join(one.rpartition(" :: ")[2] for one in lines if one.startswith("License ::"))
@@ -80,7 +83,7 @@ def licence(found: Distribution) -> str:
 
 
 def expected(expression: str) -> bool:
-    """Return whether every part of it that binds is KNOWN: of an AND all are, of an OR one is enough."""
+    """Return whether a licence expression is in KNOWN: all parts of an AND, or one part of an OR."""
     return all(
         any(_plain(part) in KNOWN for part in re.split(r"\bOR\b", both))
         for both in re.split(r"\bAND\b", expression)
@@ -88,13 +91,13 @@ def expected(expression: str) -> bool:
 
 
 def _plain(part: str) -> str:
-    """Without blanks, and without the parentheses of an expression."""
+    """Return a part of a licence expression without surrounding blanks and parentheses."""
     text = part.strip()
     return text if text in KNOWN else text.strip("() ")
 
 
 def main() -> int:
-    """Print the packages of each licence; 1 where one is unexpected."""
+    """Print the packages of each licence; return 1 if a licence is unexpected."""
     by_licence = defaultdict[str, list[str]](list)
     for one in needed():
         by_licence[licence(one)].append(canonicalize_name(one.metadata["Name"]))

@@ -1,10 +1,10 @@
-"""Writes what pip checks each download against: the sha256 of every file of every package, by uv.
+"""Write the lock files, by uv: the sha256 of every file of every package, which pip checks.
 
     python -m tools.lock      after a change of constraints.txt, of dependencies, or of a pin in one of PINNED
 
-`pip install --no-deps --require-hashes -r locks/test.txt` takes nothing else. Versions are those of
-constraints.txt. Torch alone is left out, with the libraries of its CUDA build: its builds lie in two indexes,
-and pip would prefer one whose hash it is told to another that a machine has at hand.
+`pip install --no-deps --require-hashes -r locks/test.txt` installs these files only, in the versions of
+constraints.txt. Torch and the libraries of its CUDA build are left out: two indexes have builds of it, and
+with a hash pip would download that file even if another build is at hand.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOWHERE = " ; sys_platform == 'none'"
 
 
 def compiled(requirements: str, *options: str) -> str:
-    """Return the packages that requirements lead to, with hashes."""
+    """Return the pinned packages that satisfy `requirements`, with hashes."""
     command = [uv(), "pip", "compile", "--quiet", "--generate-hashes", "--no-annotate", "--no-header"]
     try:
         return subprocess.check_output([*command, *options, "-"], input=requirements, cwd=ROOT, text=True)
@@ -38,8 +38,9 @@ def compiled(requirements: str, *options: str) -> str:
 
 
 def environment(inputs: tuple[str, ...]) -> str:
-    """Return what an environment needs, on any platform. Torch is named for none, so that its CUDA libraries
-    stay out, while what each build of it needs comes.
+    """Return the pinned packages of an environment, for any platform.
+
+    The dependencies of torch are included; torch and its CUDA libraries are not.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as overrides:
         overrides.write(f"torch{NOWHERE}\n")
@@ -51,7 +52,7 @@ def environment(inputs: tuple[str, ...]) -> str:
 
 
 def main() -> int:
-    """Write them all."""
+    """Write all lock files."""
     for name, inputs in ENVIRONMENTS.items():
         (ROOT / name).write_text(f"# By tools/lock.py, of {' '.join(inputs)}\n{environment(inputs)}", "utf-8")
     for name in PINNED:

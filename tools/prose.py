@@ -49,7 +49,7 @@ def comments(path: Path) -> Iterator[Text]:
 
 
 def texts() -> Iterator[Text]:
-    """Yield every docstring and comment that is written by hand, but for tests."""
+    """Yield every docstring and comment that was written by hand, except those of tests."""
     for path in tracked("pgmnemo/**.py", "runner/**.py", "shards/pgmnemo_shards/**.py", "lab/**.py"):
         if not SYNC.search(str(path)):
             yield from docstrings(path)

@@ -1,7 +1,8 @@
-"""Makes pgmnemo/client/sync of pgmnemo/client/aio: unasyncd takes the async out, names lose their `Async`.
+"""Generate pgmnemo/client/sync from pgmnemo/client/aio: unasyncd removes async, names lose their `Async`.
 
-`python -m tools.sync_client` writes the files, with `--check` it says which are not what it would write and
-ends with 1. unasyncd (0.10.1) pins an older rich than we use, so it has an environment of its own.
+`python -m tools.sync_client` writes the files; with `--check` it names the files that are out of date, and
+the exit code is 1 if there are any. unasyncd (0.10.1) pins an older rich than we use, so it has its own
+environment.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ RUFF = [sys.executable, "-m", "ruff"]
 
 
 def made(folder: Path) -> dict[str, str]:
-    """Return the text of each file, written in `folder` on the way."""
+    """Return the text of each generated file; `folder` is for temporary files."""
     names = [path.name for path in sorted(SOURCE.glob("*.py")) if path.name not in BY_HAND]
     pairs = [f"{SOURCE / name}:{folder / name}" for name in names]
     # It ends with 1 where it has written anything.
@@ -40,7 +41,7 @@ def made(folder: Path) -> dict[str, str]:
 
 
 def main() -> int:
-    """Write the files, or with --check compare them."""
+    """Write the generated files, or with --check compare them."""
     with TemporaryDirectory() as folder:
         texts = made(Path(folder))
     there = {path.name for path in TARGET.glob("*.py")} - set(BY_HAND)

@@ -1,10 +1,10 @@
-"""Builds the images of sql/Dockerfile and shards/Dockerfile where no container engine is, and runs them.
+"""Build and run the images of sql/Dockerfile and shards/Dockerfile on a machine without a container engine.
 
-`python tools/try_images.py` takes some minutes, 4 GB of the temporary folder, root, and Debian's buildah
-and debootstrap; without one of these it says which, and ends with 3. No registry is needed: Debian stands for
-the base images, sid with its PostgreSQL 18 and pgvector for pgvector/pgvector, with an ENTRYPOINT that does
-what sql/Dockerfile relies on. All that follows FROM is the Dockerfiles' own. The containers share this
-machine's network, so each server gets a free port. Compose itself is not run.
+`python tools/try_images.py` needs some minutes, 4 GB of the temporary folder, root, and Debian's buildah and
+debootstrap; if one of these is missing it says so, and the exit code is 3. It needs no registry. A minimal
+Debian replaces the base images: sid with its PostgreSQL 18 and pgvector replaces pgvector/pgvector, with an
+ENTRYPOINT that does what sql/Dockerfile relies on. All lines after FROM are the Dockerfiles' own. The
+containers share this machine's network, so each server gets a free port. Compose itself is not run.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ exec "$@"
 
 
 class Images:
-    """Images and containers in a folder of their own."""
+    """Images and containers, stored in a separate folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -81,11 +81,11 @@ class Images:
         self.buildah = ("buildah", *store)
 
     def do(self, *words: str | Path) -> str:
-        """Return what buildah prints."""
+        """Run buildah with these arguments and return its output."""
         return run(*self.buildah, *words).strip()
 
     def debian(self, name: str, suite: str) -> None:
-        """Make an image of a bare Debian."""
+        """Create an image with a minimal Debian."""
         tree = self.folder / suite
         timed(f"debootstrap {suite}", "debootstrap", "--variant=minbase", suite, tree)
         (tree / "etc/dpkg/dpkg.cfg.d/unsafe-io").write_text("force-unsafe-io\n")  # as Debian's own images
@@ -95,7 +95,7 @@ class Images:
         shutil.rmtree(tree)
 
     def build(self, name: str, context: Path) -> None:
-        """Build an image by the Dockerfile of a folder."""
+        """Build an image from the Dockerfile in a folder."""
         command = ("build", "--isolation", "chroot", "--pull=never", "--quiet", "-t", name, context)
         timed(f"build {name}", *self.buildah, *command)
 
@@ -119,7 +119,7 @@ class Images:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End the server that was started below a process, as an engine would by the image's STOPSIGNAL."""
+    """Stop the server below a process with the image's STOPSIGNAL, as a container engine would."""
     for one in psutil.Process(process.pid).children(recursive=True):
         if one.name() == "postgres":
             one.send_signal(signal.SIGINT)
@@ -128,7 +128,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def run(*command: str | Path, **environ: str) -> str:
-    """Return what a command prints; ends with 1 where it fails."""
+    """Run a command and return its output; exit with 1 if it fails."""
     given = {**os.environ, **environ}
     done = subprocess.run(
         [*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False, env=given
@@ -151,7 +151,7 @@ def free_port() -> int:
 
 
 def connected(port: int, password: str, user: str = "pgmnemo") -> psycopg.Connection[Any]:
-    """Return a login over TCP, once the server answers."""
+    """Return a connection over TCP; wait until the server answers."""
     deadline = time.monotonic() + 120
     while True:
         try:
@@ -214,7 +214,7 @@ def try_router(images: Images) -> None:
 
 
 def main() -> int:
-    """Make the bases, build both images, try both."""
+    """Create the base images, build both images and try them."""
     lacking = [name for name in PROGRAMS if shutil.which(name) is None]
     if lacking or os.geteuid() != 0:
         said = f"Debian's {' and '.join(lacking)}" if lacking else "root"

@@ -1,12 +1,12 @@
-"""Run the blocks of each page in a virtual environment that holds what the page installs, and nothing else.
+"""Run the blocks of each page in a virtual environment with only the packages that the page installs.
 
     .venv/bin/python -m tools.try_pages [PAGE ...]      # all pages: docs/tutorial.md, README.md, ...
 
-The wheels of the checkout are built once. Pages that install the same share an environment, made by uv in the
-versions of constraints.txt, but for the extras of OTHER_PINS. The tests that run the pages
-(tests/docs/pages.py) bring servers and logins. A table says what became of each page. The exit code is 1
-where one failed or was skipped, as that of Hermes is without the folder .venv-hermes, which
-`make integrations` fills.
+The wheels of the checkout are built once. Pages that install the same packages share an environment. uv
+creates it with the versions of constraints.txt, except for the extras of OTHER_PINS. The tests that run the
+pages (tests/docs/pages.py) provide servers and logins. A table shows the outcome of each page. The exit code
+is 1 if a page failed or was skipped; that of Hermes is skipped without the folder .venv-hermes, which
+`make integrations` creates.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def build(folder: Path) -> None:
 
 
 def wheel(word: str, wheels: Path) -> str:
-    """Return a requirement of a page with the built wheel in place of a folder of the checkout."""
+    """Return a requirement; one that names a folder of the checkout names the built wheel instead."""
     name, bracket, extras = word.partition("[")
     if name not in FOLDERS:
         return word
@@ -54,7 +54,7 @@ def wheel(word: str, wheels: Path) -> str:
 
 
 def install(environment: Path, words: tuple[str, ...], wheels: Path) -> None:
-    """Make a virtual environment with what a page installs."""
+    """Create a virtual environment with the packages that a page installs."""
     links = os.environ.get("PIP_FIND_LINKS", "").split()
     options = [option for link in links for option in ("--find-links", link)]
     python = environment / "bin" / "python"
@@ -66,7 +66,7 @@ def install(environment: Path, words: tuple[str, ...], wheels: Path) -> None:
 
 
 def run(pages: list[str], environment: Path, report: Path) -> dict[str, tuple[str, float]]:
-    """Run the tests of pages with an environment for their blocks; return outcome and seconds of each."""
+    """Run the tests of pages in an environment; return the outcome and the seconds of each page."""
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-m", "pytest", "-n", "0", f"--junitxml={report}", "-o", "junit_family=xunit1"]
     done = subprocess.run(
@@ -85,7 +85,7 @@ def run(pages: list[str], environment: Path, report: Path) -> dict[str, tuple[st
 
 
 def outcome(cases: list[ElementTree.Element]) -> tuple[str, float]:
-    """Return what became of the tests of a page, `skipped` where all are, and their seconds."""
+    """Return the outcome of a page's tests, `skipped` if all are skipped, and their seconds."""
     tags = [{child.tag for child in case} & {"failure", "error", "skipped"} for case in cases]
     every, any_of = set[str].intersection(*tags) if tags else {"not run"}, set[str]().union(*tags)
     said = next(iter((any_of & {"failure", "error"}) or every), "passed")
@@ -93,7 +93,7 @@ def outcome(cases: list[ElementTree.Element]) -> tuple[str, float]:
 
 
 def chosen(names: list[str]) -> list[str]:
-    """Return the pages that are named, all whose blocks run if none is."""
+    """Return the named pages, or every page with blocks that run if no page is named."""
     found = [*(str(path.relative_to(ROOT)) for path in DOCS.rglob("*.md")), "README.md", "pgmnemo/README.md"]
     pages = sorted(page for page in found if run_blocks(page))
     if strangers := set(names) - {*pages}:
@@ -102,7 +102,7 @@ def chosen(names: list[str]) -> list[str]:
 
 
 def main(names: list[str]) -> int:
-    """Try the pages, all if none is named."""
+    """Try the named pages, or all pages."""
     groups = defaultdict(list)
     for page in chosen(names):
         groups[installs(page)].append(page)

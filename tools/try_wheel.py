@@ -1,9 +1,9 @@
 """Build wheels and sdists of the three distributions, install them in empty environments and use them.
 
-`python tools/try_wheel.py` prints what took how long. It ends with 1 where the README's program, run from
-the memory's wheel with its extra `local`, do not recall what they stored, before and after a restart, and
-from two processes at once; where the benchmark of the sdists does not measure the sample; or where an sdist
-installs anything else than its wheel. Packages come from pip's index.
+`python tools/try_wheel.py` prints the duration of each step. The exit code is 1 in three cases: the README's
+program, run from the wheel with the extra `local`, does not recall what it stored, before and after a restart
+and from two processes at once; the benchmark of the sdists does not measure the sample; or an sdist installs
+other files than its wheel. Packages come from pip's index.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ALONE = {**os.environ, "PYTHONHASHSEED": "42", "PGMNEMO_PORT": "1"}  # where no 
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> str:
-    """Return what a command prints; ends with 1 where it fails."""
+    """Run a command and return its output; exit with 1 if it fails."""
     done = subprocess.run(
         [*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False, env=ALONE
     )
@@ -39,7 +39,7 @@ def run(*command: str | Path, cwd: Path = ROOT) -> str:
 
 
 def timed(what: str, *command: str | Path, cwd: Path = ROOT) -> str:
-    """Return the same, with a line that says how long it took."""
+    """Run a command, print how long it took, and return its output."""
     began = time.perf_counter()
     printed = run(*command, cwd=cwd)
     print(f"{time.perf_counter() - began:6.1f} s  {what}", flush=True)
@@ -47,7 +47,7 @@ def timed(what: str, *command: str | Path, cwd: Path = ROOT) -> str:
 
 
 def size(folder: Path) -> float:
-    """Megabytes of the files below a folder."""
+    """Return the megabytes of the files in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
@@ -80,19 +80,19 @@ def remembers(python: Path, home: Path) -> bool:
 
 
 def measures(python: Path, home: Path) -> bool:
-    """Return whether the benchmark that is installed there measures the sample."""
+    """Return whether the benchmark installed in this environment measures the sample."""
     command = (python.parent / "pgmnemo-bench", "sample", "--embedder", "none", "--output", home / "results")
     timed("the sample", *command, cwd=home)
     return any(home.glob("results/*/report.html"))
 
 
 def recorded(text: str) -> set[str]:
-    """Return the lines of a RECORD that have a hash: name, sha256, bytes."""
+    """Return the lines of a wheel's RECORD that have a hash: name, sha256, bytes."""
     return {line for line in text.splitlines() if ",sha256=" in line}
 
 
 def same(wheels: list[Path], python: Path) -> bool:
-    """Return whether an environment holds each file of the wheels, to the byte."""
+    """Return whether an environment contains each file of the wheels, byte for byte."""
     [packages] = python.parents[1].glob("lib/python*/site-packages")
     for wheel in wheels:
         own = "-".join(wheel.name.split("-")[:2]) + ".dist-info/RECORD"

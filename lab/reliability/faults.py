@@ -237,11 +237,11 @@ class Site:
         return FaultWorker(self.folder, stage, *given, rounds=rounds)
 
     def target(self) -> Path:
-        """Return the path of this run's backup: a folder or, every other time, a dump."""
+        """Return the path of this run's backup: alternately a folder and a dump file."""
         return self.folder / f"backup{self.runs}{'.dump' if self.runs % 2 else ''}"
 
     def whole(self, stage: str, case: FaultCase) -> float:
-        """Run a stage without a fault; return its seconds."""
+        """Run a stage without a fault; return its duration in seconds."""
         worker = self.work(stage, case)
         began = time.monotonic()
         if worker.end():
@@ -268,7 +268,7 @@ class Site:
         return case.known
 
     def quiet(self) -> None:
-        """Wait until none of our calls is at work in the server."""
+        """Wait until the server executes none of our calls."""
         query = "SELECT count(*) FROM pg_stat_activity WHERE application_name IN ('work', 'upkeep')"
         with self.bed.databases.connect(name="postgres") as root:
             while root.execute(query).fetchone() != (0,):
@@ -407,7 +407,7 @@ def mounted(folder: Path, **megabytes: int) -> Iterator[Path]:
 
 @contextmanager
 def ground(family: str, folder: Path, place: str | None) -> Iterator[tuple[Bed, dict[str, Path]]]:
-    """Yield the server for a family of kinds, and further fields of its scenes."""
+    """Yield a server for one family of fault kinds, and the paths that its faults need."""
     with ExitStack() as stack:
         space = ""
         more: dict[str, Path] = {}

@@ -1,4 +1,4 @@
-"""What was acknowledged, compared with what a memory holds, answers and counts."""
+"""The record of what a memory acknowledged, and its comparison with what the memory returns."""
 
 from __future__ import annotations
 
@@ -92,8 +92,9 @@ class Acknowledged:
             self.states[key] = (asked.new, HOLDS)
 
     def settle(self, found: Mapping[str, State]) -> None:
-        """Settle the unanswered calls: a call happened if its whole effect is visible, else no part of it
-        may be.
+        """Decide for each unanswered call whether it took effect.
+
+        It did if its whole effect is visible; otherwise no part of it may be visible.
         """
         for asked in self.unsure:
             if asked.new is not None:
@@ -117,7 +118,7 @@ class Losses:
 
 
 def spoken(path: Path) -> list[dict[str, Any]]:
-    """Return the complete lines of a process's output."""
+    """Return the JSON objects that a process has written to `path`; an incomplete last line is ignored."""
     text = path.read_text(encoding="utf-8")
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
@@ -144,7 +145,9 @@ def answers(scope: Any, mode: str | None = None, k: int = 50) -> list[list[Any]]
 def judge(
     databases: Databases, name: str, tenant: str, known: Acknowledged, fresh: Databases | None = None
 ) -> Losses:
-    """Return the losses of a tenant: against what was acknowledged, its own check, counts, and a fresh
+    """Return what a tenant has lost or holds wrongly.
+
+    Its content is compared with `known`, with the extension's own check, with its counts, and with a fresh
     database.
     """
     verdict = Losses()

@@ -1,4 +1,4 @@
-"""Good files as input of commands: small corpora, finished runs, archives, tokens; see good/."""
+"""Functions that create valid input files: corpora, finished runs, archives, tokens; see good/."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CACHED = "sample --embedder hash --system sqlite-hybrid --cache {in}/cache --qui
 
 
 def text(name: str, content: str | bytes) -> Lay:
-    """Return a layout that writes a file with this content."""
+    """Return a function that writes a file with this content into a folder."""
 
     def lay(folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -46,35 +46,35 @@ def text(name: str, content: str | bytes) -> Lay:
 
 
 def document(name: str, value: Any) -> Lay:
-    """Return a layout that writes a JSON file."""
+    """Return a function that writes `value` as a JSON file into a folder."""
     return text(name, json.dumps(value))
 
 
 def graph(folder: Path) -> None:
-    """Link the graph of a model, if its package is installed."""
+    """Link the ONNX file of an embedding model into the folder, if its package is installed."""
     if (package := package_folder(PACKAGE)) is not None:
         (folder / "model" / "model.onnx").symlink_to(package / "model.onnx")
 
 
 def every(*lays: Lay) -> Lay:
-    """Return a layout that runs several layouts one after the other."""
+    """Return a function that calls several of these functions on a folder, one after the other."""
     return lambda folder: [lay(folder) for lay in lays]
 
 
 def good(name: str) -> Lay:
-    """Return a layout that copies a file or a folder of good/."""
+    """Return a function that copies a file or a folder of good/ into a folder."""
     source = GOOD / name
     return lambda folder: (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
 
 
 def packed_as(name: str, to: str) -> Lay:
-    """Return a layout that writes a file of good/ as .gz or .xz."""
+    """Return a function that writes a file of good/ into a folder, compressed as .gz or .xz."""
     content = (GOOD / name).read_bytes()
     return text(to, gzip.compress(content) if to.endswith("gz") else lzma.compress(content))
 
 
 def zipped(name: str, to: str) -> Lay:
-    """Return a layout that writes a file of good/ as the conversations.json of an archive."""
+    """Return a function that writes a zip archive whose conversations.json is a file of good/."""
 
     def lay(folder: Path) -> None:
         shutil.copy(GOOD / name, folder / "conversations.json")
@@ -85,7 +85,7 @@ def zipped(name: str, to: str) -> Lay:
 
 
 def database(name: str, script: str) -> Lay:
-    """Return a layout that writes an SQLite file."""
+    """Return a function that creates an SQLite file by running `script`."""
 
     def lay(folder: Path) -> None:
         connection = sqlite3.connect(folder / name)
@@ -96,7 +96,10 @@ def database(name: str, script: str) -> Lay:
 
 
 def kept(folder: Path) -> None:
-    """Lay out a finished run with its entry in a HISTORY.md above it; it is made once and then copied."""
+    """Copy a finished run into the folder, with its entry in a HISTORY.md above it.
+
+    The run is made once and then copied.
+    """
     made = folder.parents[1] / "kept"
     if not made.exists():
         words = f"sample --embedder hash --limit 3 --quiet --output {folder}/new"
@@ -121,7 +124,7 @@ def _noted(folder: Path) -> None:
 
 
 def packed(folder: Path) -> None:
-    """Lay out the same run with its raw rankings packed."""
+    """Copy the same finished run into the folder, with its raw rankings compressed."""
     kept(folder)
     raw = folder / PLACE / RAW
     raw.with_name(f"{RAW}.xz").write_bytes(lzma.compress(raw.read_bytes()))
@@ -143,7 +146,7 @@ def sealed(folder: Path) -> None:
 
 
 def asked(folder: Path) -> None:
-    """Lay out a small LoCoMo and a finished run over it."""
+    """Create a small LoCoMo corpus and a finished run on it."""
     good("locomo.json")(folder)
     words = f"locomo --data {folder}/locomo.json {RUN.format(out=folder)}"
     assert main(words.split()) == 0
@@ -152,7 +155,7 @@ def asked(folder: Path) -> None:
 
 
 def of_corpus(folder: Path) -> None:
-    """Update the run's record to the hash of the current corpus."""
+    """Write the hash of the current corpus into the run's record."""
     path, corpus = folder / "done" / "run.json", folder / "locomo.json"
     if corpus.is_file():
         record = json.loads(path.read_bytes())
@@ -162,7 +165,7 @@ def of_corpus(folder: Path) -> None:
 
 
 def cut_short(folder: Path) -> None:
-    """Lay out a run with a reranker and a rewriter that was interrupted after all questions were asked."""
+    """Create a run with a reranker and a rewriter that was interrupted after its last question."""
     with mock.patch("runner.bench.pipeline.write_artefacts", side_effect=KeyboardInterrupt):
         assert main(f"sample --rerank linear --rewrite words {RUN.format(out=folder)}".split()) == 130
     [partial] = (folder / "new").glob(".*.partial")
@@ -170,7 +173,7 @@ def cut_short(folder: Path) -> None:
 
 
 def cached(folder: Path) -> None:
-    """Lay out an embedding cache with the vectors of the sample."""
+    """Create an embedding cache with the vectors of the sample."""
     words = (
         f"sample --embedder hash --system sqlite-hybrid --cache {folder}/cache --quiet --output {folder}/new"
     )
@@ -179,6 +182,6 @@ def cached(folder: Path) -> None:
 
 
 def tokens(folder: Path) -> None:
-    """Lay out a file with two tokens."""
+    """Write a token file with two tokens."""
     TokenFile(folder / "tokens.json").create("ada", "home", "laptop")
     TokenFile(folder / "tokens.json").create("bob")

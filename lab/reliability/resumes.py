@@ -1,12 +1,13 @@
-"""Runs that are killed at random moments and resumed until they are done: are their artefacts the same bytes?
+"""Kill runs at random moments, resume them until they finish, and compare their files with an unkilled run's.
 
     python -m lab.reliability.resumes [--kills N] [--seed S]
 
-A run is the command as a user calls it; SIGKILL ends it, and `--resume` goes on; one that was done when it
-was killed is logged by `history add` and not begun again. What is done at last is held against a run that
-nobody killed: the raw rankings, figures, what was asked and reranked to the byte, and of run.json, report.md
-and the timings all but what tells of time. Of a killed run no server and no temporary file is left. Prints a
-row a command and a column a place where it was killed; ends with 1 for a difference.
+A run is started by its command, as a user does; SIGKILL stops it, and `--resume` continues it. A run that
+was killed after it had finished is only recorded by `history add`. These must be equal to those of a run that
+was never killed: the raw rankings, the figures, the questions asked and reranked, byte for byte; run.json,
+report.md and the timings, except times. A killed run may leave no server and no temporary file. Prints a row
+for each command and a column for each stage at which it was killed. The exit code is 1 if there is a
+difference.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ OF_TIME = (
 
 @dataclass
 class Killed:
-    """One command: where it was killed, how often it was completed, and the differences."""
+    """The results of killing one command: the stages reached, the number of completed runs, the faults."""
 
     places: Counter[str] = field(default_factory=Counter)
     done: int = 0
@@ -142,7 +143,10 @@ class Stage:
         return PLACES[3] if (self.partial / "run.json").exists() else PLACES[2]
 
     def left(self) -> str:
-        """Return what a killed run has left besides its results, after its watchdog had time to clean up."""
+        """Return a sentence naming the processes and temporary files that a killed run has left; "" if none.
+
+        Waits up to PATIENCE seconds for the run's watchdog to remove them.
+        """
         deadline = time.monotonic() + PATIENCE
         while found := [*self._processes(), *(path.name for path in self.temporary.iterdir())]:
             if time.monotonic() > deadline:
@@ -157,7 +161,7 @@ class Stage:
 
 
 def differences(whole: Path, other: Path) -> Iterator[str]:
-    """Yield each artefact in which two runs differ, besides times."""
+    """Yield the name of each file in which two runs differ, ignoring times."""
     names = [sorted(path.name for path in place.iterdir()) for place in (whole, other)]
     if names[0] != names[1]:
         yield f"files {', '.join(names[1])}, not {', '.join(names[0])}"
@@ -175,7 +179,7 @@ def differences(whole: Path, other: Path) -> Iterator[str]:
 
 
 def timeless(value: Any) -> Any:
-    """Return run.json without times, sizes and costs."""
+    """Return the content of run.json without times, sizes and costs."""
     if isinstance(value, dict):
         return {name: timeless(one) for name, one in value.items() if name not in (*TIMES, *OF_TIME)}
     return [timeless(one) for one in value] if isinstance(value, list) else value
@@ -220,7 +224,10 @@ def kill(name: str, kills: int, chance: Random, base: Path) -> Killed:
 
 
 def _compared(whole: Stage, stage: Stage) -> list[str]:
-    """Return the faults of a run that was killed; a dry run must leave nothing."""
+    """Return the differences between a resumed run and `whole`, a run that was never killed.
+
+    For a dry run, return the files that it has left; it must leave none.
+    """
     if whole.made is None:
         return [f"a dry run has left {path}" for path in stage.results.rglob("*")]
     assert stage.made is not None

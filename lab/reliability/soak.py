@@ -1,18 +1,19 @@
-"""Writers and readers over many tenants for an hour: what is lost, wrong or another tenant's, what grows?
+"""Run writers and readers on many tenants for an hour, and report lost, wrong and leaked data, and growth.
 
     python -m lab.reliability.soak [--seconds 3600] [--writers 16] [--readers 8] [--tenants 50]
 
-Over one durable PostgreSQL, through the client, each with a connection of its own and a pause of --pause
-seconds on average between two calls. Each lesson belongs to one writer, who changes its text, replaces it by
-another (the first is forgotten for good), supersedes it, or forgets and restores it, so that a tenant always
-has as many; the first has more than `hnsw_min_vectors`, and so a graph. A reader asks for a lesson by its
-text and looks whether the answer holds it as it was acknowledged, nothing that was forgotten, and nothing of
-another tenant. `maintain_all` is called every minute, as sql/README.md says, and autovacuum is set as it
-recommends (--stock: as PostgreSQL has it). At the end every lesson is read, and every tenant checked.
+All threads use the client on one durable PostgreSQL, each with its own connection and an average pause of
+--pause seconds between calls. Each lesson belongs to one writer, who changes its text, replaces it with a new
+lesson (the old one is deleted), supersedes it, or forgets and restores it. So the number of lessons of a
+tenant stays constant; the first tenant has more than `hnsw_min_vectors`, and so an HNSW index. A reader asks
+for a lesson by its text, and checks that the answer has the acknowledged text, no forgotten lesson, and no
+lesson of another tenant. `maintain_all` is called every minute, as sql/README.md recommends, and autovacuum
+has the recommended settings (--stock: PostgreSQL's defaults). At the end every lesson is read and every
+tenant is checked.
 
-Prints what was lost, wrong and leaked, latencies of the first and the last tenth, and sizes when loaded,
-after the first tenth and at the end; --plot FILE.svg draws both minute by minute. Ends with 1 where anything
-was lost, wrong or leaked.
+Prints the lost, wrong and leaked data; the latencies of the first and the last tenth of the time; and the
+sizes after loading, after the first tenth and at the end. --plot FILE.svg draws latencies and sizes by
+minute. The exit code is 1 if anything was lost, wrong or leaked.
 """
 
 from __future__ import annotations
@@ -77,8 +78,9 @@ class SoakTenant:
 
 @dataclass
 class SoakTally:
-    """Sentences on lost, wrong and leaked data, which should be empty, and verb, moment and seconds of
-    each call.
+    """The results of a soak test: lost, wrong and leaked data, and the calls.
+
+    The first three hold sentences and should be empty. Each call has its verb, its start and its seconds.
     """
 
     began: float = field(default_factory=time.monotonic)
@@ -98,7 +100,7 @@ class SoakTally:
 
 
 class Person:
-    """A thread that makes calls until the end."""
+    """A thread that makes calls until the soak test ends."""
 
     def __init__(
         self, number: int, tenants: Sequence[SoakTenant], tally: SoakTally, end: Event, pause: float

@@ -67,7 +67,7 @@ def train_command(
 
 
 def lines(one: Json) -> Iterator[str]:
-    """Yield the figures of one task as lines of text."""
+    """Yield the lines that the command prints for one task."""
     yield f"{one['task']}, n = {one['n']:,}, each question by weights that were fitted without it"
     for name in one["own"]:
         scale, digits = (1, 3) if name.startswith("MRR") else (100, 1)
@@ -82,8 +82,8 @@ def lines(one: Json) -> Iterator[str]:
 class PooledTask:
     """The candidates of pgmnemo for every question of a task, as the reranker gets them in a run.
 
-    For each question: `features` (candidates, FEATURES), `marks`, 1 for gold, and the `columns` of its
-    candidates in the layout, in the system's order.
+    Each list has an entry per question: `features` (candidates, FEATURES); `marks`, 1 for gold; and the
+    `columns` of the candidates in the task's layout, in the system's order.
     """
 
     task: Task
@@ -180,7 +180,7 @@ def _folds(task: Task) -> list[int]:
 
 
 def _weights(tasks: Sequence[PooledTask], places: Sequence[Sequence[int]]) -> list[float]:
-    """Return the weights fitted to the questions of each task at `places`."""
+    """Return the weights fitted to some questions: those at the indexes `places` of each task."""
     chosen = [(one, at) for one, some in zip(tasks, places, strict=True) for at in some]
     found = fit([one.features[at] for one, at in chosen], [one.marks[at] for one, at in chosen])
     return [round(float(weight), DECIMALS) + 0.0 for weight in found]

@@ -104,7 +104,10 @@ def _recalled(
     session: LoadedTask, words: str, depth: int, settings: Mapping[str, str] | None = None,
     rows: Sequence[int] = (), whole: bool = True,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """Return score and graph component of recall_lessons; with `whole` it must return all lessons."""
+    """Return the score and the `graph` component (of links) of each lesson in recall_lessons' answers.
+
+    If `whole` is true, raise DatabaseError unless all lessons are returned.
+    """
     layout = session.task.layout
     score, graph = np.full(layout.shape, -np.inf), np.zeros(layout.shape)
     at = COMPONENTS.index("graph")
@@ -153,7 +156,11 @@ def _plain(context: SystemContext, task: Task) -> Arrays:
 
 @contextmanager
 def _unmerged(database: Database) -> Iterator[None]:
-    """Create a copy of the configuration `english` that the extension does not know, for the block."""
+    """Create a copy of the text search configuration `english` under a name unknown to the extension.
+
+    Under that name the extension does not merge irregular forms. The copy is dropped at the end of the block,
+    except in an embedded server.
+    """
     with database.admin() as owner:
         owner.execute(DROP)
         owner.execute(COPY)
@@ -218,7 +225,7 @@ def _company(session: LoadedTask) -> Neighbours:
 
 
 def _heard(rows: Sequence[Row]) -> list[list[tuple[int, float]]]:
-    """Return for each lesson the columns from which relevance reaches it, and the factors, by column."""
+    """Return, for each lesson, the columns of the neighbours that pass relevance to it, with the factors."""
     heard: list[list[tuple[int, float]]] = [[] for _ in rows]
     for column, (*_, reached, parts) in enumerate(rows):
         for place, part in zip(reached or (), parts or (), strict=True):

@@ -71,9 +71,9 @@ class Setup:
     def kept(
         self, task: Task, depends: object, collect: Callable[[], tuple[Arrays, Any]]
     ) -> tuple[Arrays, Any]:
-        """Return cached arrays, or collect and cache them in a file without texts and ids.
+        """Return the cached arrays, or collect them and write them to the cache, without texts and ids.
 
-        Another text, vector or value of `depends` gives another file.
+        The cache key is made of the texts, the vectors and `depends`.
         """
         identity, corpus = astuple(self.embedder.identity)[:-1], task.corpus
         digest = sha256(repr((depends, identity, sorted(current().settings.items()))).encode())

@@ -171,12 +171,12 @@ class SweepOptions(LabOptions):
 
     @property
     def depth(self) -> int:
-        """The ranks to collect from each leg: the deepest pool, but at least a hundred."""
+        """The number of ranks to collect from each leg: the largest pool of any point, at least 100."""
         return max(100, *(point.fusion.pool(self.k) for point in self.points))
 
     @property
     def level(self) -> str:
-        """The requested granularity, or the canonical one."""
+        """The requested granularity; by default the suite's first."""
         return self.granularity or SUITES[self.suite].levels[0]
 
 

@@ -43,7 +43,7 @@ class Neighbours:
 
     @classmethod
     def alone(cls, rows: int, columns: int, most: int = 1) -> Neighbours:
-        """Return lessons without neighbours and without assistants."""
+        """Return a record in which no lesson has a neighbour or is said by an assistant."""
         places = np.broadcast_to(np.arange(columns), (rows, columns)).copy()
         source = np.repeat(places[:, :, None], most, 2)
         return cls(np.ones((rows, columns)), np.ones((rows, columns)), places, source, np.zeros(source.shape))
@@ -95,7 +95,7 @@ class Neighbours:
         return total
 
     def counted(self, weight: float) -> Floats:
-        """Return the factor of each lesson's relevance at this assistant_weight."""
+        """Return the factor that each lesson's relevance is multiplied by at this assistant_weight."""
         if (self.share == 1).all():
             return self.asking
         return self.asking * (self.share + weight * (1 - self.share))
@@ -105,8 +105,8 @@ class Neighbours:
 class TaskScorer:
     """A scorer of one task under any weights, with a cache of figures.
 
-    `words` of its methods names another reading of the question's words, such as `plain`; empty: by the
-    weights.
+    `words` of its methods names a variant of the word components, such as `plain`. By default the pivot and
+    the bonus in the weights decide on the variant.
     """
 
     task: Task
@@ -120,7 +120,7 @@ class TaskScorer:
 
     @classmethod
     def of(cls, task: Task, arrays: Mapping[str, Any]) -> Self:
-        """Return a scorer of the collected arrays."""
+        """Return a scorer of `task` from the arrays that `components` collected."""
         return cls(task, arrays, Neighbours.kept(arrays))
 
     def scores(self, weights: Weights, *, words: str = "") -> Floats:
@@ -137,7 +137,10 @@ class TaskScorer:
         return self.known[key]
 
     def aim(self, weights: Weights, rows: Rows) -> float:
-        """Return the objective of the ascent: the sum of the task's aims, averaged over some questions."""
+        """Return the value that coordinate ascent maximises.
+
+        It is the sum of the task's figures `aims`, each averaged over the questions in `rows`.
+        """
         return float(self.figures(weights)[rows][:, self.task.aims].mean(axis=0).sum())
 
     def _scores(
@@ -156,7 +159,10 @@ class TaskScorer:
         return score
 
     def _words(self, rows: slice, weights: Weights, words: str) -> Floats:
-        """Return what the words of each lesson add, scaled by the part of the question that they cover."""
+        """Return the contribution of the question's words to each lesson's score.
+
+        It is scaled down if the lesson covers only a part of the question's words.
+        """
         value, reach = (
             sum(weights[f"{name}_weight"] * self._added(name + end, weights, words)[rows] for name in WORDS)
             for end in ("", "_reach")

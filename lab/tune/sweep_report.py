@@ -151,7 +151,7 @@ def _gate(task: Task, legs: Legs, folds: Sequence[Fold], shown: Rows) -> Json:
 
 
 def markdown(made: Json) -> str:
-    """Return the document as Markdown."""
+    """Render the JSON document of a sweep as Markdown."""
     return align_tables(template(TEMPLATE).render(made=made, cell=_cell, rates=RATES))
 
 

@@ -116,7 +116,7 @@ class Layout:
 
     @classmethod
     def of(cls, task: Task) -> Layout:
-        """Return the layout for every question of `task`."""
+        """Return the layout of `task`: the columns of each project's lessons, and each question's gold."""
         members: dict[str, list[Segment]] = {project: [] for project in task.projects}
         for segment in sorted(task.corpus.segments, key=lambda one: one.external_id):
             if segment.project in members:

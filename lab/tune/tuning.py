@@ -95,9 +95,9 @@ def tune(
 
 
 def _collected(setup: Setup, task: Task) -> tuple[TaskScorer, dict[str, float], str]:
-    """Return the scorer of a task, from the cache or from the extension; the weights in force.
+    """Return the scorer of a task, the extension's default weights, and the extension's fingerprint.
 
-    The fingerprint.
+    The component values come from the cache, or else from the extension.
     """
     label = f"tune {task.corpus.sha256} {task.name} {setup.embedder.identity!r}"
     place = setup.place(label, **EXACT)
@@ -198,7 +198,7 @@ def _chosen(optima: Mapping[str, Weights], outcomes: Iterable[FoldResult]) -> It
 
 
 def _slopes(judge: TaskScorer, default: Weights) -> Iterator[Json]:
-    """Yield in-sample figures of the default with one weight moved along its grid."""
+    """Yield the figures on all questions while one weight at a time takes each value of its grid."""
     for name, values in GRID.items():
         for value in values:
             means = judge.figures({**default, name: value})[judge.task.counted].mean(axis=0)
@@ -209,7 +209,7 @@ def _slopes(judge: TaskScorer, default: Weights) -> Iterator[Json]:
 
 
 def ablations(judge: TaskScorer, default: Weights) -> Iterator[tuple[str, Floats]]:
-    """Yield each disabled part with its differences to the default, (questions, figures), in [-1, 1]."""
+    """Yield the name of each disabled component and the figures' change against the default weights."""
     whole = judge.figures(default)
     for name, changed in OFF.items():
         yield name, judge.figures({**default, **changed}) - whole
@@ -226,12 +226,12 @@ def _ablation(judge: TaskScorer, default: Weights) -> Iterator[Json]:
 
 
 def _tuned(weights: Weights) -> dict[str, float]:
-    """Return only the weights in the grid."""
+    """Return only those weights that the tuning varies."""
     return {name: weights[name] for name in GRID}
 
 
 def markdown(made: Json) -> str:
-    """Return the document as Markdown; some of its figures are only in the JSON."""
+    """Render the JSON document of a tuning as Markdown, with some of its figures left out."""
     suites = dict.fromkeys(f"--suite {task.get('suite', task['task'].split()[0])}" for task in made["tasks"])
     files = (f"--data file={shlex.quote(task['data'])}" for task in made["tasks"] if task.get("data"))
     command = " ".join([COMMAND, *suites, *files, f"--version v{made['version']}"])

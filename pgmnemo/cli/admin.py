@@ -1,4 +1,4 @@
-"""Commands for a memory as a whole: made, opened to others, upgraded, moved."""
+"""Commands for a memory as a whole: make, grant, upgrade, export, import, re-embed."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ def init(
 ) -> None:  # fmt: skip
     """Make a memory in a folder, or install pgmnemo into a database.
 
-    In a folder, a PostgreSQL of its own starts and stops with whoever
-    uses it. A database is given pgmnemo in the first way that its server
-    permits: as an extension, by pg_tle, or as plain SQL. What is there
-    already is left as it is, or updated.
+    A folder gets its own PostgreSQL, which runs while a program uses the
+    memory. In a database pgmnemo is installed in the first way that the
+    server permits: as an extension, by pg_tle, or as plain SQL. An
+    existing memory is kept as it is, or updated.
 
     Args:
-        folder: where; else what PGMNEMO_MEMORY names, else the folder
-            pgmnemo/memory among your data
+        folder: the folder of the memory; else what PGMNEMO_MEMORY names,
+            else the folder pgmnemo/memory among your data
         dsn: a database instead, postgresql://user@host/database
         grant: tenant that --role may work for there; may be repeated
         role: a role of the database; else the one that logs in
-        way: this way of installing and no other
-        embedder: what makes your vectors there, such as
+        way: install in this way, and in no other
+        embedder: the embedder that makes your vectors, such as
             multilingual-e5-small-4bit or "endpoint model=M
             endpoint_url=URL"; its model is fetched now
     """
@@ -182,14 +182,14 @@ def export(
 
 
 def reembed(*, batch: int = 64, where: TenantFlags = WHOLE, embedder: Embedder = LOCAL) -> None:
-    """Change what makes a tenant's vectors, to --embedder.
+    """Replace a tenant's vectors by vectors of another embedder, --embedder.
 
-    The old vectors serve until all new ones are there. Cut off, it is run
-    again and goes on. Programs that have the memory open are then started
-    anew with the new embedder.
+    The old vectors are used until all new ones are stored. If the command
+    is interrupted, run it again: it continues. Then restart the programs
+    that have the memory open, with the new embedder.
 
     Args:
-        batch: texts that are embedded, and stored, at a time
+        batch: number of texts that are embedded and stored at a time
     """
     from pgmnemo.progress import Progress
 
@@ -200,14 +200,15 @@ def reembed(*, batch: int = 64, where: TenantFlags = WHOLE, embedder: Embedder =
 
 
 def language(language: str | None = None, /, *, where: MemoryFlags = HERE) -> None:
-    """Say or set the language of a tenant's texts.
+    """Print or set the language of a tenant's texts.
 
-    It is that of texts that are written without --language. Lessons that
-    are stored stay as they are cut into words, until mnemo recut.
+    It applies to new texts that are written without --language. The words
+    of stored lessons change only with mnemo recut.
 
     Args:
-        language: auto recognizes that of each text; auto:de takes German
-            where a text is too short to tell; de is that of all
+        language: auto recognizes the language of each text; auto:de takes
+            German for a text that is too short to tell; de takes German
+            for every text
     """
     with open_scope(where) as here:
         found = here.language(language)
@@ -215,15 +216,15 @@ def language(language: str | None = None, /, *, where: MemoryFlags = HERE) -> No
 
 
 def recut(*, language: str | None = None, where: MemoryFlags = HERE) -> None:
-    """Cut all lessons of a tenant into words again, by its language.
+    """Split all lessons of a tenant into words again.
 
-    That is the language of mnemo language. Lessons whose writers named
-    another are cut by it, too. If the command is cut off, run it again:
-    it goes on.
+    The language is the tenant's, as mnemo language sets it, also for
+    lessons that were written with another language. If the command is
+    interrupted, run it again: it continues.
 
     Args:
-        language: auto recognizes that of each text, de is that of all;
-            else the tenant's
+        language: auto recognizes the language of each text, de takes
+            German for all; else the tenant's language
     """
     from pgmnemo.progress import Progress
 

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _with_notes(tokens: list[str]) -> int:
-    """Carry a command out, with a line on stderr for a text that its embedder does not know."""
+    """Run a command; print a line on stderr for each text in a script that the embedder does not know."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UnknownScriptWarning)
         warnings.showwarning = partial(_show, warnings.showwarning)
@@ -73,7 +73,7 @@ def _show(usual: Callable[..., None], message: Warning | str, category: type[War
 
 
 def app() -> App:
-    """Return every command."""
+    """Return the command-line application with all commands registered."""
     top = App(
         name=PROGRAM,
         help="A memory for agents, in a folder or in a PostgreSQL.",

@@ -179,18 +179,18 @@ class VerbFlags:
 @Parameter(name="*", group=LESSON)
 @dataclass(frozen=True, kw_only=True)
 class LessonFlags(VerbFlags):
-    """What is told of a lesson beside its text.
+    """The fields of a lesson besides its text.
 
     Args:
         role: who says it, such as user
         topic: what it is about
         importance: 1 to 5, where 3 is usual
-        metadata: what else is known of it: place=home, or an object of JSON
+        metadata: further fields of your own: place=home, or an object of JSON
         at: when it happened
-        expires_at: until when it is to be kept
+        expires_at: time until which it is kept
         verified_at: when it was checked last
         position: its place in a conversation
-        clear: a field that shall have no value; may be repeated
+        clear: name of a field whose value is removed; may be repeated
     """
 
     role: str | None = None
@@ -206,13 +206,13 @@ class LessonFlags(VerbFlags):
 
 @dataclass(frozen=True, kw_only=True)
 class AddFlags(LessonFlags):
-    """What is told of one that is stored.
+    """The fields of a new lesson.
 
     Args:
         key: its name in the project
         commit_sha: the commit that it comes from
-        artifact_hash: the hash of what it comes from
-        language: of its text, such as de, or auto
+        artifact_hash: the hash of the file that it comes from
+        language: the language of its text, such as de, or auto
     """
 
     key: str | None = None
@@ -223,10 +223,10 @@ class AddFlags(LessonFlags):
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateFlags(LessonFlags):
-    """What is told of one that is there.
+    """The fields of a stored lesson that change.
 
     Args:
-        patch: this of its metadata, such as n=4; the rest of it stays
+        patch: entry of its metadata to change, such as n=4; the others stay
     """
 
     patch: Given = None
@@ -235,15 +235,15 @@ class UpdateFlags(LessonFlags):
 @Parameter(name="*", group=LESSONS)
 @dataclass(frozen=True, kw_only=True)
 class FilterFlags(VerbFlags):
-    """Which lessons are looked at.
+    """Conditions on the lessons that a command reads.
 
     Args:
-        role: those that this role says, such as user
-        since: those that happened at this time or later
-        until: those that happened before it
-        filter: those that a filter finds, such as topic=home or an object of JSON; may be repeated
-        valid_at: what held at this time
-        known_at: by what was known at this time
+        role: only lessons of this role, such as user
+        since: only lessons that happened at this time or later
+        until: only lessons that happened before this time
+        filter: only lessons that match, such as topic=home or an object of JSON; may be repeated
+        valid_at: only what held at this time
+        known_at: only what was known at this time
     """
 
     role: str | None = None
@@ -256,11 +256,11 @@ class FilterFlags(VerbFlags):
 
 @dataclass(frozen=True, kw_only=True)
 class ListFlags(FilterFlags):
-    """Which lessons a list or a count takes.
+    """Conditions on the lessons that `list` and `count` return.
 
     Args:
-        topic: those of this topic
-        include_inactive: forgotten, superseded and expired ones, too
+        topic: only lessons of this topic
+        include_inactive: also forgotten, superseded and expired lessons
     """
 
     topic: str | None = None

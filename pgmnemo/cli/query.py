@@ -161,7 +161,7 @@ def list_(
 
     Args:
         newest: the newest first
-        limit: so many at most; else all
+        limit: maximum number of lessons; else all
         full: print texts as they are, not one line of each
     """
     any_of = False
@@ -217,16 +217,16 @@ def facts(
     at: Time = None, known_at: Time = None, history: bool = False, limit: int = 1000,
     where: AllProjectsFlags = ANYWHERE,
 ) -> None:  # fmt: skip
-    """Print the facts that hold, with the time for which they do.
+    """Print the facts that hold, with the time for which they hold.
 
     Args:
-        subject: those of this subject
-        relation: those with this relation
-        object: those with this object
-        at: what held at this time; else now
-        known_at: by what was known at this time
-        history: all that ever held
-        limit: so many at most
+        subject: only facts about this subject
+        relation: only facts with this relation
+        object: only facts with this object
+        at: facts that held at this time; else now
+        known_at: only what was known at this time
+        history: all facts that ever held
+        limit: maximum number of facts
     """
     with open_scope(where) as here:
         found = here.facts(subject, relation, object, at=at, known_at=known_at, history=history, limit=limit)
@@ -251,13 +251,13 @@ def similar(
 ) -> None:
     """Print pairs of lessons that say nearly the same.
 
-    Each with the cosine of their vectors, the share of words that they
-    have in common, and their keys.
+    For each pair the command prints the cosine of the two vectors, the
+    share of words in common, and the two keys.
 
     Args:
-        least_cosine: from which cosine of their vectors on
-        least_words: from which share of common words on
-        limit: so many pairs at most
+        least_cosine: minimum cosine of the two vectors
+        least_words: minimum share of words in common
+        limit: maximum number of pairs
     """
     with open_scope(where) as here:
         pairs = here.similar(least_cosine=least_cosine, least_words=least_words, limit=limit)
@@ -272,7 +272,7 @@ def _pair(pair: Duplicate) -> str:
 
 
 def stats(*, where: TenantFlags = WHOLE) -> None:
-    """Print what a memory holds and is."""
+    """Print a memory's place, number of lessons, embedder and versions."""
     with open_scope(where) as here:
         found = here.stats()
     ended = found.everything - found.lessons - found.hidden

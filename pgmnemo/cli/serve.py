@@ -32,25 +32,26 @@ def serve(
 ) -> None:  # fmt: skip
     """Serve a memory over HTTP, until it is stopped (Ctrl-C, SIGTERM).
 
-    Who asks has a token, which names the tenant. Without --tokens this
-    machine alone is served, and all that comes is of one --tenant.
-    POST /v1/recall and so on; /openapi.json describes everything. On
-    standard error is a line of JSON for each request, without its texts.
+    Each request needs a token, which names the tenant. Without --tokens
+    only this machine is served, and every request works for --tenant.
+    Requests are POST /v1/recall and so on; /openapi.json describes them.
+    Each request is logged on standard error as a line of JSON, without
+    its texts.
 
     Args:
         memory: a folder or DSN; else what PGMNEMO_MEMORY names, else the
             folder pgmnemo/memory among your data
         tokens: the file that `mnemo token make` writes; read again when
             it changes
-        tenant: without tokens, whose memory it is: a name or uuid
-        host: the address that is listened on
+        tenant: name or uuid of the tenant, without --tokens
+        host: the address to listen on
         port: the port; 0: a free one
-        body: bytes that a request may have
-        seconds: until an answer begins, and between two parts of one
-        rate: requests a second of a token, on average
-        concurrent: requests at once
-        benchmark: serve the routes of benchmarks' wrappers (POST /add,
-            POST /search, …) and nothing else
+        body: maximum number of bytes of a request
+        seconds: timeout until an answer begins, and between its parts
+        rate: requests per second of a token, on average
+        concurrent: maximum number of requests at once
+        benchmark: serve only the routes of benchmarks' wrappers (POST
+            /add, POST /search, …)
     """
     from pgmnemo.models.runtime import demand
 
@@ -108,18 +109,19 @@ def token(
 ) -> None:  # fmt: skip
     """Make, list or revoke the tokens of mnemo serve.
 
-    A token is printed once, when it is made: the file keeps its hash
-    alone. A tenant may have several, so that a new one is given out
-    before the old one is revoked. What is revoked is refused at once.
+    A token is printed once, when it is made: the file has only its hash.
+    A tenant may have several tokens, so that you can replace a token
+    before you revoke it. A revoked token is refused at once.
 
     Args:
         do: make, list or revoke
         of: for make the tenant, a name or uuid; for revoke the id that
             list prints
-        tokens: the file that they are in
-        project: for make: this project of the tenant alone
-        name: for make: what it is for, such as laptop
-        access: for make: read for what changes nothing, write for all
+        tokens: the file with the tokens
+        project: for make: only this project of the tenant
+        name: for make: a name for the token, such as laptop
+        access: for make: read allows verbs that change nothing, write
+            allows all
     """
     from pgmnemo.http.tokens import TokenFile
 

@@ -40,17 +40,17 @@ def add(
 ) -> None:  # fmt: skip
     """Store a text, or a conversation as one lesson.
 
-    Prints what became of it, and its key. With --key it is stored under
-    that one: again, it is unchanged or updated, and what is left out
-    stays. Without one, a text that a --role says comes after the last
-    one of the project; any other gets a key of its own.
+    Prints whether the lesson is new, updated or unchanged, and its key.
+    If the lesson --key exists, it is updated; fields that you do not give
+    keep their values. Without --key, a text with --role follows the last
+    text of the project; any other text gets a new key.
 
     Args:
         text: the text; - or nothing: standard input
         turns: file with a conversation instead: lines of JSON with a
             text each, and role, at, name
-        similar: also print so many lessons that say nearly the same, or
-            share the subject
+        similar: also print this number of lessons that say nearly the
+            same, or share the subject
     """
     if text is not None and turns is not None:
         raise UsageError("add takes a text or --turns, not both")
@@ -93,12 +93,12 @@ def _decode_turns(file: IO[bytes], where: str) -> list[Turn]:
 
 
 def update(key: str, /, *, told: UpdateFlags = CHANGED, where: MemoryFlags = HERE) -> None:
-    """Change what is told of a lesson, but not its text.
+    """Change the fields of a lesson, but not its text.
 
     To change the text, add it again with its key.
 
     Args:
-        key: the lesson
+        key: key of the lesson
     """
     with open_scope(where) as here:
         outcome = here.update(key, **told.keywords())
@@ -184,13 +184,13 @@ def supersede(
     at: Time = None,
     where: MemoryFlags = HERE,
 ) -> None:
-    """Let a lesson hold in the place of another, or end one.
+    """Replace a lesson by another one from a time on, or end its validity.
 
     Args:
-        old: key of the lesson that ends
-        new: key of the one that holds from then on
+        old: key of the lesson that no longer holds
+        new: key of the lesson that holds instead
         reason: why
-        at: from when on; else now
+        at: time from which on the old lesson does not hold; else now
     """
     with open_scope(where) as here:
         outcome = here.supersede(old, new, reason=reason, at=at)
@@ -217,17 +217,16 @@ def fact(
     """State a fact, such as ada "lives in" Lisbon.
 
     Args:
-        subject: of whom or what it is said
-        relation: what is said
-        object: what it is said with
+        subject: the subject, such as ada
+        relation: the relation, such as "lives in"
+        object: the object, such as Lisbon
         text: the fact in words; else subject, relation and object
-        at: from when on it holds; else now
-        exclusive: the subject has one object in this relation: another
-            that holds then is superseded
+        at: time from which on the fact holds; else now
+        exclusive: the subject has only one object in this relation;
+            another one that holds then is superseded
         reason: why
         source: key of the lesson that says so
-        metadata: what else is known of it: place=home, or an object of
-            JSON
+        metadata: other facts about it: place=home, or an object of JSON
     """
     with open_scope(where, embedder, make=True) as here:
         stated = here.fact(

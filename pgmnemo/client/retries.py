@@ -146,6 +146,6 @@ def _sentence(error: psycopg.Error) -> str:
 
 
 def _hint_text(hint: str) -> str:
-    """Return a hint as the end of a sentence."""
+    """Return a hint of PostgreSQL without a capital and a full stop, to end a sentence with."""
     told = " ".join(hint.split()).rstrip(".")
     return told if told[:2].isupper() else told[:1].lower() + told[1:]

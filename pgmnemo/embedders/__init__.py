@@ -54,7 +54,7 @@ class EmbedderOptions:
 
     @property
     def tokens(self) -> int:
-        """Return the number of tokens that are read of each text."""
+        """Return the maximum number of tokens that the embedder reads of a text."""
         return self.max_tokens or self.usual_tokens
 
     @property

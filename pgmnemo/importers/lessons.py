@@ -93,10 +93,10 @@ def inner(value: object, name: str) -> dict[str, Any]:
 
 
 class Conversation:
-    """A conversation of a `source`; its messages get consecutive positions.
+    """A conversation of one source, which gives its messages consecutive positions.
 
-    The positions begin with the second of its first message, so messages of one conversation are neighbours,
-    and messages of two conversations mostly are not.
+    The first position is the second at which the first message was sent. So the messages of a conversation
+    are neighbours, and messages of two conversations rarely are.
     """
 
     def __init__(self, source: str, options: ImportOptions) -> None:

@@ -188,7 +188,8 @@ def _count_unread(options: ImportOptions, where: str) -> None:
 def _archive(path: Path, names: re.Pattern[str], options: ImportOptions) -> Iterator[ImportFile]:
     """Yield the matching files of an archive, unpacked as they are read.
 
-    A file, or all of them, with an implausible expansion ratio is a fault.
+    A file that expands too much is reported as a fault. So is an archive whose files together expand too
+    much; the rest of it is not read.
     """
     unpacked, most = 0, max(SMALL, RATIO * path.stat().st_size)
     try:

@@ -261,13 +261,13 @@ def find_tool(name: str) -> Tool:
 
 
 def _filter_of(asked: of.FilteredRequest) -> dict[str, Any]:
-    """Return the filter for the given fields."""
+    """Return the request's topic, role and times that are set, as a filter."""
     named = {name: getattr(asked, name) for name in ("topic", "role", "since", "until")}
     return {name: value for name, value in named.items() if value is not None}
 
 
 def _recall_keywords(asked: of.QuestionRequest) -> dict[str, Any]:
-    """Return the keywords of a recall."""
+    """Return a tool request's fields as the keyword arguments of `recall`."""
     names = ("role", "since", "until", "valid_at", "known_at", "min_fit", "duplicates")
     told = {name: getattr(asked, name) for name in names}
     return {**told, "filter": None if asked.topic is None else {"topic": asked.topic}}

@@ -53,7 +53,10 @@ class Meter:
     def of_tokens(
         cls, spans: Callable[[Sequence[str]], list[list[TokenSpan]]], tokens: int, prefixes: Sequence[str]
     ) -> Meter:
-        """Return the limits of an embedder that reads `tokens` of a text, including its longest prefix."""
+        """Return the limits for an embedder that reads `tokens` tokens of a text.
+
+        The longest of `prefixes` and the special tokens count towards that number.
+        """
         room = SPECIAL + max(map(len, spans(list(prefixes))))
         return cls(
             lambda texts: [[(one.start, one.end) for one in some] for some in spans(texts)],

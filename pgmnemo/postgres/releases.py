@@ -146,8 +146,9 @@ def versions(sql: Path) -> list[str]:
 
 
 def missing_script(sql: Path, version: str) -> str | None:
-    """Return the name of a script of `version` that is not in `sql`; None if no script is missing or none is
-    kept.
+    """Return the name of the first script of `version` that is missing from `sql`.
+
+    Returns None if all are there, or if the release keeps no script.
     """
     if release_of(sql, version) is None and version == default_version(sql):  # in development
         name = _name((None, version))

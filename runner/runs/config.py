@@ -1,6 +1,7 @@
-"""The configuration of a run: one record, the source of its plan, labels, deviations and comparability.
+"""The configuration of a run: each option that affects a ranking is a field of one record.
 
-Each option that affects a ranking is one field here. Live runs and readers of a finished run use this record.
+The plan of a run, its labels, its deviations and its comparability are derived from this record, both in live
+runs and when a finished run is read.
 """
 
 from __future__ import annotations

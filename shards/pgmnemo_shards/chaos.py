@@ -99,7 +99,10 @@ class Tally:
 
 @dataclass
 class Known:
-    """The acknowledged texts and ids of one writer's keys in one tenant. No other writer uses these keys."""
+    """The texts and ids that the database acknowledged to one writer, by key, in one tenant.
+
+    No other writer uses these keys.
+    """
 
     text: dict[str, str] = field(default_factory=dict)
     number: dict[str, int] = field(default_factory=dict)

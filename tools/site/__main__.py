@@ -9,7 +9,7 @@ from tools.site import layout, links, reference
 
 
 def main(arguments: list[str]) -> int:
-    """Lay the pages out, or follow the links of a built site; 1 where one leads nowhere."""
+    """Write the pages, or check the links of a built site; return 1 if a link is broken."""
     if arguments[:1] == ["check"]:
         found = links.broken(Path(arguments[1]))
         print(*found, f"{len(found)} broken links", sep="\n")

@@ -1,4 +1,4 @@
-"""For the builder: in our docstrings a line that begins with `name: what it is` is an item of a list."""
+"""An extension of mkdocs' reader: lines `name: what it is` of our docstrings become a list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ARGUMENT = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
 
 
 class Arguments(Extension):
-    """Makes such lines items, with a blank line before the first."""
+    """An extension of griffe that turns such lines into list items, with a blank line before the first."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         if obj.docstring is not None:

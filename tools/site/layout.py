@@ -1,7 +1,7 @@
-"""The pages as the builder wants them: docs/ and what else of the repository they link to, in one folder.
+"""Collect the pages of the site in one folder: docs/ and the other files of the repository that they link to.
 
-Links between files of the repository become links between pages. A page outside docs/ has its place in
-`ELSEWHERE`, or one below source/, where files that are no pages come, too.
+Links between files of the repository become links between pages. `ELSEWHERE` has the place of a page outside
+docs/; other files that are linked to are copied below source/.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 
 
 def lay_out(generated: Mapping[str, str], folder: Path = LAID_OUT) -> None:
-    """Write every page, and what pages link to, into a folder that is made anew."""
+    """Write every page, and the files that pages link to, into `folder`, which is emptied first."""
     shutil.rmtree(folder, ignore_errors=True)
     places = {f"docs/{path}": path for path in generated}
     places |= {str(path.relative_to(ROOT)): str(path.relative_to(ROOT / "docs")) for path in _files()}
@@ -68,25 +68,25 @@ def lay_out(generated: Mapping[str, str], folder: Path = LAID_OUT) -> None:
 
 
 def _hidden(text: str, name: str) -> str:
-    """Return a page's front matter: no contents for few headings, no navigation for the home page."""
+    """Return front matter that hides the contents of a short page, and the home page's navigation."""
     if text.count("\n## ") > 1 or "\n::: " in text:
         return ""
     return f"---\nhide: [toc{', navigation' if name == 'index.md' and '<div' in text else ''}]\n---\n\n"
 
 
 def _files() -> list[Path]:
-    """Return what lies in docs/, but hidden files and what only installs the builder."""
+    """Return the files of docs/, without those that only install the builder."""
     return [path for path in (ROOT / "docs").rglob("*") if path.is_file() and path.suffix != ".txt"]
 
 
 class Page:
-    """One page on its way; `found` are the files to which it was the first to link."""
+    """A page while its links are changed; `found` lists the files that no earlier page linked to."""
 
     def __init__(self, name: str, places: dict[str, str]) -> None:
         self.name, self.places, self.found = name, places, list[str]()
 
     def written(self, text: str) -> str:
-        """Return the page with its links turned, without comments, and with a blank line before each list."""
+        """Return the text with links to pages, without comments, and with a blank line before each list."""
         return "".join(
             part if part.lstrip().startswith("```") else self._prose(part) for part in _parts(text)
         )
@@ -111,7 +111,7 @@ class Page:
 
 
 def _parts(text: str) -> list[str]:
-    """Return the text cut into prose and blocks of code."""
+    """Split a text into prose and blocks of code."""
     parts, fence = [""], ""
     for line in text.splitlines(keepends=True):
         mark = FENCE.match(line.rstrip("\n"))
@@ -125,7 +125,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _spaced(text: str) -> str:
-    """With a blank line where a list follows a line of text, which GitHub does not need."""
+    """Return a text with a blank line before each list, which GitHub does not need but the builder does."""
     lines: list[str] = []
     for line in text.split("\n"):
         above = lines[-1] if lines else ""

@@ -1,4 +1,4 @@
-"""Every link of a built site: to a page, a place on it, a picture; and what is fetched from elsewhere."""
+"""Check a built site: links to pages, anchors and pictures; nothing may come from another server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FETCHED = {"img": "src", "script": "src", "source": "src", "iframe": "src"}
 
 
 class Page(HTMLParser):
-    """The places of a page, its links, and what a browser fetches for it."""
+    """A parser of one page: its anchors, its links, and the files that a browser loads for it."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class Page(HTMLParser):
 
 
 def broken(site: Path) -> list[str]:
-    """Return a sentence for each link that leads nowhere, and for each thing fetched from another server."""
+    """Return a sentence for each broken link, and for each file that another server provides."""
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     own = {path: page for path, page in pages.items() if path.name != "404.html"}  # whose links begin with /
     return [

@@ -1,4 +1,4 @@
-"""The reference, made from the sources at build time: docstrings, comments of SQL, commands, settings."""
+"""Generate the reference pages from the sources: docstrings, SQL comments, commands, settings."""
 
 from __future__ import annotations
 
@@ -51,8 +51,9 @@ def _python(title: str, *names: str, fields: bool = False) -> str:
 
 
 def _commands(app: App, like: Mapping[str, str] | None = None) -> str:
-    """Return what `--help` says of every command; of those that are `like` another the help of that one
-    alone.
+    """Return the help of every command as Markdown.
+
+    A command in `like` has the same options as another command, and only the other one is shown.
     """
     text = app.generate_docs(usage_name=app.name[0]).replace(":\n\n* `", ":\n\n* `")
     head, *sections = SECTION.split(text)
@@ -66,7 +67,7 @@ def _commands(app: App, like: Mapping[str, str] | None = None) -> str:
 
 
 def verbs() -> str:
-    """Return every verb with its arguments and its comment."""
+    """Return a page with every verb of the extension, its arguments and its comment."""
     parts = ["# Verbs of the extension\n\nFrom `COMMENT ON` of each. What a role reads besides: views.\n"]
     for path in sorted((SQL / "verbs").glob("*.sql")):
         text = path.read_text(encoding="utf-8")
@@ -82,7 +83,7 @@ def verbs() -> str:
 
 
 def _arguments(text: str) -> str:
-    """One a line where there are many."""
+    """Return a verb's arguments on one line, or each on its own line if they are long."""
     each = [" ".join(one.split()) for one in CALLER.sub("", text).split(",") if one.strip()]
     return ", ".join(each) if len(", ".join(each)) < SHORT else "\n    " + ",\n    ".join(each) + "\n"
 
@@ -118,7 +119,10 @@ def settings() -> str:
 
 
 def _values(text: str) -> Iterable[list[str]]:
-    """Yield the rows of VALUES; NULL is an empty text, texts that follow one another are one."""
+    """Yield the rows of an SQL VALUES list as texts.
+
+    NULL becomes an empty text; adjacent string literals are joined.
+    """
     row: list[str] = []
     for token in TOKEN.findall(text.replace("::text[]", "").replace("::float8", "")):
         if token == "(":
@@ -136,13 +140,13 @@ def _comments(text: str) -> dict[str, str]:
 
 
 def _plain(words: str) -> str:
-    """Text in which nothing is Markdown, and names of ours are code."""
+    """Return a text with Markdown escaped and the extension's names marked as code."""
     words = re.sub(r"([*<|\[\]])", r"\\\1", words)
     return re.sub(r"\bpgmnemo\.[\w]+(?:\\<\w+>\w*)?", lambda one: f"`{one[0]}`".replace("\\<", "<"), words)
 
 
 def _prose(words: str) -> str:
-    """Return a comment as a paragraph, its further lines as a list."""
+    """Return a comment as Markdown: its first line is a paragraph, its other lines are a list."""
     first, *rest = (_plain(line) for line in words.split("\n"))
     return "\n".join([first, "", *(f"- {line}" for line in rest)]).rstrip()
 

@@ -12,7 +12,7 @@ LEFT, WIDTH, ROW, BAR = 86, 640, 46, 26
 
 
 def bars(text: str) -> tuple[list[str], dict[str, list[float]]]:
-    """Return the parts that the table of lessons has, and what each lesson has of them."""
+    """Return the components of the score in the table of lessons, and their values for each lesson."""
     head, _, *rows = text.partition("| Lesson |")[2].partition("\n\n")[0].strip().splitlines()
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     parts = [cell.strip() for cell in head.strip("|").split("|")]
@@ -20,7 +20,7 @@ def bars(text: str) -> tuple[list[str], dict[str, list[float]]]:
 
 
 def drawn(text: str) -> str:
-    """Return the picture of a page's table of lessons."""
+    """Return the SVG picture of a page's table of lessons."""
     parts, lessons = bars(text)
     unit = WIDTH / max(map(sum, lessons.values()))
     lines = [

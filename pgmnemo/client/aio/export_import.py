@@ -151,8 +151,8 @@ class _Import:
     async def supersede(self, line: SupersessionLine) -> None:
         """Store a supersession, across projects if the line names another project.
 
-        If an earlier import has forgotten one of the two lessons, the old lesson is ended without a
-        successor, unless it is missing, forgotten or already ended at that time.
+        If an earlier import forgot one of the two lessons, only end the validity of the old lesson, without a
+        successor. Skip this if the old lesson is missing, forgotten, or already ended at that time.
         """
         project: UUID = self.scope.project_id or line.project
         other = None if self.scope.project_id else line.new_project

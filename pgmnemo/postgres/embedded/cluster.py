@@ -138,7 +138,7 @@ class Cluster:
             write_atomically(data / name, text)
 
     def is_up(self) -> bool:
-        """Return whether the server lives and answers, or will in a moment."""
+        """Return whether the server is running and accepts connections, or is about to."""
         process = self.find()
         return process is not None and is_ready(self.data, process.pid)
 

@@ -1,6 +1,7 @@
-"""A Markdown document as `cite` reads it: its marks, and unmarked figures near a recall word.
+"""Parse a Markdown document for `cite`: its marks, and figures outside marks that look like recall results.
 
-A mark is `<!-- cite: WORDS -->text that the program wrote<!-- /cite -->`. Inside code it is plain text.
+A mark is `<!-- cite: WORDS -->text that the program wrote<!-- /cite -->`. Inside code it is plain text. A
+figure looks like a recall result if a word such as "recall" or "MRR" is near.
 """
 
 from __future__ import annotations

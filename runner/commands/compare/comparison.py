@@ -184,7 +184,7 @@ class Comparison:
 
     @property
     def label(self) -> str:
-        """The finding, with the waived mismatches."""
+        """The finding, followed by the mismatches of the runs that the user chose to ignore."""
         waived = ", ".join(map(str, self.despite))
         return f"{self.finding} (compared despite {waived})" if waived else str(self.finding)
 

@@ -51,7 +51,7 @@ class DifferenceRow:
     trivial: int
 
     def of(self, view: str) -> bool:
-        """Return whether the row is about all types of the questions of `view`."""
+        """Return whether this is the row of `view` that covers all question types."""
         return (self.view, self.type) == (view, ALL)
 
 

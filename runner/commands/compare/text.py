@@ -143,7 +143,10 @@ def _types(comparison: Comparison, scope: str) -> str:
 
 
 def _parts(rows: Iterable[DifferenceRow]) -> dict[str, dict[str, DifferenceRow]]:
-    """Return rows by part and metric: the types of the view `all`, then every other view as a whole."""
+    """Return rows by part of the questions, then by metric.
+
+    A part is a question type of the view `all`, or another view as a whole.
+    """
     parts: dict[str, dict[str, DifferenceRow]] = {}
     for row in rows:
         if ALL in (row.view, row.type):

@@ -95,7 +95,7 @@ class ExcludedRun:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """Groups of runs under equal conditions, the largest first, and the runs that are on no board."""
+    """Groups of runs that were made under equal conditions, the largest first; and the excluded runs."""
 
     groups: tuple[Group, ...]
     asides: tuple[ExcludedRun, ...]

@@ -65,7 +65,7 @@ def _inside(place: Path) -> list[Path]:
 
 
 def read_entry(place: Path, check: Verify) -> VerifiedRun | ExcludedRun:
-    """Verify and read the run in a folder; return an ExcludedRun if it may be on no board."""
+    """Verify and read the run in a folder; return an ExcludedRun if no leaderboard may list it."""
     try:
         return _read(place, check)
     except PgmnemoError as error:

@@ -137,7 +137,10 @@ def markdown(stated: StatedScores) -> str:
 
 
 def sentences(stated: StatedScores) -> Iterator[str]:
-    """Yield sentences on the verdict, the corpus, and every question or rank that was not simply scored."""
+    """Yield the report's sentences: the verdict, the corpus, and the exceptions in scoring.
+
+    Exceptions are missing, empty and cut rankings, and questions that are left out.
+    """
     edition, corpus, source = stated.edition, stated.corpus, stated.source
     yield f"{VERDICT}: {WORDS} (PROTOCOL.md {edition.version}, §5)"
     interval = stated.document["intervals"]["value"]

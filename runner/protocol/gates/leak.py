@@ -50,7 +50,10 @@ def _leaks(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 
 def _texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
-    """Yield each distinct text with its first place; memory holds only a digest of each."""
+    """Yield each distinct text once, with the place where it occurs first.
+
+    Only digests of the texts are kept in memory.
+    """
     seen: set[bytes] = set()
     for text, place in _every_text(corpus):
         if (digest := blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()) not in seen:

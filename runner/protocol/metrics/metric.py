@@ -18,10 +18,10 @@ NOWHERE = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class GoldRanks:
-    """The ranks of the gold, `ranks` (questions, most gold): ascending from 1.
+    """The ranks of each question's gold segments, from 1, in ascending order.
 
-    NOWHERE fills the rest of a row. `gold` (questions) is the number of gold segments of each question, found
-    or not.
+    `ranks` (questions, most gold): NOWHERE fills the rest of a row. `gold` (questions) is the number of gold
+    segments of each question, found or not.
     """
 
     ranks: NDArray[np.int64]

@@ -1,12 +1,13 @@
 """The interval of a mean difference between two arms that answered the same questions.
 
-A t interval on the differences, with the jackknife's variance over clusters and the number of clusters minus
-one as degrees of freedom. Two more questions, one that each arm wins outright, are added to the variance
-(Bonett and Price 2012 add them for hits and misses): without them a handful of questions that differ covers
-too little, and two arms that agree everywhere would have a difference of exactly zero, [0, 0], for any n.
-With them the interval is about ± 1.4 t / n, "fewer than some three questions in n". Coverage falls below 93 %
-if the differences are in one or two clusters, to 84 % at worst (test_coverage.py). This is the interval of
-metric code 1.0.0, kept for the results that name it; `paired_score` follows it.
+It is a t interval on the differences. The variance is the jackknife's over clusters; the degrees of freedom
+are the number of clusters minus one. Two artificial questions enter the variance: one is won outright by
+each arm (Bonett and Price 2012 do this for hits and misses). Without them the interval is too narrow if only
+a few questions differ, and it is exactly [0, 0] for any n if the arms agree everywhere. With them such an
+interval is about ± 1.4 t / n, "fewer than some three questions in n".
+
+Coverage falls below 93 % if the differences are in one or two clusters, to 84 % at worst (test_coverage.py).
+This is the interval of metric code 1.0.0, kept for the results that name it; `paired_score` replaces it.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     @cached_property
     def recognised(self) -> bool | None:
-        """Return whether the installed extension is of this family, patched or not.
+        """Return whether the installed extension is a version of pgmnemo, modified or not.
 
         Returns None if nothing is installed.
         """
