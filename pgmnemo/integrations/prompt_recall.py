@@ -27,7 +27,9 @@ MOST = 10_000_000  # bytes of an event, and of an answer
 LONGEST = 4_000  # characters of a prompt that are asked
 SAID = {"metadata": {"from_tool": {"exists": False}}}  # not the output of tools, whose lessons have the field
 WORD = re.compile(r"[\u0e00-\uffff]|[^\W\u0e00-\uffff]+")  # scripts without blanks: each character
-NOTE = re.compile(r"^(?=\[\d+\])", re.MULTILINE)
+NOTE, NUMBER = re.compile(r"^(?=\[\d+\])", re.MULTILINE), re.compile(r"^\[\d+\]")
+DAY = re.compile(r"\[\d+\] (\d{4}-\d\d-\d\d)\b")
+END = "</memory>\n"
 OPTIONS = {
     "--url", "--token-file", "--memory", "--tenant", "--project", "--embedder", "--max-tokens", "--min-fit",
     "--seconds", "--agent",
@@ -85,9 +87,11 @@ def folder_of(event: Mapping[str, Any]) -> str:
 def select_notes(prompt: str, block: str, texts: Sequence[str]) -> str:
     """Return a context block with the notes that say more than the prompt; empty if there is none.
 
+    The latest day comes first, so that a correction stands before what it corrects.
+
     block: as `pgmnemo.client.rendering` renders it, a note for each of `texts`.
     """
-    first, *notes = NOTE.split(block)
+    first, *notes = NOTE.split(block.removesuffix(END))
     if len(notes) != len(texts):
         raise ValueError("the server renders notes in another form; update pgmnemo on both sides")
     asked = {word.lower() for word in WORD.findall(prompt)}
@@ -96,9 +100,15 @@ def select_notes(prompt: str, block: str, texts: Sequence[str]) -> str:
         for note, text in zip(notes, texts, strict=True)
         if sum(word.lower() not in asked for word in WORD.findall(text)) >= NEW_WORDS
     ]
-    if notes and kept and kept[-1] is not notes[-1]:
-        kept.append("</memory>\n")
-    return "".join([first, *kept]) if kept else ""
+    kept.sort(key=_day, reverse=True)
+    numbered = (NUMBER.sub(f"[{number}]", note, count=1) for number, note in enumerate(kept, 1))
+    return "".join([first, *numbered, END]) if kept else ""
+
+
+def _day(note: str) -> str:
+    """Return the date of a note, which begins with it; empty for a note without one."""
+    found = DAY.match(note)
+    return found[1] if found else ""
 
 
 def answer(agent: str, event: Mapping[str, Any], text: str) -> str:

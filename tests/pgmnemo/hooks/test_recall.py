@@ -212,3 +212,20 @@ def test_notes_that_repeat_the_prompt_are_left_out() -> None:
         assert [line[2:] for line in found.splitlines() if line.startswith("> ")] == kept
         assert found == "" or (found.startswith(FIRST) and found.endswith(f"{LAST}\n"))
         assert found.count(LAST) == bool(kept)
+
+
+def test_the_latest_day_comes_first_and_notes_of_a_day_keep_their_order() -> None:
+    said = {"the port was 8443 at first": "2026-11-01", "the port is 9443 since Monday": "2026-11-03",
+            "and nobody told the others so": "2026-11-03", "a note that has no date at all": ""}  # fmt: skip
+    notes = [
+        f"[{number}] {day} · k{number}\n> {text}\n" for number, (text, day) in enumerate(said.items(), 1)
+    ]
+    found = select_notes("Which port?", f"{FIRST}\n{''.join(notes)}{LAST}\n", [*said])
+    assert [line[:3] + line[-1] for line in found.splitlines() if line[0] == "["] == [
+        "[1]2",
+        "[2]3",
+        "[3]1",
+        "[4]4",
+    ]
+    assert found.startswith(f"{FIRST}\n[1]")
+    assert found.endswith(f"\n{LAST}\n")
