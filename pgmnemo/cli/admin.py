@@ -26,6 +26,7 @@ from pgmnemo.cli.options import (
     DryRun,
     Embedder,
     Json,
+    KeepSecrets,
     MemoryFlags,
     Names,
     Place,
@@ -36,6 +37,7 @@ from pgmnemo.cli.output import lessons, outcomes, print_answer, print_note
 from pgmnemo.client.naming import parse_name, tenant_id
 from pgmnemo.client.records import to_builtins
 from pgmnemo.errors import UsageError
+from pgmnemo.redaction import summary
 
 if TYPE_CHECKING:
     from pgmnemo.importers.run_import import ImportResult
@@ -237,13 +239,15 @@ def import_(
     place: Dashed, /, *,
     format: Annotated[str | None, Parameter(name="--from", metavar="FORMAT")] = None,
     skip_faults: bool = False, dated: bool = False, whole: bool = False, tools: bool = False,
-    refresh: bool = False, dry_run: DryRun = False, where: TenantFlags = WHOLE, embedder: Embedder = LOCAL,
+    refresh: bool = False, keep_secrets: KeepSecrets = False, dry_run: DryRun = False,
+    where: TenantFlags = WHOLE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Store what an export or another program's memory holds.
 
     Lessons go into the projects that their source names, or else into
     the default one; --project sends all of them into one. Cut off, an
-    import is run again; a second one changes nothing.
+    import is run again; a second one changes nothing. Secrets in texts are
+    redacted, but not in an export of a memory.
 
     Args:
         place: a file or folder; -: an export from standard input
@@ -276,7 +280,9 @@ def import_(
         return
     found, options = (
         format or detect_format(place),
-        ImportOptions(skip_faults=skip_faults, dated=dated, whole=whole, tools=tools),
+        ImportOptions(
+            skip_faults=skip_faults, dated=dated, whole=whole, tools=tools, keep_secrets=keep_secrets
+        ),
     )
     own = found == "jsonl" and is_export(place)  # its lessons have their own projects
     usual = os.environ.get(PROJECT) or DEFAULT
@@ -290,17 +296,17 @@ def import_(
         print_note(where.quiet, f"left out: {sentence}")
     projects = {name or usual: number for name, number in done.projects.items()}
     told = {**to_builtins(done), "projects": projects}
-    print_answer(
-        where.json, told, _import_summary(done.format, done.outcomes, dry_run), *_left_out_lines(done)
-    )
+    print_answer(where.json, told, _import_summary(done.format, done.outcomes, dry_run), *_remarks(done))
 
 
 def _import_summary(format: str, counted: Mapping[str, int], dry_run: bool) -> str:
     return f"{format}{', dry run' if dry_run else ''}: {outcomes(counted)}"
 
 
-def _left_out_lines(done: ImportResult) -> Iterator[str]:
+def _remarks(done: ImportResult) -> Iterator[str]:
     if done.left.counts:
         yield f"left out of {done.read:,} read: {outcomes(done.left.counts)}"
+    if done.redacted:
+        yield f"{'would redact' if done.dry_run else 'redacted'}: {summary(done.redacted)}"
     if done.left.beside:
         yield f"not read beside them: {outcomes(done.left.beside)}"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pgmnemo.cli.open_scope import memory_folder, open_scope
+from pgmnemo.cli.open_scope import memory_folder, open_memory, open_scope
 from pgmnemo.cli.options import LOCAL, NONE, Embedder, MemoryFlags
-from pgmnemo.cli.output import lessons, print_answer, version, wrap_sentence
+from pgmnemo.cli.output import document, lessons, print_answer, version, wrap_sentence
 from pgmnemo.client.naming import parse_name, tenant_id
 from pgmnemo.errors import PgmnemoError
+from pgmnemo.redaction import redact, rules, summary
 
 if TYPE_CHECKING:
     from pgmnemo.postgres.doctor import DoctorFinding
@@ -20,16 +22,20 @@ HERE = MemoryFlags()
 MARGIN = 20  # columns before a finding's sentence
 
 
-def doctor(*, where: MemoryFlags = HERE, embedder: Embedder = LOCAL) -> int:
+def doctor(*, secrets: bool = False, where: MemoryFlags = HERE, embedder: Embedder = LOCAL) -> int:
     """Say what is installed, reached and granted, and what to mend.
 
     Nothing is changed, except that a folder of an older pgmnemo is
     updated, as by every command. Ends with 1 where something is at
     fault.
+
+    Args:
+        secrets: look for keys, tokens and passwords in what the tenant
+            has stored, instead; each lesson with one is a fault
     """
     from pgmnemo.postgres.doctor import FAULT
 
-    found = list(_findings(where, embedder))
+    found = list(_secrets(where) if secrets else _findings(where, embedder))
     print_answer(where.json, found, *(line for one in found for line in _lines(one)))
     return int(any(one.state == FAULT for one in found))
 
@@ -63,6 +69,21 @@ def _findings(where: MemoryFlags, embedder: str) -> Iterator[DoctorFinding]:
                 yield _tenant_finding(where, made.name if made else None)
     except PgmnemoError as error:
         yield fault_finding("memory", error)
+
+
+def _secrets(where: MemoryFlags) -> Iterator[DoctorFinding]:
+    """Yield a finding for each lesson of the tenant that holds a secret: its key and the kinds."""
+    from pgmnemo.postgres.doctor import FAULT, OK, DoctorFinding
+
+    number, mend = 0, "revoke it where it was made, then store the text without it or forget it for good"
+    with open_memory(where.memory, where.quiet) as opened:
+        for one in opened.tenant(parse_name(where.tenant)).list(include_inactive=True):
+            number += 1
+            fields = (one.text, one.topic or "", document(one.metadata))
+            if counted := sum((redact(field)[1] for field in fields), Counter[str]()):
+                told = f"{redact(one.key)[0]} of project {one.project}: {summary(counted)}"
+                yield DoctorFinding("secrets", FAULT, told, mend)
+    yield DoctorFinding("secrets", OK, f"looked at {lessons(number)} of {where.tenant}, by {rules()}")
 
 
 @contextmanager

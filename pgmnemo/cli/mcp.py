@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from pgmnemo.cli.options import LOCAL, ME, NONE, PROJECT, Embedder, Names, Others
+from pgmnemo.cli.options import LOCAL, ME, NONE, PROJECT, Embedder, KeepSecrets, Names, Others
 from pgmnemo.cli.serve import File, single_principal, token_file
 from pgmnemo.errors import UsageError
 
@@ -35,7 +35,7 @@ def mcp(
     others: Others = None, access: Literal["read", "write"] = "write",
     wake_up_tokens: int = 800, http: bool = False, tokens: File = None, host: str = "127.0.0.1",
     port: int = PORT, known_as: Names = None, issuer: Url = None, resource: Url = None,
-    embedder: Embedder = LOCAL,
+    keep_secrets: KeepSecrets = False, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Serve a memory to a model's client by the Model Context Protocol.
 
@@ -88,7 +88,7 @@ def mcp(
 
     async def served() -> None:
         opening = LazyMemory(opener)
-        server = memory_server(opening, principal, wake_up_tokens=wake_up_tokens)
+        server = memory_server(opening, principal, wake_up_tokens=wake_up_tokens, keep_secrets=keep_secrets)
         if http:
             await _over_http(server, opening, known, principal, host, port, known_as or [])
         else:

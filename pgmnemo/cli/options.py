@@ -109,6 +109,13 @@ Others = Annotated[
 ]  # fmt: skip
 Spans = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="FROM/TO")]
 DryRun = Annotated[bool, Parameter(help="change nothing, and say what would be done")]
+KeepSecrets = Annotated[
+    bool,
+    Parameter(
+        help="store keys, tokens and passwords as they are, unredacted; else what PGMNEMO_KEEP_SECRETS says",
+        env_var="PGMNEMO_KEEP_SECRETS",
+    ),
+]
 Place = Annotated[
     str | None, _of_memory(f"folder of the memory, or DSN of a database that has one; else {PLACE}", "PLACE")
 ]

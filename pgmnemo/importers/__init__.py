@@ -72,6 +72,7 @@ class ImportOptions:
         dated: take the date in a Markdown file's front matter as the time of its lessons
         whole: make one lesson of a Markdown file, not one of each section
         tools: store the output of a coding agent's tools, too, as lessons of the role `tool`
+        keep_secrets: leave keys, tokens and passwords in the texts
         first: read so many files, and so many lines or entries of each, to look at a place
         left: what was left out, added to while reading
     """
@@ -80,6 +81,7 @@ class ImportOptions:
     dated: bool = False
     whole: bool = False
     tools: bool = False
+    keep_secrets: bool = False
     first: int | None = None
     left: LeftOut = field(default_factory=LeftOut)
 

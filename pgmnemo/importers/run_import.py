@@ -10,7 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -25,6 +25,7 @@ from pgmnemo.importers.jsonl import is_export
 from pgmnemo.importers.markdown import NAMES as NOTES
 from pgmnemo.importers.sources import damage_as_fault, is_dsn, sources
 from pgmnemo.progress import QUIET, Progress
+from pgmnemo.redaction import redact
 
 BATCH = 500
 LOOKED_AT = 100  # lines or entries that identify a format
@@ -76,7 +77,7 @@ class ImportResult:
 
     `read` is the number of entries read, the sum of `outcomes` and `left.counts`. `outcomes` counts lessons
     by outcome, `projects` by project (None: the scope's own); `keys` are the first keys; `left` are the
-    entries left out.
+    entries left out; `redacted` counts the secrets by kind that are not stored.
     """
 
     format: str
@@ -87,6 +88,7 @@ class ImportResult:
     keys: list[str] = field(default_factory=list)
     links: int = 0
     read: int = 0
+    redacted: Counter[str] = field(default_factory=Counter)
 
 
 def import_lessons(
@@ -104,8 +106,9 @@ def import_lessons(
     """Import the lessons of a file or folder into its own projects, or all of them into `project`.
 
     `format` None detects the format. A memory's own export is imported as a whole by the scope's `import_`;
-    with `skip_faults` only its lessons are read. `refresh` also sends lessons with an unchanged text, to
-    update their other fields. Raise UsageError as the reader does; lessons stored before the error stay.
+    with `skip_faults` only its lessons are read. Secrets in other texts are redacted, unless the options keep
+    them. `refresh` also sends lessons with an unchanged text, to update their other fields. Raise UsageError
+    as the reader does; lessons stored before the error stay.
     """
     options = options or ImportOptions()
     format = format or detect_format(place)
@@ -123,6 +126,8 @@ def import_lessons(
     found = _without_duplicates(
         _lessons_of_format(read(place, options=options), place, format, options), project, options
     )
+    if not options.keep_secrets:
+        found = _without_secrets(found, done.redacted)
     for chunk in line_batches(progress.track(found, f"lessons of {format}"), batch):
         _import_chunk(scope, chunk, project, done, refresh, batch)
     done.read = done.outcomes.total() + options.left.counts.total()
@@ -232,6 +237,14 @@ def _without_duplicates(
             continue
         seen.add(identity)
         yield one
+
+
+def _without_secrets(found: Iterable[ImportedLesson], redacted: Counter[str]) -> Iterator[ImportedLesson]:
+    """Yield the lessons with secrets redacted in their texts; count them in `redacted`."""
+    for one in found:
+        text, counted = redact(str(one.item.text))
+        redacted += counted
+        yield replace(one, item=replace(one.item, text=text)) if counted else one
 
 
 def _by_project(chunk: Iterable[ImportedLesson], project: str | None) -> dict[str | None, list[Item]]:

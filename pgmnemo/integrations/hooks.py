@@ -15,6 +15,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -28,6 +29,7 @@ from pgmnemo.errors import UsageError
 from pgmnemo.escaping import escape_control_chars
 from pgmnemo.integrations import prompt_recall
 from pgmnemo.integrations.prompt_recall import SAID, answer, folder_of
+from pgmnemo.redaction import redact, summary
 
 if TYPE_CHECKING:
     from pgmnemo import Scope
@@ -42,6 +44,7 @@ MARK = 16  # hex digits of the text's hash in a rewritten message's key
 Named = Annotated[str | None, Parameter(metavar="NAME")]
 Tenant = Annotated[str, Parameter(metavar="NAME", env_var="PGMNEMO_TENANT")]
 Embedder = Annotated[str, Parameter(metavar="NAME", env_var="PGMNEMO_EMBEDDER")]
+KeepSecrets = Annotated[bool, Parameter(env_var="PGMNEMO_KEEP_SECRETS")]
 Seconds = Annotated[float | None, Parameter(env_var="PGMNEMO_HOOK_SECONDS")]
 
 
@@ -52,6 +55,7 @@ def hook(
     seconds: Seconds = None, agent: Literal["claude", "codex", "gemini", "opencode", "cursor"] = "claude",
     tools: bool = False, behind: bool = False, url: Annotated[str | None, Parameter(metavar="URL")] = None,
     token_file: Annotated[str | None, Parameter(metavar="FILE")] = None, min_fit: float = prompt_recall.FIT,
+    keep_secrets: KeepSecrets = False,
 ) -> int:  # fmt: skip
     """Save a coding agent's session, wake it up, or recall.
 
@@ -78,6 +82,8 @@ def hook(
         token_file: the file of a token for --url; else what PGMNEMO_TOKEN
             says
         min_fit: recall leaves out what fits less, 0 to 1
+        keep_secrets: store keys, tokens and passwords as they are, not
+            redacted; else what PGMNEMO_KEEP_SECRETS says
     """
     if act == "save" and behind:
         return _run_behind()
@@ -90,7 +96,10 @@ def hook(
             if act == "save":
                 transcript = _transcript(event)
                 with _scope(*scope, embedder=embedder, retry_timeout=seconds / 2) as here:
-                    save(here, transcript, tools=tools)
+                    redacted = Counter[str]()
+                    save(here, transcript, tools=tools, keep_secrets=keep_secrets, redacted=redacted)
+                if redacted:
+                    _print_note(act, f"redacted {summary(redacted)}")
             elif not _is_empty(memory):
                 recalls = act == "recall"
                 with _scope(
@@ -102,9 +111,9 @@ def hook(
                     print(answer(agent, event, text), end="", flush=True)
     except KeyboardInterrupt:
         left = "; what is missing is saved the next time" if act == "save" else ""
-        _print_error(act, f"it was cut off, within {seconds:g} seconds{left}")
+        _print_note(act, f"it was cut off, within {seconds:g} seconds{left}")
     except Exception as error:
-        _print_error(act, str(error) or type(error).__name__)
+        _print_note(act, str(error) or type(error).__name__)
     return 0
 
 
@@ -149,12 +158,16 @@ def _log() -> IO[bytes]:
         return open(os.devnull, "wb")
 
 
-def save(scope: Scope, transcript: Path, *, tools: bool = False) -> BatchResult:
+def save(
+    scope: Scope, transcript: Path, *, tools: bool = False, keep_secrets: bool = False,
+    redacted: Counter[str] | None = None,
+) -> BatchResult:  # fmt: skip
     """Store the new messages of a transcript of Claude Code or Codex; stored lessons are not changed.
 
     A message is identified by its key, so a longer transcript adds only its new messages. A rewritten
     message, with another text under the same key, gets a key of its own. Damaged lines, such as the last line
     while the agent writes it, are left out. With `tools` the output of tools is stored as well.
+    Secrets of new messages are redacted, and counted by kind in `redacted`.
     """
     from pgmnemo.client.records import Item
     from pgmnemo.client.scope_calls import text_digest
@@ -165,13 +178,23 @@ def save(scope: Scope, transcript: Path, *, tools: bool = False) -> BatchResult:
     for found in IMPORTERS[format](transcript, options=ImportOptions(skip_faults=True, tools=tools)):
         items.setdefault(str(found.item.key), found.item)
     there = scope.known([*items])
+    secrets: dict[str, Counter[str]] = {}
     for key, item in [*items.items()]:
         mark = text_digest(str(item.text))
-        if there.get(key, mark) != mark:
-            again = f"{key}~{mark[:MARK]}"
-            items[again] = replace(item, key=again)
+        if there.get(key) == mark:
+            continue
+        if not keep_secrets:
+            text, secrets[key] = redact(str(item.text))
+            item, mark = replace(item, text=text), text_digest(text)
+        again = key if there.get(key, mark) == mark else f"{key}~{mark[:MARK]}"
+        items[again] = replace(item, key=again)
+        secrets[again] = secrets.get(key, Counter())
     there |= scope.known([key for key in items if key not in there])
-    return scope.add_many([item for key, item in items.items() if key not in there], batch=BATCH)
+    new = [key for key in items if key not in there]
+    stored = scope.add_many([items[key] for key in new], batch=BATCH)
+    if redacted is not None:
+        redacted.update(sum((secrets[key] for key in new), Counter[str]()))
+    return stored
 
 
 def _event() -> Mapping[str, Any]:
@@ -236,5 +259,5 @@ def _cut(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _print_error(act: str, sentence: str) -> None:
+def _print_note(act: str, sentence: str) -> None:
     print(escape_control_chars(f"mnemo hook {act}: {' '.join(sentence.split())}"), file=sys.stderr)

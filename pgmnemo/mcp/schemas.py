@@ -6,14 +6,17 @@ a zone; a date without a time is midnight in UTC.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from pgmnemo.errors import UsageError
+from pgmnemo.redaction import redact
 
 MAX_SHOWN = 4_000  # characters of a lesson in a result
 MAX_WHOLE = 100_000  # characters of an argument, or of a lesson requested by key
@@ -105,6 +108,17 @@ class RememberRequest(ToolRequest, kw_only=True, frozen=True):
     ] = None
 
 
+def without_secrets(asked: RememberRequest) -> tuple[RememberRequest, Counter[str]]:
+    """Return a request with the secrets in its text and its fact redacted, and their number by kind."""
+    text, counted = redact(asked.text)
+    fact = asked.fact
+    if fact is not None:
+        words = {name: redact(getattr(fact, name)) for name in ("subject", "relation", "object")}
+        fact = replace(fact, **{name: word for name, (word, _) in words.items()})
+        counted = sum((found for _, found in words.values()), counted)
+    return replace(asked, text=text, fact=fact), counted
+
+
 class RecallRequest(QuestionRequest, kw_only=True, frozen=True):
     query: Annotated[str, described("a question, or what it is about", min_length=1, max_length=10_000)]
     k: Annotated[int, described("memories at most", ge=1, le=50)] = 8
@@ -184,6 +198,9 @@ class RememberAnswer(Struct, omit_defaults=True):
     ]
     superseded: Annotated[int, described("facts that ended because of this one")] = 0
     similar: Annotated[list[SimilarMemory], described("memories about the same")] = []
+    redacted: Annotated[
+        dict[str, int], described("secrets that were not stored, by kind: a mark is in their place")
+    ] = {}
 
 
 class RecalledMemory(Struct, omit_defaults=True):

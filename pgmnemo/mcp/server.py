@@ -70,6 +70,7 @@ class Handlers:
     opened: MemoryOpener
     own_principal: Principal | None
     wake_up_tokens: int
+    keep_secrets: bool = False
 
     def principal(self, context: Context) -> Principal:
         """Return the principal of a call; over HTTP, AuthMiddleware has found it by the token."""
@@ -103,7 +104,8 @@ class Handlers:
         try:
             asked = parse_arguments(params.arguments or {}, tool.request_type, tool.name)
             self.principal(context).check_access(reads=tool.read_only)
-            return await tool.call(await self.scope(self.principal(context), asked.project), asked)
+            scope = await self.scope(self.principal(context), asked.project)
+            return await tool.call(scope, asked, keep_secrets=self.keep_secrets)
         except PgmnemoError as error:
             return _error_result("; ".join([str(error), *getattr(error, "__notes__", ())]))
         except Exception as error:
@@ -156,12 +158,17 @@ class Handlers:
 
 
 def memory_server(
-    memory: AsyncMemory | MemoryOpener, principal: Principal | None = None, *, wake_up_tokens: int = 800
+    memory: AsyncMemory | MemoryOpener,
+    principal: Principal | None = None,
+    *,
+    wake_up_tokens: int = 800,
+    keep_secrets: bool = False,
 ) -> Server[Any]:
     """Return a server over a memory that the caller opens and closes, or that a coroutine function opens.
 
     principal: the principal over stdio or in memory; over HTTP `AuthMiddleware` sets one for each request.
     wake_up_tokens: the most tokens of the wake-up.
+    keep_secrets: store keys, tokens and passwords as they are, where else a mark takes their place.
     """
 
     async def given() -> AsyncMemory:
@@ -169,7 +176,7 @@ def memory_server(
         return memory
 
     opened = given if isinstance(memory, AsyncMemory) else memory
-    handlers = Handlers(opened, principal, wake_up_tokens)
+    handlers = Handlers(opened, principal, wake_up_tokens, keep_secrets)
     return Server(
         NAME,
         version=metadata.version("pgmnemo-memory"),

@@ -6,7 +6,7 @@ short text with the same content.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
@@ -14,6 +14,7 @@ import msgspec
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from mcp.types import Tool as Described
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.blank import is_blank
@@ -22,6 +23,7 @@ from pgmnemo.errors import UsageError
 from pgmnemo.escaping import escape_control_chars
 from pgmnemo.mcp import schemas as of
 from pgmnemo.mcp.schemas import MAX_WHOLE, json_schema, tool_record
+from pgmnemo.redaction import summary
 
 MOST_TOKENS = 20_000  # most tokens of recall's answer
 
@@ -68,9 +70,20 @@ class Tool:
             ),
         )
 
-    async def call(self, scope: AsyncScope, asked: of.ToolRequest) -> CallToolResult:
-        """Run the tool, and return its answer as text and as structured content."""
+    async def call(
+        self, scope: AsyncScope, asked: of.ToolRequest, *, keep_secrets: bool = False
+    ) -> CallToolResult:
+        """Run the tool, and return its answer as text and as structured content.
+
+        Secrets are redacted in what is to be remembered, unless `keep_secrets` is set.
+        """
+        redacted: Mapping[str, int] = {}
+        if isinstance(asked, of.RememberRequest) and not keep_secrets:
+            asked, redacted = of.without_secrets(asked)
         answer, text = await self.run(scope, asked)
+        if redacted:
+            answer = replace(answer, redacted=dict(redacted))
+            text += f"\nredacted, so not stored: {summary(redacted)}"
         record = msgspec.to_builtins(answer)
         told = TextContent(
             type="text", text=text or escape_control_chars(msgspec.json.encode(record).decode())

@@ -40,6 +40,10 @@ GROUPS = (
 """Of a score, as the columns of the worked example's last table have them."""
 SESSION = {"pool_mode": "session", "default_pool_size": "8"}  # as many as the page has connections
 CONTRIBUTIONS = "import json; print(json.dumps({hit.key: dict(hit.contributions) for hit in hits}))"
+COMMANDS = {
+    "howto/moving.md",
+    "howto/clean.md",
+}  # pages whose commands take the memory that PGMNEMO_MEMORY names
 NUMBER = re.compile(r"\d+\.\d+")
 
 
@@ -190,7 +194,7 @@ def test_every_block_runs_and_prints_what_is_shown(
     page: str, pooled: dict[str, str], reader: Reader, server: Server, request: pytest.FixtureRequest
 ) -> None:
     with ExitStack() as stack:
-        if "DSN" in (DOCS / page).read_text(encoding="utf-8") or page == "howto/moving.md":
+        if "DSN" in (DOCS / page).read_text(encoding="utf-8") or page in COMMANDS:
             place(server, page, reader, stack, request, **pooled)
         reader.follow(page)
 

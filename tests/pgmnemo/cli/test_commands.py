@@ -351,3 +351,28 @@ def test_the_doctor_says_what_is_well_and_what_is_not(mnemo: Mnemo, scope: Any, 
     assert gone.code == 1
     assert f"fault   memory      there is no memory in {room}/nowhere\n" in gone.out
     assert "→ make one by mnemo init" in gone.out
+
+
+def test_the_doctor_finds_stored_secrets_by_key_and_kind_and_never_prints_them(
+    mnemo: Mnemo, scope: Any, tmp_path: Path
+) -> None:
+    assert mnemo("doctor", "--secrets").code == 0
+    token, url = "gh" + "p_" + "a1B2" * 9, "postgresql://ada:hunter2@db/x"
+    scope.add(f"{token} and {url}", key="mine")
+    scope.add("a text", key="odd", metadata={"token": token})
+    scope.add("another text", key=token)
+    scope.forget("odd")
+    done = mnemo("doctor", "--secrets")
+    assert done.code == 1
+    assert token not in done.out
+    assert "hunter2" not in done.out
+    told = " ".join(done.out.split())
+    assert f"mine of project {scope.project_id}: 1 github token, 1 password in a url" in told
+    assert f"odd of project {scope.project_id}: 1 github token" in told
+    assert "looked at 3 lessons" in told
+    states = [one["state"] for one in mnemo("doctor", "--secrets", "--json").json]
+    assert states == ["fault", "fault", "ok"]
+    (file := tmp_path / "note.md").write_text(f"# Keys\n\nUse {token}.\n")
+    done = mnemo("import", str(file), "--from", "markdown")
+    assert "redacted: 1 github token" in done.out
+    assert mnemo("import", str(file), "--from", "markdown", "--json").json["redacted"] == {"github token": 1}

@@ -39,7 +39,7 @@ SHARED = {"memory", "tenant", "project", "json", "quiet", "all_projects", "embed
 PRESENTED = {
     "add": {"turns"}, "recall": {"why", "full", "with"}, "context": {"with"}, "list": {"full"},
     "forget": {"yes"}, "export": {"no_vectors"},
-    "import": {"from", "skip_faults", "dated", "whole", "tools", "refresh"},
+    "import": {"from", "skip_faults", "dated", "whole", "tools", "refresh", "keep_secrets"},
 }  # fmt: skip
 """Options of a command that no keyword has."""
 

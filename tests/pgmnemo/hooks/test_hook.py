@@ -207,3 +207,31 @@ def test_even_what_cannot_be_cut_off_ends(agent: Agent) -> None:
         capture_output=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, b"")
+
+
+TOKEN, WORD = "gh" + "p_" + "a1B2" * 9, "hunter2xyz"
+TOLD = f"Use {TOKEN}\nDB_PASSWORD={WORD}"
+
+
+def test_secrets_are_not_stored_and_the_log_says_which_kinds_there_were(hook: Hook, agent: Agent) -> None:
+    agent.say("user", TOLD)
+    done = hook("save", agent.event("Stop"))
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "mnemo hook save: redacted 1 github token, 1 secret variable\n"
+    assert agent.texts() == ["Use [redacted: github token]\nDB_PASSWORD=[redacted: secret variable]"]
+    agent.say("user", "No secret.")
+    assert hook("save", agent.event("Stop")) == Done(0, "", "")
+    assert len(agent.texts()) == 2
+
+
+def test_secrets_stay_where_the_setting_says_so_and_nothing_is_stored_twice_afterwards(
+    hook: Hook, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.say("user", TOLD)
+    assert hook("save", agent.event("Stop"), "--keep-secrets") == Done(0, "", "")
+    assert agent.texts() == [TOLD]
+    assert hook("save", agent.event("Stop")) == Done(0, "", "")
+    agent.say("user", f"And {TOKEN}")
+    monkeypatch.setenv("PGMNEMO_KEEP_SECRETS", "yes")
+    assert hook("save", agent.event("Stop")) == Done(0, "", "")
+    assert agent.texts() == [TOLD, f"And {TOKEN}"]

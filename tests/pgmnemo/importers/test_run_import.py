@@ -242,3 +242,20 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
         [b"null", b"1e400", b"[]", b"{}", b'""', b"[{}]", b"-1", b"true", b'"\\ud800"', b"1e30", deep]
     )
     return data[: old.start()] + new + data[old.end() :]
+
+
+def test_secrets_are_redacted_and_counted_and_a_second_import_changes_nothing(write: Write) -> None:
+    kept, token = Kept(), "gl" + "pat-" + "a1B2" * 5
+    path = write("x.json", [{"id": "m1", "memory": f"Use {token} there"}, *memories(2)])
+    forecast = import_lessons(kept, path, dry_run=True)
+    assert (forecast.redacted, kept.items) == ({"gitlab token": 1}, {})
+    first = import_lessons(kept, path)
+    assert (first.redacted, first.read) == ({"gitlab token": 1}, 3)
+    texts = [item.text for item in kept.items.values()]
+    assert texts[0] == "Use [redacted: gitlab token] there"
+    assert import_lessons(kept, path).outcomes["unchanged"] == first.outcomes["inserted"]
+    whole = import_lessons(kept, path, options=ImportOptions(keep_secrets=True))
+    assert whole.redacted == {}
+    assert token in str(kept.items)
+    import_lessons(kept, path)  # which cleans what was stored before
+    assert token not in str(kept.items)

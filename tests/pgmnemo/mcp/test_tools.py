@@ -235,3 +235,23 @@ async def test_a_tool_that_is_unknown_is_an_error_of_the_protocol(place: Place, 
         with pytest.raises(MCPError, match=f"there is no tool '{name}'; there are remember") as raised:
             await client.call_tool(name, {})
         assert raised.value.code == INVALID_PARAMS
+
+
+async def test_a_secret_is_not_stored_and_its_kind_is_told(place: Place) -> None:
+    token = "gh" + "p_" + "a1B2" * 9
+    async with asked(place, principal(place.tenant())) as client:
+        given = {"text": f"The key is {token}, and {token}.", "key": "k"}
+        stored = await told(client, "remember", **given)
+        assert stored == {"key": "k", "outcome": "inserted", "redacted": {"github token": 2}}
+        answer = await client.call_tool("remember", given)
+        assert "2 github token" in answer.content[0].text
+        fact = {"subject": "Ada", "relation": "uses", "object": token}
+        stored = await told(client, "remember", text="Ada uses it", fact=fact)
+        assert stored["redacted"] == {"github token": 1}
+        [held] = (await told(client, "facts"))["facts"]
+        assert held["object"] == "[redacted: github token]"
+        assert token not in str(await told(client, "list"))
+        assert "redacted" not in await told(client, "remember", text="No secret.")
+    async with asked(place, principal(place.tenant()), keep_secrets=True) as client:
+        assert "redacted" not in await told(client, "remember", **given)
+        assert (await told(client, "list"))["memories"][0]["text"] == given["text"]
