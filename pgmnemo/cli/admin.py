@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from pgmnemo.cli.coding_agent import NAMES as AGENTS
+from pgmnemo.cli.coding_agent import AgentFlags, set_up_agent
 from pgmnemo.cli.open_scope import empty_folder, memory_folder, open_scope
 from pgmnemo.cli.open_scope import open_memory as opened
 from pgmnemo.cli.options import (
@@ -42,24 +44,27 @@ from pgmnemo.redaction import summary
 if TYPE_CHECKING:
     from pgmnemo.importers.run_import import ImportResult
 
-WHOLE, HERE = TenantFlags(), MemoryFlags()
+WHOLE, HERE, NO_AGENT = TenantFlags(), MemoryFlags(), AgentFlags()
 
 
 def init(
     folder: str | None = None, /, *, dsn: str | None = None, grant: Names = None, role: str | None = None,
     way: Literal["extension", "pg_tle", "plain"] | None = None, embedder: str | None = None,
-    json: Json = False, quiet: Quiet = False,
+    agent: AgentFlags = NO_AGENT, json: Json = False, quiet: Quiet = False,
 ) -> None:  # fmt: skip
-    """Make a memory in a folder, or install pgmnemo into a database.
+    """Make a memory in a folder or a database, or set up an agent.
 
     A folder gets its own PostgreSQL, which runs while a program uses the
     memory. In a database pgmnemo is installed in the first way that the
     server permits: as an extension, by pg_tle, or as plain SQL. An
-    existing memory is kept as it is, or updated.
+    existing memory is kept as it is, or updated. `mnemo init claude`
+    (codex, gemini, opencode, cursor) writes hooks and an MCP server into
+    that agent's settings: it shows the change and asks first.
 
     Args:
-        folder: the folder of the memory; else what PGMNEMO_MEMORY names,
-            else the folder pgmnemo/memory among your data
+        folder: the folder of the memory, or the name of an agent (./claude
+            is a folder); else what PGMNEMO_MEMORY names, else the folder
+            pgmnemo/memory among your data
         dsn: a database instead, postgresql://user@host/database
         grant: tenant that --role may work for there; may be repeated
         role: a role of the database; else the one that logs in
@@ -68,6 +73,19 @@ def init(
             multilingual-e5-small-4bit or "endpoint model=M
             endpoint_url=URL"; its model is fetched now
     """
+    if folder in AGENTS and dsn is None:
+        if grant or role or way:
+            raise UsageError("--grant, --role and --way are for a database; leave them out")
+        if (Path(folder) / "mnemo.json").exists():
+            raise UsageError(
+                f"{folder} is an agent, and a folder with a memory; for the folder write ./{folder}"
+            )
+        set_up_agent(folder, agent, embedder, json, quiet)
+        return
+    if agent.given():
+        raise UsageError(
+            f"{agent.given()[0]} is for a coding agent; name one: mnemo init {', '.join(AGENTS)}"
+        )
     if dsn is not None:
         if folder is not None:
             raise UsageError("init takes a folder or --dsn, not both")

@@ -1,0 +1,275 @@
+"""`mnemo init AGENT`: the settings of each agent, shown, written, written again, and undone."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgmnemo.cli.commands import main
+from pgmnemo.integrations import jsonc
+from tests.pgmnemo.cli.conftest import Done
+from tests.pgmnemo.hooks.conftest import Agent
+
+ROOT = Path(__file__).parents[3]
+AGENTS = ("claude", "codex", "gemini", "opencode", "cursor")
+OTHER = '{"type": "command", "command": "say hi"}'
+THEIRS = {  # what a user has there, by agent: in the forms that their makers publish
+    "claude": {
+        ".claude/settings.json": '{\n  "model": "opus",\n  "hooks": {\n    "SessionStart": [\n      '
+        f'{{"matcher": "startup", "hooks": [{OTHER}]}}\n    ],\n    "PreToolUse": []\n  }},\n'
+        '  "permissions": {"allow": ["Bash(ls)"]}\n}\n',
+        ".claude.json": '{\n  "numStartups": 7,\n  "mcpServers": {\n    "github": {"command": "x"}\n  },\n'
+        '  "projects": {}\n}\n',
+    },
+    "codex": {
+        ".codex/config.toml": '# mine\nmodel = "m" # the best\n\n[mcp_servers.docs]\ncommand = "x"\n\n'
+        '[projects."/src/boats"]\ntrust_level = "trusted"\n',
+        ".codex/hooks.json": f'{{"hooks": {{"Stop": [{{"hooks": [{OTHER}]}}]}}}}\n',
+    },
+    "gemini": {
+        ".gemini/settings.json": '{\n    // colours\n    "ui": {"theme": "GitHub"},\n    "hooks": {\n        '
+        f'"BeforeAgent": [\n            {{"hooks": [{OTHER}]}},\n        ]\n    }}\n}}\n',
+    },
+    "opencode": {
+        ".config/opencode/opencode.jsonc": '{\n  "$schema": "https://opencode.ai/config.json", // checked\n'
+        '  "mcp": {\n    "docs": {"type": "remote", "url": "https://x"},\n  },\n}\n',
+        ".config/opencode/plugins/theirs.js": "export const Theirs = async () => ({})\n",
+    },
+    "cursor": {
+        ".cursor/hooks.json": '{\n  "version": 1,\n  "hooks": {\n    "stop": [\n      {"command": "./a.sh"}\n'
+        '    ]\n  }\n}\n',
+        ".cursor/mcp.json": '{\n  "mcpServers": {\n    "docs": {"url": "https://x"}\n  }\n}\n',
+    },
+}  # fmt: skip
+Init = Callable[..., Done]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(home)
+    return home
+
+
+@pytest.fixture
+def init(home: Path, capsys: pytest.CaptureFixture[str]) -> Init:
+    def run(*arguments: str) -> Done:
+        code = main(["init", *arguments])
+        out, err = capsys.readouterr()
+        return Done(code, out, err)
+
+    return run
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes().decode()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def put(home: Path, agent: str) -> dict[str, str]:
+    for name, text in THEIRS[agent].items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(text.encode())
+    return files(home)
+
+
+def value(name: str, text: str) -> Any:
+    return tomllib.loads(text) if name.endswith(".toml") else jsonc.parse(text).value
+
+
+def commands(found: Any) -> list[str]:
+    """Every command of this project in settings."""
+    if isinstance(found, dict | list):
+        inner = found.values() if isinstance(found, dict) else found
+        return [command for one in inner for command in commands(one)]
+    return [found] if isinstance(found, str) and "pgmnemo hook" in found else []
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_is_there_stays_and_a_second_time_changes_nothing(agent: str, init: Init, home: Path) -> None:
+    before = put(home, agent)
+    assert init(agent).code == 2  # no terminal to ask at
+    assert files(home) == before
+    done = init(agent, "--yes")
+    assert done.code == 0
+    after = files(home)
+    for name, text in before.items():
+        lines = iter(after[name].split("\n"))
+        assert all(any(mine.rstrip(",") in line for line in lines) for mine in text.strip().split("\n")) or (
+            name == ".codex/hooks.json"  # a file of one line
+        )
+    assert init(agent, "--yes") == Done(0, "nothing to change\n", "")
+    assert files(home) == after
+    assert init(agent, "--undo", "--yes").code == 0
+    rest = files(home)
+    assert [*rest] == [*before]
+    for name, text in before.items():
+        if name.endswith(".js"):
+            assert rest[name] == text
+        else:
+            assert value(name, rest[name]) == value(name, text)
+        if "//" in text or "#" in text:
+            marks = re.findall(r"(?://|#) \w+", text)
+            assert [mark for mark in marks if mark in rest[name]] == marks
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_it_is_shown_and_without_settings_undone_without_a_trace(
+    agent: str, scope: str, init: Init, home: Path
+) -> None:
+    done = init(agent, "--scope", scope, "--yes", "--memory", "here", "--tenant", "ada")
+    for name in files(home):
+        assert f"+++ {home / name}" in done.out
+    assert f"{home / 'here'}" in done.out
+    assert init(agent, "--scope", scope, "--undo", "--yes").code == 0
+    assert files(home) == {}
+
+
+def test_the_settings_are_those_that_are_published(init: Init, home: Path) -> None:
+    for agent in AGENTS:
+        init(agent, "--yes", "--url", "http://127.0.0.1:7437", "--token-file", "token", "--tools")
+    found = files(home)
+    claude = json.loads(found[".claude/settings.json"])["hooks"]
+    assert {*claude} == {"SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"}
+    [group] = claude["UserPromptSubmit"]
+    [hook] = group["hooks"]
+    assert (hook["type"], hook["timeout"]) == ("command", 10)
+    words = shlex.split(hook["command"])
+    assert words[-4:] == ["--url", "http://127.0.0.1:7437", "--token-file", str(home / "token")]
+    assert claude["SessionEnd"][0]["hooks"][0]["command"].endswith("save --behind --agent claude --tools")
+    assert {*json.loads(found[".codex/hooks.json"])["hooks"]} == {*claude}
+    codex = tomllib.loads(found[".codex/config.toml"])["mcp_servers"]["pgmnemo"]
+    assert codex == json.loads(found[".cursor/mcp.json"])["mcpServers"]["pgmnemo"]
+    assert Path(codex["command"]).is_absolute()
+    assert codex["args"][-1] == "mcp"
+    gemini = json.loads(found[".gemini/settings.json"])
+    assert gemini["hooks"]["BeforeAgent"][0]["hooks"][0]["timeout"] == 10_000  # milliseconds
+    cursor = json.loads(found[".cursor/hooks.json"])
+    assert (cursor["version"], {*cursor["hooks"]}) == (1, {"sessionStart", "beforeSubmitPrompt"})
+    opencode = json.loads(found[".config/opencode/opencode.json"])["mcp"]["pgmnemo"]
+    assert (opencode["type"], opencode["enabled"]) == ("local", True)
+    assert opencode["command"] == [codex["command"], *codex["args"]]
+    for text in found.values():
+        assert "secret" not in text
+
+
+def test_other_options_replace_what_is_there_once(init: Init, home: Path) -> None:
+    put(home, "claude")
+    init("claude", "--yes")
+    init("claude", "--yes", "--tenant", "ada", "--embedder", "none")
+    found = json.loads(files(home)[".claude/settings.json"])
+    told = commands(found)
+    assert len(told) == 4
+    assert all("--tenant ada --embedder none" in one for one in told)
+    assert found["hooks"]["SessionStart"][0]["hooks"][0]["command"] == "say hi"
+    servers = json.loads(files(home)[".claude.json"])["mcpServers"]
+    assert servers["pgmnemo"]["args"][-4:] == ["--tenant", "ada", "--embedder", "none"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "text", "word"),
+    [
+        ("claude", ".claude/settings.json", '{\n  "hooks": {,}\n}', "line 2, column 13"),
+        ("claude", ".claude/settings.json", "[]", "object"),
+        ("claude", ".claude/settings.json", "\xff", "UTF-8"),
+        ("claude", ".claude/settings.json", '{"hooks": []}', "hooks"),
+        ("claude", ".claude/settings.json", '{"hooks": {"SessionStart": {}}}', "SessionStart"),
+        ("claude", ".claude.json", '{"mcpServers": {"pgmnemo": {"command": "theirs"}}}', "another program"),
+        ("codex", ".codex/config.toml", "model = ", "TOML"),
+        ("codex", ".codex/config.toml", 'mcp_servers = {docs = {command = "x"}}', "by hand"),
+        ("codex", ".codex/config.toml", '[mcp_servers.pgmnemo]\ncommand = "x"', "another program"),
+        ("opencode", ".config/opencode/plugins/pgmnemo.js", "// mine", "another program"),
+        ("cursor", ".cursor/hooks.json", "[" * 100_000, "nested"),
+    ],
+)  # fmt: skip
+def test_settings_that_cannot_be_edited_are_left_alone(
+    agent: str, name: str, text: str, word: str, init: Init, home: Path
+) -> None:
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("latin-1"))
+    done = init(agent, "--yes")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert str(path) in done.err
+    assert word in done.err
+    assert [one for one in home.rglob("*") if one.is_file()] == [path]
+    assert path.read_bytes() == text.encode("latin-1")
+
+
+def test_a_link_stays_a_link(init: Init, home: Path) -> None:
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles" / "settings.json").write_text("{}")
+    (home / ".gemini").symlink_to(home / "dotfiles")
+    init("gemini", "--yes")
+    assert (home / ".gemini").is_symlink()
+    assert "mcpServers" in (home / "dotfiles" / "settings.json").read_text()
+
+
+def test_a_name_is_an_agent_and_a_path_a_folder(init: Init, home: Path) -> None:
+    (home / "cursor").mkdir()
+    (home / "cursor" / "mnemo.json").write_text("{}")
+    done = init("cursor", "--yes")
+    assert (done.code, "./cursor" in done.err) == (2, True)
+    for arguments, word in (
+        (("./elsewhere", "--undo"), "--undo"), (("--scope", "project"), "--scope"),
+        (("claude", "--grant", "ada"), "--grant"), (("claude", "--dsn", "postgresql:///x"), "not both"),
+    ):  # fmt: skip
+        done = init(*arguments)
+        assert (done.code, word in done.err) == (2, True)
+    assert [path.name for path in home.rglob("*")] == ["cursor", "mnemo.json"]
+
+
+def test_a_folder_that_nobody_may_write_is_one_sentence(init: Init, home: Path) -> None:
+    (home / ".codex").write_text("")  # root may write everywhere, but not below a file
+    done = init("codex", "--yes")
+    assert (done.code, done.err.count("\n")) == (3, 1)
+    assert str(home / ".codex") in done.err
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="opencode's plugins are of JavaScript")
+def test_opencodes_plugin_adds_what_the_prompt_needs(agent: Agent, init: Init, home: Path) -> None:
+    agent.scope.add("Staging answers only inside the VPN.", key="vpn")
+    init("opencode", "--yes", "--embedder", "none")
+    plugin = (home / ".config/opencode/plugins/pgmnemo.js").read_text()
+    (home / "plugin.mjs").write_text(plugin)
+    (home / "run.mjs").write_text("""
+import { Pgmnemo } from "./plugin.mjs"
+const hooks = await Pgmnemo({ directory: process.argv[2] })
+for (const text of ["Which VPN does staging need?", "yes"]) {
+  const parts = [{ type: "text", text }]
+  await hooks["chat.message"]({ sessionID: "s" }, { message: { id: "m" }, parts })
+  console.log(JSON.stringify(parts.slice(1)))
+}
+""")
+    environ = {**os.environ, **agent.environ, "HOME": str(home), "PYTHONSAFEPATH": ""}
+    done = subprocess.run(
+        ["node", str(home / "run.mjs"), agent.cwd], cwd=ROOT, env=environ, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert "> Staging answers only inside the VPN.\n" in first[0]["text"]
+    assert {**first[0], "text": "", "id": ""} == {
+        "id": "", "sessionID": "s", "messageID": "m", "type": "text", "text": "", "synthetic": True,
+    }  # fmt: skip
+    assert second == []
+    assert sys.executable in plugin
