@@ -22,6 +22,10 @@ def start() -> int:
 
             if (code := recall(sys.argv[3:])) is not None:
                 return code
+        elif sys.argv[1:3] == ["hook", "save"] and "--behind" in sys.argv:  # as quickly
+            from pgmnemo.integrations.behind import run_behind
+
+            return run_behind(sys.argv[1:])
         from pgmnemo.cli.commands import main
 
         code = main()

@@ -80,7 +80,7 @@ def is_own_server(entry: Any) -> bool:
 def _groups(setup: Setup, agent: str, acts: Mapping[str, tuple[Sequence[str], int]]) -> dict[str, Any]:
     """Return entries of hooks in the form that Claude Code, Codex and Gemini CLI share."""
     return {
-        event: {"hooks": [{"type": "command", "command": setup.line(act, agent), "timeout": timeout}]}
+        event: [{"hooks": [{"type": "command", "command": setup.line(act, agent), "timeout": timeout}]}]
         for event, (act, timeout) in acts.items()
     }
 
@@ -114,7 +114,10 @@ def _codex(setup: Setup) -> list[FileEdit]:
 
 
 def _gemini(setup: Setup) -> list[FileEdit]:
-    acts = {"SessionStart": (WAKE_UP, 20_000), "BeforeAgent": (RECALL, 10_000)}
+    acts = {
+        "SessionStart": (WAKE_UP, 20_000), "BeforeAgent": (RECALL, 10_000),
+        "AfterAgent": (SAVE_BEHIND, 5_000),
+    }  # fmt: skip
     settings = setup.folder(None, ".gemini", ".gemini") / "settings.json"
     return [
         hook_edit(settings, _groups(setup, "gemini", acts), is_own),
@@ -124,9 +127,12 @@ def _gemini(setup: Setup) -> list[FileEdit]:
 
 def _cursor(setup: Setup) -> list[FileEdit]:
     entries = {
-        "sessionStart": {"command": setup.line(WAKE_UP, "cursor"), "timeout": 20},
-        "beforeSubmitPrompt": {"command": setup.line(RECALL, "cursor"), "timeout": 10},
-    }
+        event: [{"command": setup.line(act, "cursor"), "timeout": timeout} for act, timeout in acts]
+        for event, acts in (
+            ("sessionStart", [(WAKE_UP, 20)]), ("beforeSubmitPrompt", [(RECALL, 10), (SAVE_BEHIND, 5)]),
+            ("afterAgentResponse", [(SAVE_BEHIND, 5)]),
+        )
+    }  # fmt: skip
     folder = setup.folder(None, ".cursor", ".cursor")
     return [
         hook_edit(folder / "hooks.json", entries, is_own, {"version": 1}),
@@ -143,9 +149,11 @@ def _opencode(setup: Setup) -> list[FileEdit]:
     config = top / "opencode.jsonc"
     config = config if config.exists() else top / "opencode.json"
     command = [*setup.command, *setup.mcp]
-    plugin = PLUGIN.read_text(encoding="utf-8").replace(
-        "const COMMAND = []", f"const COMMAND = {json.dumps(setup.argv(RECALL, 'opencode'))}"
-    )
+    plugin = PLUGIN.read_text(encoding="utf-8")
+    for name, act in (("RECALL", RECALL), ("SAVE", SAVE_BEHIND)):
+        plugin = plugin.replace(
+            f"const {name} = []", f"const {name} = {json.dumps(setup.argv(act, 'opencode'))}"
+        )
     return [
         member_edit(
             config, ["mcp", SERVER], {"type": "local", "command": command, "enabled": True}, is_own_server
@@ -159,7 +167,4 @@ AGENTS: Mapping[str, Callable[[Setup], list[FileEdit]]] = {
 }  # fmt: skip
 NOTES = {
     "codex": "Codex runs new hooks after you trust them by /hooks, and a project's after you trust it, too",
-    "gemini": "Gemini's transcripts are not saved: what its memory is told comes by the tool remember",
-    "opencode": "opencode's sessions are not saved: what its memory is told comes by the tool remember",
-    "cursor": "Cursor's transcripts are not saved: what its memory is told comes by the tool remember",
 }

@@ -13,29 +13,29 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Timer
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
 from pgmnemo.escaping import escape_control_chars
 from pgmnemo.integrations import prompt_recall
+from pgmnemo.integrations.behind import run_behind
 from pgmnemo.integrations.prompt_recall import SAID, answer, folder_of
 from pgmnemo.redaction import redact, summary
 
 if TYPE_CHECKING:
     from pgmnemo import Scope
-    from pgmnemo.client.records import BatchResult
+    from pgmnemo.client.records import BatchResult, Item
 
-MAX_TOKENS, SECONDS, BEHIND_SECONDS = 800, 20.0, 300.0
+MAX_TOKENS, SECONDS = 800, 20.0
 GRACE, RECALL_GRACE = 5.0, 1.0  # seconds for the cleanup after an interrupt
 MOST = 10_000_000  # bytes of an event
 BATCH = 50  # lessons per transaction, which stay stored after an interruption
@@ -86,7 +86,7 @@ def hook(
             redacted; else what PGMNEMO_KEEP_SECRETS says
     """
     if act == "save" and behind:
-        return _run_behind()
+        return run_behind(sys.argv[1:])
     usual = prompt_recall.OPEN_SECONDS if act == "recall" else SECONDS
     seconds = usual if seconds is None else seconds
     try:
@@ -94,10 +94,10 @@ def hook(
             event = _event()
             scope = (memory, tenant, project or folder_of(event))
             if act == "save":
-                transcript = _transcript(event)
+                items = _items(agent, event, tools)
                 with _scope(*scope, embedder=embedder, retry_timeout=seconds / 2) as here:
                     redacted = Counter[str]()
-                    save(here, transcript, tools=tools, keep_secrets=keep_secrets, redacted=redacted)
+                    _store_new(here, items, keep_secrets, redacted)
                 if redacted:
                     _print_note(act, f"redacted {summary(redacted)}")
             elif not _is_empty(memory):
@@ -131,33 +131,6 @@ def _recall(scope: Scope, event: Mapping[str, Any], max_tokens: int | None, min_
     return prompt_recall.select_notes(prompt, found.text, [hit.text for hit in found.hits])
 
 
-def _run_behind() -> int:
-    """Run this command again in a session of its own, which the agent's end does not end."""
-    arguments = [one for one in sys.argv[1:] if one != "--behind"]
-    environ = {"PGMNEMO_HOOK_SECONDS": f"{BEHIND_SECONDS:g}", **os.environ}
-    with _log() as log:
-        started = subprocess.Popen(
-            [sys.executable, "-m", "pgmnemo", *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-            stderr=log, env=environ, start_new_session=True,
-        )  # fmt: skip
-    assert started.stdin is not None
-    with suppress(OSError), started.stdin as pipe:
-        pipe.write(sys.stdin.buffer.read(MOST))
-    return 0
-
-
-def _log() -> IO[bytes]:
-    """Open the log of what runs behind; nothing is logged if it cannot be written."""
-    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    path = Path(os.environ.get("PGMNEMO_HOOK_LOG") or f"{state}/mnemo-hooks.log")
-    try:
-        path = path.expanduser()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600))
-    except (OSError, RuntimeError):
-        return open(os.devnull, "wb")
-
-
 def save(
     scope: Scope, transcript: Path, *, tools: bool = False, keep_secrets: bool = False,
     redacted: Counter[str] | None = None,
@@ -169,14 +142,33 @@ def save(
     while the agent writes it, are left out. With `tools` the output of tools is stored as well.
     Secrets of new messages are redacted, and counted by kind in `redacted`.
     """
-    from pgmnemo.client.records import Item
-    from pgmnemo.client.scope_calls import text_digest
+    return _store_new(scope, _transcript_items(transcript, tools), keep_secrets, redacted)
+
+
+def _items(agent: str, event: Mapping[str, Any], tools: bool) -> dict[str, Item]:
+    """Return the lessons of an event: those of its transcript, or of the event itself."""
+    from pgmnemo.integrations.turns import AGENTS, items_of_event
+
+    return items_of_event(agent, event) if agent in AGENTS else _transcript_items(_transcript(event), tools)
+
+
+def _transcript_items(transcript: Path, tools: bool) -> dict[str, Item]:
+    """Return the lessons of a transcript by their keys; the first of a key counts."""
     from pgmnemo.importers import IMPORTERS, ImportOptions
 
     format = "codex" if transcript.name.startswith("rollout-") else "claude-code"
     items: dict[str, Item] = {}
     for found in IMPORTERS[format](transcript, options=ImportOptions(skip_faults=True, tools=tools)):
         items.setdefault(str(found.item.key), found.item)
+    return items
+
+
+def _store_new(
+    scope: Scope, items: dict[str, Item], keep_secrets: bool, redacted: Counter[str] | None
+) -> BatchResult:
+    """Store the lessons that are new, as `save` says."""
+    from pgmnemo.client.scope_calls import text_digest
+
     there = scope.known([*items])
     secrets: dict[str, Counter[str]] = {}
     for key, item in [*items.items()]:

@@ -14,9 +14,9 @@ from pgmnemo.integrations.agent_files import FileEdit, IsOwn, Text, at_path, che
 
 
 def hook_edit(
-    path: Path, entries: Mapping[str, Any], is_own: IsOwn, base: Mapping[str, Any] | None = None
+    path: Path, entries: Mapping[str, Sequence[Any]], is_own: IsOwn, base: Mapping[str, Any] | None = None
 ) -> FileEdit:
-    """Return the edit for hooks: an entry for each event, at the end of the event's list.
+    """Return the edit for hooks: entries for each event, at the end of the event's list.
 
     base: what a file without it gets besides the hooks.
     """
@@ -47,20 +47,21 @@ def member_edit(path: Path, names: Sequence[str], value: Any, is_own: IsOwn) -> 
 
 
 def _add_hooks(
-    path: Path, entries: Mapping[str, Any], is_own: IsOwn, base: Mapping[str, Any], text: Text
+    path: Path, entries: Mapping[str, Sequence[Any]], is_own: IsOwn, base: Mapping[str, Any], text: Text
 ) -> str:
     new = text or ""
     for name, value in base.items():
         if name not in _parse(path, new):
             new = jsonc.add(new, [name], value)
-    for event, entry in entries.items():
+    for event, wanted in entries.items():
         there = _event(path, new, event)
         own = [at for at, one in enumerate(there) if is_own(one)]
-        if own and there[own[0]] != entry:
-            new = jsonc.replace(new, ["hooks", event, own[0]], entry)
-        for at in reversed(own[1:]):
+        for at, entry in zip(own, wanted, strict=False):
+            if there[at] != entry:
+                new = jsonc.replace(new, ["hooks", event, at], entry)
+        for at in reversed(own[len(wanted) :]):
             new = jsonc.remove(new, ["hooks", event, at])
-        if not own:
+        for entry in wanted[len(own) :]:
             new = jsonc.add(new, ["hooks", event], entry, item=True)
     return new
 

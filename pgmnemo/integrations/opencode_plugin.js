@@ -1,12 +1,13 @@
 // Written by `mnemo init opencode`, which replaces this file; `mnemo init opencode --undo` removes it.
 import { spawn } from "node:child_process"
 
-const COMMAND = []
+const RECALL = []
+const SAVE = []
 const PATIENCE = 10_000 // ms: the command gives up before
 
-const ask = (event) =>
+const run = (command, event) =>
   new Promise((done) => {
-    const child = spawn(COMMAND[0], COMMAND.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
+    const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
     const timer = setTimeout(() => child.kill(), PATIENCE)
     let text = ""
     child.stdout.on("data", (part) => (text += part))
@@ -19,13 +20,19 @@ const ask = (event) =>
     child.stdin.end(JSON.stringify(event))
   })
 
-export const Pgmnemo = async ({ directory }) => ({
+export const Pgmnemo = async ({ directory: cwd }) => ({
   "chat.message": async ({ sessionID }, { message, parts }) => {
     const said = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
-    const text = await ask({ prompt: said.join("\n"), cwd: directory, session_id: sessionID })
+    const event = { prompt: said.join("\n"), cwd, session_id: sessionID }
+    if (!event.prompt.trim()) return
+    const text = await run(RECALL, event)
     if (text) {
       const id = `prt_pgmnemo${Date.now().toString(36)}`
       parts.push({ id, sessionID, messageID: message.id, type: "text", text, synthetic: true })
     }
+    void run(SAVE, event)
+  },
+  "experimental.text.complete": async ({ sessionID }, { text }) => {
+    void run(SAVE, { text, cwd, session_id: sessionID })
   },
 })

@@ -235,3 +235,33 @@ def test_secrets_stay_where_the_setting_says_so_and_nothing_is_stored_twice_afte
     monkeypatch.setenv("PGMNEMO_KEEP_SECRETS", "yes")
     assert hook("save", agent.event("Stop")) == Done(0, "", "")
     assert agent.texts() == [TOLD, f"And {TOKEN}"]
+
+
+TURNS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
+    "gemini": (
+        {"session_id": "s", "hook_event_name": "AfterAgent", "timestamp": "2026-11-29T10:00:00.000Z",
+         "prompt": "Paint it red.", "prompt_response": "It is red.", "transcript_path": "/none"},
+        [("user", "Paint it red."), ("assistant", "It is red.")],
+    ),
+    "cursor": (
+        {"conversation_id": "s", "generation_id": "g", "hook_event_name": "afterAgentResponse",
+         "text": "It is red.", "workspace_roots": [Agent.cwd], "cwd": ""},
+        [("assistant", "It is red.")],
+    ),
+    "opencode": ({"session_id": "s", "prompt": "Paint it red."}, [("user", "Paint it red.")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("agent_name", TURNS)
+def test_agents_without_a_readable_transcript_are_saved_by_their_events(
+    agent_name: str, hook: Hook, agent: Agent
+) -> None:
+    event, expected = TURNS[agent_name]
+    for _ in range(2 if "generation_id" in event or "timestamp" in event else 1):
+        assert hook("save", {"cwd": agent.cwd, **event}, "--agent", agent_name) == Done(0, "", "")
+    assert [(one.role, one.text) for one in agent.scope.list()] == expected
+    assert {one.metadata["conversation"] for one in agent.scope.list()} == {"s"}
+    for empty in ({}, {"prompt": 7, "text": None}, {"prompt": " "}):
+        done = hook("save", {"cwd": agent.cwd, **empty}, "--agent", agent_name)
+        assert (done.code, done.err.count("\n")) == (0, 1)
+    assert len([*agent.scope.list()]) == len(expected)

@@ -18,6 +18,7 @@ import pytest
 
 from pgmnemo.cli.commands import main
 from pgmnemo.integrations import jsonc
+from tests.helping import until
 from tests.pgmnemo.cli.conftest import Done
 from tests.pgmnemo.hooks.conftest import Agent
 
@@ -165,7 +166,9 @@ def test_the_settings_are_those_that_are_published(init: Init, home: Path) -> No
     gemini = json.loads(found[".gemini/settings.json"])
     assert gemini["hooks"]["BeforeAgent"][0]["hooks"][0]["timeout"] == 10_000  # milliseconds
     cursor = json.loads(found[".cursor/hooks.json"])
-    assert (cursor["version"], {*cursor["hooks"]}) == (1, {"sessionStart", "beforeSubmitPrompt"})
+    prompted = [one["command"].split()[3:5] for one in cursor["hooks"]["beforeSubmitPrompt"]]
+    assert (cursor["version"], len(prompted)) == (1, 2)
+    assert {*cursor["hooks"]} == {"sessionStart", "beforeSubmitPrompt", "afterAgentResponse"}
     opencode = json.loads(found[".config/opencode/opencode.json"])["mcp"]["pgmnemo"]
     assert (opencode["type"], opencode["enabled"]) == ("local", True)
     assert opencode["command"] == [codex["command"], *codex["args"]]
@@ -260,6 +263,7 @@ for (const text of ["Which VPN does staging need?", "yes"]) {
   await hooks["chat.message"]({ sessionID: "s" }, { message: { id: "m" }, parts })
   console.log(JSON.stringify(parts.slice(1)))
 }
+await hooks["experimental.text.complete"]({ sessionID: "s" }, { text: "Staging needs marina." })
 """)
     environ = {**os.environ, **agent.environ, "HOME": str(home), "PYTHONSAFEPATH": ""}
     done = subprocess.run(
@@ -272,4 +276,9 @@ for (const text of ["Which VPN does staging need?", "yes"]) {
         "id": "", "sessionID": "s", "messageID": "m", "type": "text", "text": "", "synthetic": True,
     }  # fmt: skip
     assert second == []
+    said = {"Which VPN does staging need?", "yes", "Staging needs marina."}
+    until(lambda: {*agent.texts()} >= said)
+    assert {(one.text, one.role) for one in agent.scope.list(role="assistant")} == {
+        ("Staging needs marina.", "assistant")
+    }
     assert sys.executable in plugin

@@ -182,10 +182,15 @@ def test_wrong_options_do_not_stop_a_prompt(sailor: Agent) -> None:
         assert (done.stdout, done.stderr.count(b"\n")) == (b"", 1)
 
 
-def test_asking_a_server_loads_the_standard_library_alone() -> None:
-    code = """
+@pytest.mark.parametrize("options", [["recall", "--url", "http://127.0.0.1:1"], ["save", "--behind"]])
+def test_what_an_agent_waits_for_loads_the_standard_library_alone(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGMNEMO_MEMORY", str(tmp_path / "none"))
+    monkeypatch.setenv("PGMNEMO_HOOK_LOG", str(tmp_path / "log"))
+    code = f"""
 import sys
-sys.argv = ["mnemo", "hook", "recall", "--url", "http://127.0.0.1:1"]
+sys.argv = ["mnemo", "hook", *{options}]
 from pgmnemo.cli import start
 assert start() == 0
 print(*sorted(name for name in sys.modules if name.split(".")[0] in

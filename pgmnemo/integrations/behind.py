@@ -1,0 +1,41 @@
+"""Run a hook's work after its agent goes on, with the standard library alone: the agent waits for the start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+SECONDS = "300"
+MOST = 10_000_000  # bytes of an event
+
+
+def run_behind(arguments: Sequence[str]) -> int:
+    """Run `mnemo` with these arguments but `--behind`, in a session that outlives the agent."""
+    arguments = [one for one in arguments if one != "--behind"]
+    try:
+        with _open_log() as log:
+            started = subprocess.Popen(
+                [sys.executable, "-m", "pgmnemo", *arguments], stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL, stderr=log, start_new_session=True,
+                env={"PGMNEMO_HOOK_SECONDS": SECONDS, **os.environ},
+            )  # fmt: skip
+        assert started.stdin is not None
+        with started.stdin as pipe:
+            pipe.write(sys.stdin.buffer.read(MOST))
+    except OSError as error:
+        print(f"mnemo hook save: {error.strerror or error}; nothing was saved", file=sys.stderr)
+    return 0
+
+
+def _open_log() -> IO[bytes]:
+    """Open the log of what runs behind; nothing is logged if it cannot be written."""
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    path = os.path.expanduser(os.environ.get("PGMNEMO_HOOK_LOG") or f"{state}/mnemo-hooks.log")
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600))
+    except OSError:
+        return open(os.devnull, "wb")
