@@ -121,8 +121,9 @@ def _ask(changed: Sequence[Path]) -> None:
     """Raise UsageError unless the user agrees."""
     if not sys.stdin.isatty():
         raise UsageError("nothing was written; add --yes, because there is no terminal to ask at")
-    if input(f"write {len(changed)} file{'s'[: len(changed) > 1]}? [y/N] ").strip().lower() not in (
-        "y",
-        "yes",
-    ):
+    try:
+        answer = input(f"change these {len(changed)} files? [y/N] ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() not in ("y", "yes"):
         raise UsageError("nothing was written")

@@ -12,7 +12,6 @@ import re
 import shutil
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,8 +49,6 @@ def write(path: Path, before: Text, after: Text) -> None:
         raise UsageError(f"another program changed {path} meanwhile; run the command again")
     if after is None:
         path.unlink()
-        with suppress(OSError):
-            path.parent.rmdir()
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.{os.getpid()}")
@@ -61,6 +58,9 @@ def write(path: Path, before: Text, after: Text) -> None:
         if before is not None:
             shutil.copymode(path, new)
         new.replace(path)
+    except OSError as error:
+        error.filename = str(path)
+        raise
     finally:
         new.unlink(missing_ok=True)
 

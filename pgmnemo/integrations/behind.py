@@ -1,4 +1,4 @@
-"""Run a hook's work after its agent goes on, with the standard library alone: the agent waits for the start."""
+"""Run a hook's work after its agent goes on, with the standard library: the agent waits for the start."""
 
 from __future__ import annotations
 

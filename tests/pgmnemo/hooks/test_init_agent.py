@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,36 @@ def test_settings_that_cannot_be_edited_are_left_alone(
     assert word in done.err
     assert [one for one in home.rglob("*") if one.is_file()] == [path]
     assert path.read_bytes() == text.encode("latin-1")
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("YES\n", 0), ("n\n", 2), ("\n", 2), ("", 2)])
+def test_it_asks_first(
+    typed: str, code: int, init: Init, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = StringIO(typed)
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", terminal)
+    done = init("gemini")
+    assert (done.code, "Traceback" in done.err) == (code, False)
+    assert "+++" in done.out
+    assert [*files(home)] == ([".gemini/settings.json"] if code == 0 else [])
+    assert home.is_dir()
+
+
+def test_a_file_that_changes_meanwhile_is_left_as_it_is(
+    init: Init, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = put(home, "gemini")
+
+    def type_while_another_writes(_: object) -> str:
+        (home / ".gemini/settings.json").write_text("{}")
+        return "y"
+
+    monkeypatch.setattr("builtins.input", type_while_another_writes)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    done = init("gemini")
+    assert (done.code, "meanwhile" in done.err) == (2, True)
+    assert files(home) == dict.fromkeys(before, "{}")
 
 
 def test_a_link_stays_a_link(init: Init, home: Path) -> None:
