@@ -41,7 +41,7 @@ def start(module: str = "runner.cli") -> int:
 
 
 def _ended(code: int) -> int:
-    """Return `code`; if torch is loaded, exit the process at once, because unloading torch takes seconds."""
+    """Return the exit code, but exit the process here if torch is loaded, which takes seconds to unload."""
     if "torch" in sys.modules:
         sys.stdout.flush()
         sys.stderr.flush()

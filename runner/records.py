@@ -73,7 +73,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An evidence id as the corpus cites it, and its segment; None if the id resolves to no segment."""
+    """An evidence id as the corpus cites it, and its segment; None if no segment has the id."""
 
     cited: str
     segment: str | None
@@ -114,7 +114,7 @@ ALL = "all"  # the view of all questions, and the row of all types
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A subset of the questions as data: all questions except the ones named here."""
+    """A named subset of the questions: all of them, except the questions named here."""
 
     name: str
     without_types: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class RerankerIdentity:
-    """Everything besides question and candidates that decides a new order; part of cache key and artefacts.
+    """Everything besides question and candidates that affects a new order; in the cache key and in artefacts.
 
     `depth` candidates of a system are reordered, and the first `characters` of each text are read (0: all).
     `revision` is a hub commit, a sha256 of the model's files, or says that it is unknown; `prompt_sha256` is
@@ -180,7 +180,7 @@ class RerankerIdentity:
 
 @dataclass(frozen=True, slots=True)
 class RewriterIdentity:
-    """Everything besides the question that decides its rewritten words; part of cache key and artefacts.
+    """Everything besides the question that affects its rewrite; in the cache key and in artefacts.
 
     `revision` is that of the rule, or says that a service's weights are unknown; `prompt_sha256` is of the
     prompt of a language model.
@@ -212,7 +212,7 @@ class CorpusVectors:
 
 @dataclass(frozen=True, slots=True)
 class RankedSegment:
-    """A ranked segment. `components` in the order in which run.json names them, or empty."""
+    """A ranked segment. `components` are in the order in which run.json names them; they may be empty."""
 
     id: str
     score: float | None = None

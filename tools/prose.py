@@ -50,7 +50,9 @@ def comments(path: Path) -> Iterator[Text]:
 
 def texts() -> Iterator[Text]:
     """Yield every docstring and comment that was written by hand, except those of tests."""
-    for path in tracked("pgmnemo/**.py", "runner/**.py", "shards/pgmnemo_shards/**.py", "lab/**.py"):
+    for path in tracked(
+        "pgmnemo/**.py", "runner/**.py", "shards/pgmnemo_shards/**.py", "lab/**.py", "tools/**.py"
+    ):
         if not SYNC.search(str(path)):
             yield from docstrings(path)
             yield from comments(path)

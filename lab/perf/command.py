@@ -24,7 +24,7 @@ def measure(
     options: Annotated[PerfRequest, Parameter(name="*")] = PerfRequest(),  # noqa: B008
     quiet: Quiet = False,
 ) -> int:
-    """Measure, print the tables, and say where the results stand."""
+    """Measure, print the tables, and print where the results are stored."""
     from lab.perf.document import load, markdown
     from lab.perf.measuring import measure
     from pgmnemo.progress import Progress

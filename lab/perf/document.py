@@ -97,7 +97,7 @@ def load(folder: Path) -> Json:
 
 
 def alike(folders: Sequence[Path], documents: Sequence[Json], conditions: Sequence[tuple[str, str]]) -> None:
-    """Raise UsageError if the runs differ in one of the `conditions`."""
+    """Raise UsageError if the runs differ in one of `conditions`."""
     for part, key in conditions:
         found = {document[part].get(key) for document in documents}
         if len(found) > 1:
@@ -119,7 +119,7 @@ class Which:
 
 
 def cell(system: Json, which: Which) -> Json | None:
-    """Return the reads of this kind at the system's default setting; None if they were not measured."""
+    """Return the system's reads of this kind at its default setting; None if they were not measured."""
     for found in system["reads"]:
         kind = Which(found["tenant"], found["clients"], found["writes"] > 0, found["leg"])
         if kind == which and found["ef_search"] is None:
@@ -129,7 +129,7 @@ def cell(system: Json, which: Which) -> Json | None:
 
 
 def ratio(document: Json, system: Json, which: Which) -> float | None:
-    """Return how many times faster than the reference the system is, by the p50.
+    """Return how many times faster than the reference the system is, by p50; None if either is unknown.
 
     Returns None if one was not measured.
     """
@@ -139,7 +139,7 @@ def ratio(document: Json, system: Json, which: Which) -> float | None:
 
 
 def times(one: Json, other: Json, key: str) -> float:
-    """Return the ratio of a figure of two systems, over the questions that all systems answered if known."""
+    """Return the ratio of two systems' figures, if possible over the questions that all systems answered."""
     over = f"shared_{key}" if f"shared_{key}" in one.keys() & other.keys() else key
     return float(one[over] / other[over])
 

@@ -143,7 +143,7 @@ def _map(path: Path, shape: tuple[int, int]) -> Matrix:
 def _blocks(
     count: int, texts: Sequence[str], vectors: Matrix, seed: int
 ) -> Iterator[tuple[list[tuple[str, ...]], Matrix]]:
-    """Yield the passages of each lesson in a block, and the vectors of all passages in the block."""
+    """Yield, for blocks of lessons, the passages of each lesson and the vectors of all passages."""
     rare, split = Vocabulary(seed), [text.split(" ") for text in texts]
     for number, start in enumerate(range(0, count, BLOCK)):
         chance = np.random.default_rng([seed, 4, number])

@@ -85,9 +85,7 @@ def _rounded(entry: Mapping[str, object]) -> Json:
 def _recalls(
     subject: Subject, system: System, workload: PerfWorkload, truths: Truths, reads: Reads
 ) -> Iterator[Json]:
-    """Yield the reads of the vector leg with recall: for large tenants, and with swept settings for
-    everything.
-    """
+    """Yield the vector reads with recall: for large tenants, and for all rows at each swept setting."""
     most = min(reads.most, JUDGED, len(workload.questions))
     vector = replace(reads, leg="vector", least=SOME, most=most)
     for tenant in (*MEASURED, TenantSize.FIXED):
@@ -99,14 +97,14 @@ def _recalls(
 
 
 def _judged(system: System, workload: PerfWorkload, judge: Judge, reads: Reads) -> Json:
-    """Return the reads with the mean share of the true nearest neighbours that was found."""
+    """Return the measured reads, with the mean share of the true nearest neighbours that they found."""
     cell, answers = read(system, workload, reads)
     shares = [share for place, found in answers.items() if (share := judge(place, found)) is not None]
     return {**cell, "recall": sum(shares) / len(shares)}
 
 
 def _judge(system: System, workload: PerfWorkload, truths: Truths, reads: Reads) -> Judge:
-    """Return the function that gives the recall of an answer.
+    """Return a function that computes the recall of an answer.
 
     The truth is the nearest neighbours by cosine, or the system's own exact scan if it has one.
     """
@@ -146,7 +144,7 @@ def _by_several(reads: Reads, clients: int) -> list[Reads]:
 
 
 def _held(system: System, workload: PerfWorkload, reads: Reads) -> int | None:
-    """Return the bytes of memory while one client is connected and has asked; None if unknown."""
+    """Return the memory in bytes while one client is connected and has asked; None if unknown."""
     with client_of(system) as client:
         for tenant in MEASURED:
             for query in replace(reads, tenant=tenant).queries(workload)[:SOME]:

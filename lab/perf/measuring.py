@@ -74,7 +74,7 @@ def measure(
 
 
 def _chosen(request: PerfRequest) -> tuple[list[Subject], dict[str, str]]:
-    """Return the systems to measure, and the missing requirements of the other systems by title."""
+    """Return the systems to measure, and for each other system, by title, its missing requirements."""
     named = [subject(name) for name in dict.fromkeys(request.systems or USUAL)]
     absent = {one.title: sentence for one in named if (sentence := one.missing(request.number))}
     here = [one for one in named if one.title not in absent]
@@ -94,7 +94,7 @@ def _results_folder(request: PerfRequest) -> Path:
 
 
 def _try(folder: Path) -> None:
-    """Create the folder and remove it again, so that an unwritable folder is an early error."""
+    """Create the folder and remove it again, so that a folder that cannot be written is reported early."""
     new = [path for path in (folder, *folder.parents) if not path.exists()]
     with os_errors(f"{folder} cannot be made: {{why}}; name another folder with --output"):
         folder.mkdir(parents=True)
@@ -103,7 +103,7 @@ def _try(folder: Path) -> None:
 
 
 def _scratch(request: PerfRequest) -> TemporaryDirectory[str]:
-    """Return a temporary folder of our own, removed at the end."""
+    """Return a new temporary folder, which is removed at the end."""
     base = scratch_folder(request)
     with os_errors(f"no folder can be made in {base}: {{why}}; name another with --scratch"):
         return TemporaryDirectory(prefix="pgmnemo-perf-", dir=base, ignore_cleanup_errors=True)

@@ -86,7 +86,7 @@ def growth(frame: pd.DataFrame, folder: Path) -> None:
 
 
 def ahead(frame: pd.DataFrame, one: Growth) -> Iterator[str]:
-    """Yield a sentence for each peer that is lower than pgmnemo at the largest size that both have."""
+    """Yield a sentence for each peer with a lower figure than pgmnemo, at the largest size of both."""
     known = frame.dropna(subset=one.column)
     own = known[known["name"] == OURS].set_index("memories")[one.column]
     shared = known[known["memories"].isin(own.index) & ~known["name"].map(_ours)]
@@ -120,7 +120,7 @@ def _ours(name: str) -> bool:
 
 
 def _vector_reads(system: Json) -> list[Json]:
-    """Return the vector leg's reads of everything, for each swept setting, the fastest first.
+    """Return the reads by vectors over the whole table at each swept setting, the fastest first.
 
     Else the default's.
     """
@@ -130,9 +130,7 @@ def _vector_reads(system: Json) -> list[Json]:
 
 
 def amount(value: float) -> str:
-    """Return a figure with two significant digits, or all digits before its point: `0.41`, `1.9`, `17`,
-    `2,150`.
-    """
+    """Return a figure with two significant digits, or all digits before its point: `0.41`, `2,150`."""
     return f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
 
 

@@ -36,7 +36,7 @@ SINCE = (0, 3, 0)  # the first version of pgmnemo that takes passages
 
 @dataclass(frozen=True, kw_only=True)
 class PerfRequest:
-    """The options of `python -m lab perf`; `check` says what cannot be before anything is made.
+    """The options of `python -m lab perf`; `check` rejects impossible options before anything is created.
 
     Args:
         memories: memories of the tenant that holds everything
@@ -130,7 +130,7 @@ class Subject:
         return f"{named}, two passages a lesson" if self.passages else named
 
     def missing(self, version: str) -> str:
-        """Return why it cannot be measured here and the remedy, in one sentence; empty if it can."""
+        """Return a sentence on why the system cannot be measured here, with the remedy; empty if it can."""
         number = SystemName.of(self.name).version or version
         if self.passages and self.kind.versions and release_numbers(number) < SINCE:
             return f"pgmnemo {number} takes no passages; measure --version v0.6.1 or later"

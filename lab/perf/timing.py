@@ -95,7 +95,7 @@ def read(system: System, workload: PerfWorkload, reads: Reads) -> tuple[Json, di
 
 @contextmanager
 def client_of(system: System, settings: Mapping[str, str] | None = None) -> Iterator[SupportsAsk]:
-    """Yield a client with these settings; a system without clients is its own client, for one thread."""
+    """Yield a client with these settings; a system without clients serves as its own single client."""
     if isinstance(system, SupportsThreads):
         with closing(system.client(settings)) as client:
             yield client
@@ -123,7 +123,7 @@ def _warm_up(clients: Sequence[SupportsAsk], questions: Sequence[Query], reads: 
 def _asked(
     clients: Sequence[SupportsAsk], questions: Sequence[Query], reads: Reads, began: float
 ) -> Iterator[tuple[int, float, list[int]]]:
-    """Yield turn, seconds and answer of each question.
+    """Yield index, seconds and answer of each question.
 
     A client takes the next question as soon as it is free.
     """

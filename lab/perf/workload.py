@@ -155,7 +155,7 @@ class PerfWorkload:
         return replace(lesson, passages=(text[:cut], text[cut:]), passage_vectors=parts)
 
     def spare(self, passages: bool = False) -> Iterator[Lesson]:
-        """Yield the rows that are not loaded, in order and then again, each time as new lessons."""
+        """Yield the rows that are not loaded as new lessons, in order; start again after the last."""
         for number in count(self.count):
             row = self.count + (number - self.count) % SPARE
             yield replace(self.lesson(row, passages), number=number, external_id=str(number))

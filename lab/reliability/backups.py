@@ -19,7 +19,7 @@ RESTORED = "restored"
 
 
 def wrong(bed: Bed, fresh: Databases, target: Path, code: int, case: Any) -> list[str]:
-    """Return the faults of the backup at `target`, whose program ended with `code`, and of a new backup."""
+    """Return the faults of a backup at `target`, whose program exited with `code`, and of a new one."""
     if target.suffix == ".dump":
         target.unlink(missing_ok=True)
         restore, told = dumped, []

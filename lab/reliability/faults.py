@@ -237,7 +237,7 @@ class Site:
         return FaultWorker(self.folder, stage, *given, rounds=rounds)
 
     def target(self) -> Path:
-        """Return the path of this run's backup: alternately a folder and a dump file."""
+        """Return the path of this run's backup: a folder and a dump file by turns."""
         return self.folder / f"backup{self.runs}{'.dump' if self.runs % 2 else ''}"
 
     def whole(self, stage: str, case: FaultCase) -> float:
@@ -250,7 +250,7 @@ class Site:
         return time.monotonic() - began
 
     def case(self, stage: str, number: int) -> FaultCase:
-        """Return a tenant that the base stage has filled."""
+        """Return a tenant that the stage `base` has filled."""
         if stage == "upgrade":
             return FaultCase("old", UPGRADED)
         made = FaultCase(f"{stage} {number}")
@@ -268,7 +268,7 @@ class Site:
         return case.known
 
     def quiet(self) -> None:
-        """Wait until the server executes none of our calls."""
+        """Wait until the server executes none of the test's calls."""
         query = "SELECT count(*) FROM pg_stat_activity WHERE application_name IN ('work', 'upkeep')"
         with self.bed.databases.connect(name="postgres") as root:
             while root.execute(query).fetchone() != (0,):
@@ -318,7 +318,7 @@ def fault(
 def started(
     site: Site, kind: str, stage: str, case: FaultCase, stack: ExitStack
 ) -> tuple[FaultWorker, Scene]:
-    """Return the running work, and the scene with what the kind of fault needs."""
+    """Return the running work, and a scene with everything that this kind of fault needs."""
     beside = proxy = host = None
     if kind == "upkeep":
         folder = Path(stack.enter_context(TemporaryDirectory()))
@@ -361,7 +361,7 @@ def finish_upgrade(site: Site, case: FaultCase) -> None:
 
 
 def faults(site: Site, cells: Cells) -> Iterator[FaultOutcome]:
-    """Yield the outcomes of all cells in turns; at the end every tenant is checked once more."""
+    """Yield the outcome of each fault, kind by kind in turns; check every tenant again at the end."""
     before = site.older() if any(stage == "upgrade" for _, stage, _ in cells) else None
     cases: list[FaultCase] = []
     at_work: dict[str, FaultCase] = {}

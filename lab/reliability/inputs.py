@@ -210,7 +210,7 @@ def _in_fork(run: Callable[[], int], place: Path, stdin: Path | None) -> NoRetur
 
 
 def fault_of(reader: FileCommand, ended: Ended) -> str:
-    """Return the fault of an end; empty if there is no fault."""
+    """Return the fault in how a command ended; empty if there is none."""
     lines = ended.err.strip().splitlines()
     if "Traceback (most recent call last)" in ended.err + ended.out:
         return f"traceback: {lines[-1][:300]}"
@@ -231,7 +231,7 @@ def fault_of(reader: FileCommand, ended: Ended) -> str:
 
 
 def _left(reader: FileCommand, ended: Ended, inside: Path, before: object, out: Path, tmp: Path) -> str:
-    """Return what a command left in the temporary folder, or changed or left despite an error."""
+    """Return the files that a command left in the temporary folder, or changed despite its error."""
     if left := [path.name for path in tmp.iterdir() if not path.name.startswith(COMPILED)]:
         return f"left {', '.join(left)} among temporary files"
     if ended.code == 0:

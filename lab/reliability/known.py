@@ -118,7 +118,7 @@ class Losses:
 
 
 def spoken(path: Path) -> list[dict[str, Any]]:
-    """Return the JSON objects that a process has written to `path`; an incomplete last line is ignored."""
+    """Return the JSON objects that a process has written to `path`, without an incomplete last line."""
     text = path.read_text(encoding="utf-8")
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
@@ -129,7 +129,7 @@ def opened(databases: Databases, name: str = MEMORY, limit: int = EXACT, **more:
 
 
 def held(scope: Any) -> dict[str, State]:
-    """Return the text and status of every lesson by its key."""
+    """Return the text and the status of every lesson in a scope, by its key."""
 
     def status(one: Any) -> str:
         return FORGOTTEN if not one.active else HOLDS if one.superseded_at is None else ENDED
@@ -145,7 +145,7 @@ def answers(scope: Any, mode: str | None = None, k: int = 50) -> list[list[Any]]
 def judge(
     databases: Databases, name: str, tenant: str, known: Acknowledged, fresh: Databases | None = None
 ) -> Losses:
-    """Return what a tenant has lost or holds wrongly.
+    """Return the data that a tenant has lost or that is wrong in it.
 
     Its content is compared with `known`, with the extension's own check, with its counts, and with a fresh
     database.
@@ -182,7 +182,7 @@ def compare(known: Acknowledged, found: Mapping[str, State], verdict: Losses) ->
 
 
 def anew(fresh: Databases, tenant: str, export: bytes) -> list[list[Any]]:
-    """Return the answers of a fresh database with the same texts and new vectors."""
+    """Return the answers of a fresh database that holds the same texts, with new vectors."""
     fresh.copy(KEPT, "again")
     fresh.grant(tenant, "again")
     with opened(fresh, "again") as memory:

@@ -57,7 +57,7 @@ def graph(folder: Path) -> None:
 
 
 def every(*lays: Lay) -> Lay:
-    """Return a function that calls several of these functions on a folder, one after the other."""
+    """Return a function that calls all given functions on a folder, in order."""
     return lambda folder: [lay(folder) for lay in lays]
 
 
@@ -96,7 +96,7 @@ def database(name: str, script: str) -> Lay:
 
 
 def kept(folder: Path) -> None:
-    """Copy a finished run into the folder, with its entry in a HISTORY.md above it.
+    """Copy a finished run into the folder, and write its entry to a HISTORY.md above it.
 
     The run is made once and then copied.
     """
@@ -146,7 +146,7 @@ def sealed(folder: Path) -> None:
 
 
 def asked(folder: Path) -> None:
-    """Create a small LoCoMo corpus and a finished run on it."""
+    """Write a small LoCoMo corpus and a finished run on it into the folder."""
     good("locomo.json")(folder)
     words = f"locomo --data {folder}/locomo.json {RUN.format(out=folder)}"
     assert main(words.split()) == 0

@@ -49,9 +49,7 @@ class Waits:
     calls: list[tuple[float, float]] = field(default_factory=list)
 
     def longest(self, began: float, ended: float) -> tuple[float, float]:
-        """Return the longest of the calls under way between two moments: its seconds, and when it was
-        acknowledged.
-        """
+        """Return the longest call between two moments: its seconds, and when it was acknowledged."""
         return max(((b - a, b) for a, b in self.calls if b > began and a < ended), default=(0.0, 0.0))
 
 

@@ -117,7 +117,7 @@ class Stage:
         return code != -9
 
     def log(self) -> None:
-        """Append the entry of the finished run to HISTORY.md, if it was killed before that."""
+        """Append the finished run's entry to HISTORY.md if the kill came before that."""
         history = ("--history", str(self.results / "HISTORY.md"))
         command = [sys.executable, "-m", "runner", "history", "add", str(self.made), *history]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -186,7 +186,7 @@ def timeless(value: Any) -> Any:
 
 
 def asked(lines: bytes) -> list[str]:
-    """Return each line without its times, in the order of the file."""
+    """Return the lines of a file without their times, in order."""
     return [json.dumps(timeless(json.loads(line))) for line in lines.splitlines()]
 
 

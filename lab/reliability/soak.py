@@ -218,7 +218,7 @@ def sizes(databases: Databases) -> dict[str, int]:
 
 
 def keeping(databases: Databases, end: Event, limit: int, tally: SoakTally) -> None:
-    """Run the scheduler until the end; add the sizes after each of its calls to the tally."""
+    """Run the scheduler until `end`; after each of its calls, add the sizes on disk to the tally."""
     with databases.connect(KEEPER, options=f"-c pgmnemo.hnsw_min_vectors={limit}") as keeper:
         while not end.wait(EVERY):
             keeper.execute("CALL pgmnemo.maintain_all()")
@@ -226,7 +226,7 @@ def keeping(databases: Databases, end: Event, limit: int, tally: SoakTally) -> N
 
 
 def last_look(tenants: Sequence[SoakTenant], tally: SoakTally) -> None:
-    """Compare every stored lesson with what was acknowledged."""
+    """Compare all stored lessons with the acknowledged lessons."""
     for tenant in tenants:
         found = {one.key: one.text for one in tenant.asked.list()}
         wanted = {key: text for key, text in tenant.texts.items() if text is not None}

@@ -25,12 +25,12 @@ State = tuple[str, str]  # a lesson's text and its status
 
 
 def set_limit(limit: int) -> str:
-    """Return the connection options that set the limit of exact scans, in 0.6.1 and since."""
+    """Return the connection options that set the limit of exact scans, in 0.6.1 and in later versions."""
     return f"-c pgmnemo.exact_scan_limit={limit} -c pgmnemo.hnsw_min_vectors={limit}"
 
 
 def text_of(token: str, version: int = 1) -> str:
-    """Return a text that no other token or version has."""
+    """Return a text that is unique to this token and version."""
     chance = random.Random(f"{token} {version}")
     return " ".join([*chance.choices(WORDS, weights=range(1, len(WORDS) + 1), k=9), token, f"v{version}"])
 

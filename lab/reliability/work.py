@@ -50,7 +50,7 @@ class RefusedCall(Exception):
 
 
 def ask(after: Mapping[str, State | None], do: Callable[[], Any], new: str | None = None) -> None:
-    """Make one call with the expected state of its keys in `after`.
+    """Make one call, and log the state that its keys should have after it.
 
     `new` is a text whose key the answer gives.
     """
@@ -91,12 +91,12 @@ class TenantWork:
         ask({key: (text, HOLDS)}, lambda: self.scope.add(text, key=key, topic=self.run, at=moment(key)))
 
     def turn(self, token: str) -> None:
-        """Add a turn; the memory chooses its key."""
+        """Add a turn of a conversation; the memory chooses its key."""
         text = text_of(token)
         ask({}, lambda: self.scope.add(text, role="user", at=moment(token)), text)
 
     def send(self, call: calls.Call[Any]) -> None:
-        """Make a call that changes no lesson and is no verb of the client."""
+        """Make a call that changes no lesson, and that the client has no verb for."""
         ask({}, lambda: self.scope._call(call))
 
     def owner(self) -> psycopg.Connection[Any]:

@@ -41,7 +41,7 @@ TRAINED_ON = ("locomo", "longmemeval")  # BEAM and REALTALK show its performance
 
 @dataclass(frozen=True)
 class TrainOptions(TuneOptions):
-    """The options of `python -m lab train`: those of `tune`, but for what is trained on and written.
+    """The options of `python -m lab train`.
 
     Args:
         suite: train on this suite; may be repeated
@@ -67,7 +67,7 @@ def train_command(
 
 
 def lines(one: Json) -> Iterator[str]:
-    """Yield the lines that the command prints for one task."""
+    """Yield the lines to print about one task."""
     yield f"{one['task']}, n = {one['n']:,}, each question by weights that were fitted without it"
     for name in one["own"]:
         scale, digits = (1, 3) if name.startswith("MRR") else (100, 1)
@@ -187,7 +187,7 @@ def _weights(tasks: Sequence[PooledTask], places: Sequence[Sequence[int]]) -> li
 
 
 def _judged(pooled: PooledTask, orders: Sequence[Sequence[int]]) -> Json:
-    """Return mean and 95 % interval of HEADLINE for both orders, and for their difference."""
+    """Return the headline metrics, with 95 % intervals, for both orders and for their difference."""
     task, rows = pooled.task, pooled.task.counted
     clusters = task.clusters(rows)
     own = _figures(pooled, [range(len(columns)) for columns in pooled.columns])[rows]

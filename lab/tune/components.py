@@ -175,7 +175,7 @@ def _unmerged(database: Database) -> Iterator[None]:
 def _worth(
     session: LoadedTask, words: str, changes: Sequence[Mapping[str, object]], names: Sequence[str]
 ) -> list[Arrays]:
-    """Return, for each change of settings, what one unit of each named component's weight adds, and COVER."""
+    """Return what one unit of each component's weight adds, for each change of settings; and COVER."""
     shape, places = session.task.layout.shape, [COMPONENTS.index(name) for name in names]
     made = np.zeros((len(changes), len(names), *shape))
     cover = np.zeros((len(changes), len(COVER), shape[0], 1))
@@ -202,7 +202,7 @@ def _worth(
 
 
 def _company(session: LoadedTask) -> Neighbours:
-    """Return the neighbours of each lesson in every project that has a question."""
+    """Return the neighbours of each lesson, in every project that a question asks about."""
     layout = session.task.layout
     with wrap_errors(OURS), _pgmnemo(session).owner() as owner:
         found: list[list[Row]] = [
@@ -225,7 +225,7 @@ def _company(session: LoadedTask) -> Neighbours:
 
 
 def _heard(rows: Sequence[Row]) -> list[list[tuple[int, float]]]:
-    """Return, for each lesson, the columns of the neighbours that pass relevance to it, with the factors."""
+    """Return the neighbours that pass relevance to each lesson: their columns and factors."""
     heard: list[list[tuple[int, float]]] = [[] for _ in rows]
     for column, (*_, reached, parts) in enumerate(rows):
         for place, part in zip(reached or (), parts or (), strict=True):

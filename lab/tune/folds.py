@@ -34,9 +34,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:
-    """The result of a protocol: `figures` (questions, figures) by task, each question under its fold's
-    weights.
-    """
+    """The figures (questions, figures) of each task, with every question scored by its fold's weights."""
 
     protocol: str
     start: str
@@ -89,7 +87,7 @@ def _named(clustered: Sequence[Task], beside: Sequence[Task], words: str) -> tup
 
 
 def confirming(task: Task) -> list[Fold]:
-    """Return the folds of a sweep: each cluster once, or one half of independent questions."""
+    """Return the folds that confirm a sweep: one per cluster, or two halves if questions are independent."""
     if not task.corpus.clustered:
         return _halves([], [task], SPLITS[0])[1:]
     return _leave_out([[name] for name in _clusters([task])], [task], [])
@@ -126,7 +124,7 @@ def _leave_out(groups: list[list[str]], clustered: Sequence[Task], beside: Seque
 
 
 def _halves(clustered: Sequence[Task], single: Sequence[Task], seed: int) -> list[Fold]:
-    """Return two folds: each half is held out once, and trained on the other half and on `clustered`."""
+    """Return two folds that each hold out one half, and train on the other half and on `clustered`."""
     whole = {task.name: task.counted for task in clustered}
     halves = {task.name: _half(len(task.questions), seed) for task in single}
     first = {task.name: halves[task.name] & task.counted for task in single}

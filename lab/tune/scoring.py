@@ -43,7 +43,7 @@ class Neighbours:
 
     @classmethod
     def alone(cls, rows: int, columns: int, most: int = 1) -> Neighbours:
-        """Return a record in which no lesson has a neighbour or is said by an assistant."""
+        """Return a record in which lessons have no neighbours and no lesson is said by an assistant."""
         places = np.broadcast_to(np.arange(columns), (rows, columns)).copy()
         source = np.repeat(places[:, :, None], most, 2)
         return cls(np.ones((rows, columns)), np.ones((rows, columns)), places, source, np.zeros(source.shape))
@@ -173,7 +173,7 @@ class TaskScorer:
         return np.asarray(value * coverage * brevity)
 
     def _added(self, name: str, weights: Weights, words: str) -> Floats:
-        """Return what one unit of a component's weight adds.
+        """Return what one unit of a component's weight adds to the score.
 
         For COVER the value of each question, (questions, 1).
         """
@@ -215,7 +215,7 @@ def _agreed(judge: TaskScorer, weights: Weights, name: str) -> tuple[int, float,
 
 
 def _displaced(here: Floats, there: Floats, near: float) -> int:
-    """Return the number of ranks with another lesson, unless the extension scores both within `near`."""
+    """Return the number of ranks that hold another lesson, unless the two scores differ by at most `near`."""
     one, other = (np.argsort(-scores, axis=1, kind="stable") for scores in (here, there))  # ties by column
     apart = np.take_along_axis(there, one, 1) - np.take_along_axis(there, other, 1)
     return int((np.abs(apart) > near).sum())

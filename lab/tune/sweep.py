@@ -62,7 +62,7 @@ def sweep(
     request: SweepOptions, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
 ) -> Swept:  # fmt: skip
-    """Score every point and write the files; points scored before an interruption are not scored again.
+    """Score every point of the grid and write the files; a repeated sweep does not score a point again.
 
     Raises UsageError, CorpusError, DatabaseError, EmbedderError, SystemFault and OutputError as a run does.
     """

@@ -120,7 +120,7 @@ def _confirmed(request: SweepOptions, task: Task, figures: Sequence[Floats], fol
 
 
 def _gate(task: Task, legs: Legs, folds: Sequence[Fold], shown: Rows) -> Json:
-    """Return the errors of each cosine threshold below which nothing would be returned."""
+    """Return the errors of a gate that returns nothing below a cosine threshold, for each threshold."""
     absent = np.array([ABSTENTION in question.key for _, question in task.questions])
     wanted = task.counted & ~absent
     scores = {"abstention": legs.near[task.counted & absent], "elsewhere": legs.elsewhere[wanted]}
@@ -156,7 +156,7 @@ def markdown(made: Json) -> str:
 
 
 def _cell(name: str, numbers: Sequence[float], sign: str = "") -> str:
-    """Return a value with its interval; rates in per cent, MRR from 0 to 1."""
+    """Return a value with its interval: rates in per cent, MRR as a fraction."""
     scale, digits = (1, 3) if name.startswith("MRR") else (100, 1)
     value, low, high = (f"{scale * one:{sign}.{digits}f}".replace("-", "\N{MINUS SIGN}") for one in numbers)
     return f"{value} [{low}, {high}]"

@@ -241,11 +241,11 @@ def _kept(suite: str, path: str) -> UsageError:
 
 
 def told(names: Sequence[str], interval: Interval) -> Json:
-    """Return the value and the ends of the 95 % interval, by figure."""
+    """Return each figure's value and the ends of its 95 % interval, by name."""
     ends = zip(names, interval.value, interval.low, interval.high, strict=True)
     return {name: [number(one) for one in numbers] for name, *numbers in ends}
 
 
 def number(value: float) -> float:
-    """Return a value as the documents have it, rounded to DIGITS significant digits."""
+    """Return a value rounded to DIGITS significant digits, as the documents hold it."""
     return significant(float(value), DIGITS)

@@ -158,9 +158,7 @@ def _figures(
     optima: Mapping[str, Weights],
     outcomes: Iterable[FoldResult],
 ) -> Iterator[Json]:
-    """Yield values with intervals: of the default, of an ascent over everything, and of held-out
-    questions.
-    """
+    """Yield values with intervals: at the default weights, after an ascent on all questions, and held out."""
     for judge in judges:
         task, counted = judge.task, judge.task.counted
         depths = {WHOLE: judge.figures(default), RUN: task.layout.figures(judge.values["pool"])}
@@ -190,7 +188,7 @@ def _types(judge: TaskScorer, default: Weights) -> Iterator[Json]:
 
 
 def _chosen(optima: Mapping[str, Weights], outcomes: Iterable[FoldResult]) -> Iterator[Json]:
-    """Yield the weights of every ascent."""
+    """Yield the weights that each ascent chose."""
     ascents = [(IN_SAMPLE, start, "", weights) for start, weights in optima.items()]
     ascents += [(one.protocol, one.start, *chosen) for one in outcomes for chosen in one.weights.items()]
     for protocol, start, fold, weights in ascents:

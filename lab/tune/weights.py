@@ -66,7 +66,7 @@ TRIALS, SEED, QUESTIONS = 4, 42, 60  # draws of weights; evenly spread questions
 
 
 def default_weights(settings: Mapping[str, str]) -> dict[str, float]:
-    """Return the weights in force, from the extension's own list of settings."""
+    """Return the extension's default weights, from its own list of settings."""
     return {name: float(settings[f"pgmnemo.{name}"]) for name in NAMES}
 
 

@@ -141,12 +141,12 @@ def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json
 def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = False) -> None:
     """Bring a folder to the newest PostgreSQL and pgmnemo.
 
-    Its former data stays. What doctor finds wrong in the index of a
-    tenant is repaired.
+    The former data is kept. Faults that doctor finds in the index of a
+    tenant are repaired.
 
     Args:
-        folder: which; else what PGMNEMO_MEMORY names, else the folder
-            pgmnemo/memory among your data
+        folder: the folder of the memory; else what PGMNEMO_MEMORY names,
+            else the folder pgmnemo/memory among your data
     """
     from pgmnemo.postgres.embedded import upgrade as upgraded
     from pgmnemo.progress import Progress
@@ -170,8 +170,8 @@ def grant(
     Args:
         tenant: a name or uuid
         role: a role of the database; else the one that logs in
-        access: read allows recall and all that changes nothing; write
-            allows everything
+        access: read allows recall and other commands that change
+            nothing; write allows all commands
     """
     with opened(memory, quiet) as here:
         here.grant(parse_name(tenant), role, access)
@@ -183,11 +183,11 @@ def export(
     file: Annotated[Dashed, Parameter(help="a new file; -: standard output")], /, *,
     no_vectors: bool = False, where: TenantFlags = WHOLE,
 ) -> None:  # fmt: skip
-    """Write a tenant, or one project, to a new file of JSON lines.
+    """Write the lessons of a tenant or a project to a file of JSON lines.
 
     Args:
-        no_vectors: leave vectors out: a smaller file, whose texts are
-            embedded when it is read
+        no_vectors: leave out the vectors; the file is smaller, and an
+            import computes the vectors again
     """
     from pgmnemo.progress import Progress
 
@@ -260,26 +260,27 @@ def import_(
     refresh: bool = False, keep_secrets: KeepSecrets = False, dry_run: DryRun = False,
     where: TenantFlags = WHOLE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
-    """Store what an export or another program's memory holds.
+    """Import an export, or the memory of another program.
 
-    Lessons go into the projects that their source names, or else into
-    the default one; --project sends all of them into one. Cut off, an
-    import is run again; a second one changes nothing. Secrets in texts are
-    redacted, but not in an export of a memory.
+    Each lesson is stored in the project that its source names, or else
+    in the default project; --project stores all of them in one project.
+    If the import is interrupted, run it again: stored lessons stay
+    unchanged. Secrets in texts are redacted, but not in an export of a
+    memory.
 
     Args:
         place: a file or folder; -: an export from standard input
         format: claude-code, codex, chatgpt, claude, mem0, mempalace,
-            langgraph, markdown or jsonl; else what it looks like
-        skip_faults: leave out what is damaged, and go on
+            langgraph, markdown or jsonl; else found from the content
+        skip_faults: leave out damaged entries instead of stopping
         dated: take the date in a Markdown file's front matter as the
             time of its lessons
         whole: make one lesson of a Markdown file, not one of each
             section
-        tools: store the output of a coding agent's tools, too, as what
-            the role tool says
-        refresh: store what is there with the same text, too, for what
-            else has changed of it
+        tools: also store the output of a coding agent's tools, with the
+            role tool
+        refresh: also update the other fields of lessons whose text has
+            not changed
     """
     from pgmnemo.importers import ImportOptions
     from pgmnemo.importers.jsonl import is_export

@@ -23,15 +23,15 @@ MARGIN = 20  # columns before a finding's sentence
 
 
 def doctor(*, secrets: bool = False, where: MemoryFlags = HERE, embedder: Embedder = LOCAL) -> int:
-    """Say what is installed, reached and granted, and what to mend.
+    """Check installation, connection and grants, and say what to repair.
 
-    Nothing is changed, except that a folder of an older pgmnemo is
-    updated, as by every command. Ends with 1 where something is at
+    The command changes nothing, except that it updates a folder of an
+    older pgmnemo, as every command does. It exits with 1 if it finds a
     fault.
 
     Args:
-        secrets: look for keys, tokens and passwords in what the tenant
-            has stored, instead; each lesson with one is a fault
+        secrets: instead, look for keys, tokens and passwords in the
+            tenant's lessons; each lesson with a secret is a fault
     """
     from pgmnemo.postgres.doctor import FAULT
 
@@ -88,7 +88,7 @@ def _secrets(where: MemoryFlags) -> Iterator[DoctorFinding]:
 
 @contextmanager
 def _login_parameters(where: MemoryFlags) -> Iterator[Mapping[str, Any]]:
-    """Yield the login parameters of a database; a folder's server runs in the block and grants the tenant."""
+    """Yield the login parameters of a database, or of a folder's server, which runs in the block."""
     from pgmnemo.client.location import resolve_location
     from pgmnemo.postgres.embedded import EmbeddedServer
 

@@ -37,32 +37,35 @@ def mcp(
     port: int = PORT, known_as: Names = None, issuer: Url = None, resource: Url = None,
     keep_secrets: KeepSecrets = False, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
-    """Serve a memory to a model's client by the Model Context Protocol.
+    """Serve a memory by the Model Context Protocol (MCP).
 
-    On standard input and output, for a client that starts this command
-    and ends it; with --http at http://HOST:PORT/mcp.
+    The server uses standard input and output, for a client that starts
+    and stops this command; with --http it listens at
+    http://HOST:PORT/mcp.
 
     Args:
         memory: a folder or DSN; else what PGMNEMO_MEMORY names, else the
             folder pgmnemo/memory among your data
-        tenant: whose memory it is: a name or uuid
-        project: this part of it alone; else a call may name one, and
-            `default` is the usual one
-        access: read offers the tools that change nothing, write all
-        wake_up_tokens: what the resource memory://wake-up has at most
+        tenant: name or uuid of the tenant
+        project: only this project; else each call may name a project,
+            `default` by default
+        access: read offers only tools that change nothing, write all
+        wake_up_tokens: maximum number of tokens of the resource
+            memory://wake-up
         http: serve over HTTP
-        tokens: the file that `mnemo token make` writes, for tenants by
-            token; without it this machine alone is served, as --tenant
-        host: the address that is listened on
+        tokens: the file that `mnemo token make` writes; a token names
+            its tenant. Without the file only this machine is served,
+            for --tenant
+        host: the address to listen on
         port: the port; 0: a free one
         known_as: a name by which clients call this server, such as
             memory.example.org; may be repeated
-        issuer: the authorization server whose access tokens are taken;
-            a token's subject is the tenant, and its scope memory.read or
-            memory.write
+        issuer: the authorization server whose access tokens are
+            accepted; a token's subject is the tenant, and its scope
+            memory.read or memory.write
         resource: with --issuer, the URL of this server as clients call
-            it, such as https://memory.example.org/mcp: the tokens'
-            audience
+            it, such as https://memory.example.org/mcp; it is the
+            audience of the tokens
     """
     from pgmnemo.models.runtime import demand
 
@@ -115,7 +118,7 @@ async def _over_http(
 
 
 def oauth_tokens(issuer: str, resource: str | None, http: bool, tokens: str | None) -> OAuthTokens:
-    """Return the tokens of an authorization server; raise UsageError for options that do not fit."""
+    """Return the tokens of an authorization server; raise UsageError for options that exclude each other."""
     from pgmnemo.http.oauth import OAuthTokens
 
     if not http or resource is None or tokens is not None:
@@ -126,7 +129,7 @@ def oauth_tokens(issuer: str, resource: str | None, http: bool, tokens: str | No
 
 
 def memory_opener(place: str | None, embedder: str) -> Callable[[], Awaitable[AsyncMemory]]:
-    """Return what opens the memory; an error now for a place or an embedder that cannot be meant."""
+    """Return a function that opens the memory; raise an error now for an invalid place or embedder."""
     from pgmnemo import AsyncMemory
     from pgmnemo.client.location import resolve_location
     from pgmnemo.client.memory_embedder import memory_embedder

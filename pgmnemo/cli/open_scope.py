@@ -40,7 +40,7 @@ def open_scope(
 
 
 def check_has_memory(place: str | None) -> str | None:
-    """Return the same place; UsageError where it is a folder without a memory."""
+    """Return the place unchanged; raise UsageError for a folder without a memory."""
     from pgmnemo.client.location import resolve_location
 
     if isinstance(where := resolve_location(place), Path):
@@ -49,9 +49,7 @@ def check_has_memory(place: str | None) -> str | None:
 
 
 def memory_folder(place: str | None) -> Path:
-    """Return the folder that a place is, with a memory in it; UsageError for a database, or a folder without
-    one.
-    """
+    """Return the folder of a memory; raise UsageError for a database, or a folder without a memory."""
     from pgmnemo.client.location import resolve_location
 
     where = resolve_location(place)
@@ -62,7 +60,7 @@ def memory_folder(place: str | None) -> Path:
 
 
 def empty_folder(place: str | None) -> Path | None:
-    """Return the folder that a place is where it has no memory yet, which opening it would make."""
+    """Return the folder in which opening would make a memory; None for a memory or a database."""
     from pgmnemo.client.location import resolve_location
 
     where = resolve_location(place)

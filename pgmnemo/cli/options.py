@@ -28,7 +28,7 @@ def _default(value: Any) -> str | None:
 
 
 def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
-    """Convert the words of an option; a fraction for a whole number is an error."""
+    """Return the words of an option as a value of its type; a fraction for a whole number is an error."""
     if int in (kind, *get_args(kind)) and "." in tokens[0].value:
         raise ValueError(f"{tokens[0].value} is not a whole number")
     return convert(kind, tokens)
@@ -57,7 +57,7 @@ def parse_time(text: str, option: str) -> datetime:
 
 
 def _text_with_dash(_: Any, tokens: Sequence[Token]) -> str:
-    """Return a text that may be `-`, or begin as a line of a list does, but as no option does."""
+    """Return a text that may be `-` or a list item such as `- milk`; raise UsageError for an option."""
     value = tokens[0].value
     if value.startswith("-") and value[1:2] not in ("", " "):
         raise UsageError(f"there is no option {value}; a text that begins so goes in by standard input")
@@ -65,7 +65,7 @@ def _text_with_dash(_: Any, tokens: Sequence[Token]) -> str:
 
 
 def parse_pairs(option: str, given: Iterable[str] | None) -> dict[str, Any] | None:
-    """`topic=home`, `level=3` or an object of JSON, each time it is given, as one mapping."""
+    """Return all values of an option, `topic=home` or an object of JSON each, as one mapping."""
     if given is None:
         return None
     return {name: value for text in given for name, value in _pairs(option, text).items()}
@@ -138,7 +138,7 @@ Quiet = Annotated[bool, _of_memory("print nothing but the answer")]
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class MemoryFlags:
-    """One project of a tenant."""
+    """The memory, one project of a tenant, and the form of the output."""
 
     memory: Place = None
     tenant: Tenant = ME
@@ -154,7 +154,7 @@ class MemoryFlags:
 
 @dataclass(frozen=True, kw_only=True)
 class AllProjectsFlags(MemoryFlags):
-    """One project of a tenant, or all."""
+    """The memory, and one or all projects of a tenant."""
 
     all_projects: AllProjects = False
 
@@ -165,7 +165,7 @@ class AllProjectsFlags(MemoryFlags):
 
 @dataclass(frozen=True, kw_only=True)
 class TenantFlags(MemoryFlags):
-    """All of a tenant, or one project."""
+    """The memory, and all of a tenant or one of its projects."""
 
     project: OneProject = None
 
@@ -176,7 +176,7 @@ class VerbFlags:
     """Options that are keywords of a verb."""
 
     def keywords(self) -> dict[str, Any]:
-        """Return the keywords."""
+        """Return the options as keyword arguments of the client's verb."""
         told = {one.name: getattr(self, one.name) for one in fields(self)}
         for name in {"filter", "metadata", "patch"} & set(told):
             told[name] = parse_pairs(f"--{name}", told[name])
@@ -196,7 +196,7 @@ class LessonFlags(VerbFlags):
         at: when it happened
         expires_at: time until which it is kept
         verified_at: when it was checked last
-        position: its place in a conversation
+        position: its number in a conversation
         clear: name of a field whose value is removed; may be repeated
     """
 
@@ -249,7 +249,7 @@ class FilterFlags(VerbFlags):
         since: only lessons that happened at this time or later
         until: only lessons that happened before this time
         filter: only lessons that match, such as topic=home or an object of JSON; may be repeated
-        valid_at: only what held at this time
+        valid_at: only lessons that held at this time
         known_at: only what was known at this time
     """
 
@@ -276,13 +276,13 @@ class ListFlags(FilterFlags):
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionFlags(FilterFlags):
-    """What goes with a question.
+    """The options of a question.
 
     Args:
-        k: answers at most
+        k: maximum number of lessons
         time_ranges: times that the question means, such as
             2026-05-01T00:00Z/2026-06-01T00:00Z; may be repeated
-        as_of: the present of the question
+        as_of: the present time of the question; else now
         mode: find by words, by meaning, or (hybrid) by both
     """
 
@@ -298,11 +298,11 @@ class QuestionFlags(FilterFlags):
 
 @dataclass(frozen=True, kw_only=True)
 class RecallFlags(QuestionFlags):
-    """What goes with a question whose answers may be too weak.
+    """The options of a question whose weak answers may be left out.
 
     Args:
-        min_fit: leave out what fits less, 0 to 1
-        duplicates: show every lesson of an equal text, not the newest alone
+        min_fit: leave out lessons with a smaller fit, 0 to 1
+        duplicates: show all lessons with an equal text, not only the newest
     """
 
     min_fit: float | None = None
@@ -311,7 +311,7 @@ class RecallFlags(QuestionFlags):
 
 @dataclass(frozen=True, kw_only=True)
 class ContextFlags(RecallFlags):
-    """The same where more is looked at than is told."""
+    """The options of a question for a prompt, which looks at more lessons."""
 
     k: int = 20
 

@@ -18,12 +18,12 @@ LEAST = 20  # columns of a text that is worth its line
 
 
 def print_answer(json: bool, answer: Any, *lines: str) -> None:
-    """Print an answer as one line of JSON, or in words."""
+    """Print an answer: one line of JSON if `json`, else the given lines."""
     say(document(answer)) if json else say(*lines)
 
 
 def print_note(quiet: bool, text: str) -> None:
-    """Print a text on standard error, unless quiet."""
+    """Print a text on standard error, unless `quiet`."""
     if not quiet:
         say(text, error=True)
 
@@ -36,9 +36,7 @@ def document(answer: Any) -> str:
 
 
 def one_line(text: str, before: int = 0) -> str:
-    """Return a text without its ends of lines; on a terminal cut where the line ends, `before` columns from
-    its start.
-    """
+    """Return a text on one line, cut to the width of a terminal after the first `before` columns."""
     from rich.cells import cell_len, set_cell_size
 
     told = escape_control_chars(" ".join(text.split()))
@@ -59,12 +57,12 @@ def terminal() -> bool:
 
 
 def indent(text: str, by: int = 4) -> str:
-    """Return all lines of a text, `by` columns from the margin."""
+    """Return a text with every line indented by `by` columns."""
     return "\n".join(" " * by + line for line in text.splitlines())
 
 
 def wrap_sentence(text: str, by: int = 4) -> str:
-    """Return a sentence, `by` columns from the margin; on a terminal in lines of its width."""
+    """Return a sentence indented by `by` columns, and on a terminal wrapped to its width."""
     lines = (
         wrap(escape_control_chars(text), max(width() - by, LEAST), break_on_hyphens=False)
         if terminal()
@@ -74,32 +72,32 @@ def wrap_sentence(text: str, by: int = 4) -> str:
 
 
 def day(at: datetime | None) -> str:
-    """Return the date of a time in its zone; ten blanks for None."""
+    """Return the date of a time in its own zone; ten blanks for None."""
     return f"{at:%Y-%m-%d}" if at else " " * 10
 
 
 def span(start: datetime | None, end: datetime | None) -> str:
-    """From when to when."""
+    """Return a period as text, `2026-05-01 to now`."""
     return f"{day(start)} to {day(end) if end else 'now':<10}"
 
 
 def join_parts(parts: Iterable[str | None]) -> str:
-    """Return what there is of a line's parts."""
+    """Return the non-empty parts of a line, separated by dots."""
     return " · ".join(part for part in parts if part)
 
 
 def lessons(number: int, what: str = "lesson") -> str:
-    """So many lessons, or of something else."""
+    """Return a number with its noun, such as `1 lesson` or `2,000 pairs`."""
     return f"{number:,} {what}" + "s" * (number != 1)
 
 
 def outcomes(counted: Mapping[str, int]) -> str:
-    """Return how many of each outcome."""
+    """Return the number of lessons with each outcome, such as `2 added, 1 updated`; else `nothing`."""
     return ", ".join(f"{number:,} {outcome}" for outcome, number in counted.items() if number) or "nothing"
 
 
 def version() -> str:
-    """Return the package, as pip knows it."""
+    """Return the installed distribution and its version."""
     from importlib import metadata
 
     return f"{DISTRIBUTION} {metadata.version(DISTRIBUTION)}"

@@ -49,12 +49,12 @@ def recall(
 ) -> None:  # fmt: skip
     """Print the lessons that answer a question, the best first.
 
-    Each with its text; then its score, how well it fits (0 to 1, on the
-    question's own scale), its date, who says it, and its key.
+    For each lesson the command prints the text, then the score, the fit
+    (0 to 1, on the question's own scale), the date, the role and the key.
 
     Args:
         query: the question; without one, the newest and most important
-        why: say what the score is made of
+        why: also print the parts of each score
         full: print texts as they are, not one line of each
     """
     with open_scope(where, embedder, others=others or ()) as here:
@@ -81,15 +81,15 @@ def context(
     query: str | None = None, /, *, max_tokens: int = 1000, asked: ContextFlags = PACKED,
     others: Others = None, where: AllProjectsFlags = ANYWHERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
-    """Print what a recall finds as quoted data for a prompt.
+    """Print recalled lessons as quoted data for a prompt.
 
-    Without a question it is what is new and important. It has
-    --max-tokens at most, which are estimated high. A lesson too
-    long for the rest is left out, and the next is tried.
+    Without a question these are the newest and most important lessons.
+    The text has at most --max-tokens tokens, by a high estimate. A
+    lesson that does not fit is left out, and the next is tried.
 
     Args:
         query: the question
-        max_tokens: tokens that it may have
+        max_tokens: maximum number of tokens of the text
     """
     with open_scope(where, embedder, others=others or ()) as here:
         found = here.context(query, max_tokens=max_tokens, **asked.keywords())
@@ -102,10 +102,10 @@ def explain(
     key: str, query: str | None = None, /, *, asked: QuestionFlags = ASKED, where: MemoryFlags = HERE,
     embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
-    """Say why a lesson ranks where it does, or is not found.
+    """Explain the rank of a lesson, or why it is not found.
 
     Args:
-        key: the lesson
+        key: key of the lesson
         query: the question
     """
     with open_scope(where, embedder) as here:
@@ -135,7 +135,7 @@ def get(key: str, /, *, where: MemoryFlags = HERE) -> None:
     """Print a lesson with all its fields, forgotten or not.
 
     Args:
-        key: its key
+        key: key of the lesson
     """
     with open_scope(where) as here:
         found = here.get(key)
@@ -160,7 +160,7 @@ def list_(
     """Print lessons in the order in which they were stored.
 
     Args:
-        newest: the newest first
+        newest: print the newest lesson first
         limit: maximum number of lessons; else all
         full: print texts as they are, not one line of each
     """
@@ -196,8 +196,8 @@ def timeline(key: str, /, *, known_at: Time = None, where: MemoryFlags = HERE) -
     """Print what a lesson replaced, and what replaced it.
 
     Args:
-        key: the lesson
-        known_at: by what was known at this time
+        key: key of the lesson
+        known_at: only what was known at this time
     """
     with open_scope(where) as here:
         steps = here.timeline(key, known_at=known_at)

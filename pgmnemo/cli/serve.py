@@ -156,8 +156,9 @@ def _line(one: Principal) -> str:
 
 
 def token_file(host: str, tokens: str | None) -> TokenFile | None:
-    """Return the tokens of a file with one in it; UsageError where others could reach a memory without
-    one.
+    """Return the tokens in a file; None without a file.
+
+    Raises UsageError if the file has no token, or if other machines could use the server without a token.
     """
     from pgmnemo.http.server import check_has_tokens
     from pgmnemo.http.tokens import TokenFile

@@ -109,19 +109,21 @@ def forget(
     key: str | None = None, /, *, filter: Given = None, all_lessons: bool = False, permanent: bool = False,
     revive: bool = False, dry_run: DryRun = False, yes: bool = False, where: AllProjectsFlags = ANYWHERE,
 ) -> int:  # fmt: skip
-    """Forget a lesson, all that a filter finds, or all.
+    """Forget a lesson, the lessons that match a filter, or all lessons.
 
-    A lesson that is forgotten is out of recall until it is stored again;
-    --permanent and --all-lessons delete. Where more than one would go, this
-    asks first, or, without a terminal to ask on, wants --yes.
+    A forgotten lesson is not recalled until it is stored again;
+    --permanent and --all-lessons delete lessons from the database. The
+    command asks before it forgets several lessons; without a terminal
+    it needs --yes.
 
     Args:
-        key: the lesson
-        filter: those that a filter finds, such as topic=home or an
-            object of JSON; may be repeated
-        all_lessons: all of the project
-        permanent: delete for good
-        revive: what a forgotten lesson had superseded holds again
+        key: key of the lesson
+        filter: lessons that match, such as topic=home or an object of
+            JSON; may be repeated
+        all_lessons: delete all lessons of the project
+        permanent: delete the lessons from the database
+        revive: make lessons valid again that a forgotten lesson had
+            superseded
         yes: do not ask
     """
     chosen, several = parse_pairs("--filter", filter), key is None
@@ -165,10 +167,11 @@ def _confirm(number: int, where: MemoryFlags, verb: str) -> bool:
 
 
 def delete_expired(before: Time = None, /, *, where: MemoryFlags = HERE) -> None:
-    """Delete what has expired of the whole tenant.
+    """Delete the expired lessons of a tenant, in all projects.
 
     Args:
-        before: expired before this time; else by now
+        before: only lessons that expired before this time; else before
+            now
     """
     with open_scope(where) as here:
         number = here.delete_expired(before)
@@ -198,10 +201,10 @@ def supersede(
 
 
 def undo_supersede(old: str, /, *, where: MemoryFlags = HERE) -> None:
-    """Let a superseded lesson hold again.
+    """Make a superseded lesson valid again.
 
     Args:
-        old: its key
+        old: key of the superseded lesson
     """
     with open_scope(where) as here:
         undone = here.undo_supersede(old)
@@ -241,13 +244,13 @@ def end_fact(
     subject: str, relation: str, object: str | None = None, /, *, at: Time = None,
     reason: str | None = None, where: MemoryFlags = HERE,
 ) -> None:  # fmt: skip
-    """End what holds of a subject and a relation.
+    """End the facts of a subject and a relation.
 
     Args:
-        subject: of whom or what it is said
-        relation: what is said
-        object: what it is said with; else whatever it is
-        at: from when on it holds no more; else now
+        subject: the subject, such as ada
+        relation: the relation, such as "lives in"
+        object: only the fact with this object; else all of them
+        at: time from which on the facts do not hold; else now
         reason: why
     """
     with open_scope(where) as here:
@@ -259,15 +262,15 @@ def link(
     source: str, target: str, kind: str = "related", /, *, weight: float | None = None,
     valid_from: Time = None, valid_to: Time = None, where: MemoryFlags = HERE,
 ) -> None:  # fmt: skip
-    """Link two lessons: what is found lifts what it leads to.
+    """Link two lessons: finding the source raises the target's score.
 
     Args:
-        source: key of the one
-        target: key of the other
-        kind: of what kind the link is
-        weight: how strong it is, 0 to 1
-        valid_from: from when on it holds
-        valid_to: until when it holds
+        source: key of the lesson that the link starts from
+        target: key of the lesson that the link leads to
+        kind: kind of the link
+        weight: strength of the link, 0 to 1
+        valid_from: time from which on the link holds
+        valid_to: time until which the link holds
     """
     with open_scope(where) as here:
         outcome = here.link(source, target, kind, weight=weight, valid_from=valid_from, valid_to=valid_to)
@@ -275,12 +278,12 @@ def link(
 
 
 def unlink(source: str, target: str, kind: str = "related", /, *, where: MemoryFlags = HERE) -> None:
-    """Take a link away.
+    """Remove a link between two lessons.
 
     Args:
-        source: key of the one
-        target: key of the other
-        kind: of what kind the link is
+        source: key of the lesson that the link starts from
+        target: key of the lesson that the link leads to
+        kind: kind of the link
     """
     with open_scope(where) as here:
         removed = here.unlink(source, target, kind)

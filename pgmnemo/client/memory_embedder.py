@@ -97,7 +97,7 @@ class MemoryEmbedder:
 
     @property
     def record(self) -> EmbedderRecord:
-        """Return the embedder's name, model and dimensions, for the tenant to remember."""
+        """Return the embedder's name, model and dimensions, as a tenant stores them."""
         assert self.dimensions is not None, "something was embedded"
         return EmbedderRecord(self.name, self.model, self.dimensions)
 

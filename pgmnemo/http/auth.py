@@ -149,7 +149,7 @@ class AuthMiddleware:
             return None, UNREADABLE_TOKENS
 
     def _challenged(self, response: ErrorResponse) -> ErrorResponse:
-        """Return a 401 response that says where a token is to be had."""
+        """Return a 401 response with a header that says where to get a token."""
         more = self.tokens.challenge if self.tokens else ""
         return replace(response, headers={name: told + more for name, told in response.headers.items()})
 

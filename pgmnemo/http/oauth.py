@@ -57,7 +57,7 @@ def download_json(url: str) -> dict[str, Any]:
 
 
 def check_url(option: str, url: str) -> None:
-    """Raise UsageError unless a URL is of https, or of http on this machine."""
+    """Raise UsageError unless a URL is https, or http on this machine."""
     parts = urlsplit(url)
     secure = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
     if not secure or not parts.hostname or parts.query or parts.fragment:
@@ -97,7 +97,7 @@ class OAuthTokens:
 
     @classmethod
     def discover(cls, issuer: str, resource: str) -> Self:
-        """Return the tokens of an issuer, whose metadata and keys are read now; raise UsageError."""
+        """Return the tokens of an issuer, after reading its metadata and keys; raise UsageError."""
         check_url("--issuer", issuer)
         check_url("--resource", resource)
         metadata = issuer_metadata(issuer)
@@ -148,7 +148,7 @@ class OAuthTokens:
         return False
 
     async def _key(self, number: str | None) -> Any:
-        """Return a key by its id; one that is not known is looked for at the issuer, but not too often."""
+        """Return a key by its id; if it is unknown, read the issuer's keys again, but not too often."""
         if number not in self.keys:
             async with self._reading:
                 if number not in self.keys and time.monotonic() >= self._read_at + REFRESH_INTERVAL:

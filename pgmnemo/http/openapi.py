@@ -38,7 +38,7 @@ class ErrorDetail(msgspec.Struct):
 
 
 class Error(msgspec.Struct):
-    """The answer of every request that is not done."""
+    """The answer to a request that failed."""
 
     error: ErrorDetail
 

@@ -28,9 +28,7 @@ UNKNOWN = "not recognised"  # the reason to leave out an entry of another format
 
 @dataclass(frozen=True, slots=True)
 class ImportedLesson:
-    """A lesson, its project in the source (None: no project), and its location in the source, for
-    messages.
-    """
+    """A lesson, its project in the source (None: no project), and its place there, for messages."""
 
     project: str | None
     item: Item
@@ -65,7 +63,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How to read.
+    """The options of an import, and the entries that it left out.
 
     Args:
         skip_faults: leave out what is damaged, and go on
@@ -93,8 +91,9 @@ class ImportOptions:
 
 
 class ImportReader(Protocol):
-    """A reader of a file or folder's lessons; it raises UsageError for damage. Its docstring is the format's
-    help.
+    """A reader of the lessons in a file or folder; raises UsageError for damaged input.
+
+    Its docstring is the format's help.
     """
 
     def __call__(self, place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]: ...

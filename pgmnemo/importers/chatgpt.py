@@ -21,7 +21,7 @@ CANVAS = "canmore"  # the tool that keeps documents
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """ChatGPT's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
+    """Read ChatGPT's export: conversations.json or its .zip (by its published format)."""
     for where, talk in all_objects(place, NAMES, options):
         if not isinstance(talk.get("mapping"), dict):
             options.fault(f"{where} is no conversation: it has no `mapping`; {MEND}")
@@ -47,7 +47,7 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
 
 
 def _leave(options: ImportOptions, message: Mapping[str, Any], where: str) -> None:
-    """Count a message of a tool, a program or a thought; describe a document of the canvas."""
+    """Count a message of a tool, a program or a thought as left out; describe a document of the canvas."""
     if str(message.get("recipient")).startswith(CANVAS):
         options.left.add("canvas", f"{where} is a document of the canvas")
     else:

@@ -19,7 +19,7 @@ ROLES = {"human": "user", "assistant": "assistant"}
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """Claude's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
+    """Read Claude's export: conversations.json or its .zip (by its published format)."""
     for where, talk in all_objects(place, NAMES, options):
         if not isinstance(talk.get("chat_messages"), list):
             options.fault(f"{where} is no conversation: it has no `chat_messages`; {MEND}")

@@ -28,7 +28,7 @@ INJECTED = (
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """Transcripts of Claude Code, a lesson a message (by published shapes: no real file was at hand)."""
+    """Read transcripts of Claude Code, a lesson for each message (by their published format)."""
     for source in sources(place, LINES, options):
         talk, calls = Conversation("claude-code", options), ToolCalls("claude-code", options)
         for _, where, line in objects(source, options, lines=True):

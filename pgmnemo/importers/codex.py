@@ -32,7 +32,7 @@ INJECTED = (
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """Transcripts of Codex, a lesson a message (by published shapes: no real file was at hand)."""
+    """Read transcripts of Codex, a lesson for each message (by their published format)."""
     for source in sources(place, LINES, options):
         talk, session = Conversation("codex", options), dict[str, Any]()
         calls = ToolCalls("codex", options)

@@ -31,7 +31,7 @@ OWN = {"project", *(one.name for one in fields(Item))}
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """Yield lines of JSON with a text each, or a memory's own export."""
+    """Read lines of JSON with a text each, or a memory's own export."""
     for source in sources(place, LINES, options):
         header: ExportHeader | None = None
         for number, where, value in objects(source, options, lines=True):

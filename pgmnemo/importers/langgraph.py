@@ -27,7 +27,7 @@ ROWS = "SELECT to_jsonb(s) FROM store AS s ORDER BY s.prefix, s.key"  # older st
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """LangGraph's store, by its DSN or as JSON of its items (read from what its PostgresStore made)."""
+    """Read LangGraph's store: its DSN, or its items as JSON (tested with a store of its PostgresStore)."""
     if is_dsn(place):
         for item in _rows(str(place)):
             where = f"the store, {item['prefix']}, {item['key']}"

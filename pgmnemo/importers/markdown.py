@@ -34,7 +34,7 @@ BLOCKS = MarkdownIt("commonmark").disable("inline")
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """Yield a folder of Markdown and plain text, or one file of it; a lesson for each section of Markdown."""
+    """Read Markdown and plain text, a folder or a file; a lesson for each section of Markdown."""
     for source in sources(place, NAMES, options):
         if options.first is not None and not re.fullmatch(NAMES, source.name, re.IGNORECASE):
             continue  # when the format is detected, only names of notes count

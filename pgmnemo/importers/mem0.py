@@ -27,7 +27,7 @@ SELECT memory_id, new_memory, event, created_at, updated_at, max(rowid) FROM his
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """mem0's memories, JSON of get_all or its history.db (by published shapes: no real file was at hand)."""
+    """Read mem0's memories: JSON of get_all, or its history.db (by their published format)."""
     file = Path(place).expanduser()
     kept = os.path.isfile(file) and begins(file, b"SQLite format 3")
     found = _history(file, options) if kept else all_objects(place, JSON, options)

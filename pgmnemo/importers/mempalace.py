@@ -32,7 +32,7 @@ TIMES = ("timestamp", "authored_at", "content_date", "filed_at")
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """Yield a palace of MemPalace, its folder (read from a palace that mempalace 3.11 made)."""
+    """Read a palace of MemPalace, given by its folder (tested with a palace of mempalace 3.11)."""
     file = Path(place).expanduser()
     file = file / FILE if os.path.isdir(file) else file  # Path's methods raise for a name that is too long
     if not os.path.isfile(file):

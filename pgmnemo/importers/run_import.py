@@ -228,7 +228,7 @@ def _fits(name: str, place: Path | str) -> bool:
 def _without_duplicates(
     found: Iterable[ImportedLesson], project: str | None, options: ImportOptions
 ) -> Iterator[ImportedLesson]:
-    """Yield the first lesson of each key in a project: a second one would change it at every import."""
+    """Yield only the first lesson of each key in a project: a second would change it at every import."""
     seen: set[int] = set()
     for one in found:
         identity = hash((project or one.project, one.item.key))

@@ -38,7 +38,7 @@ class ToolCalls:
         self, where: str, key: str, id: object, output: object, time: object, *, project: object = None,
         **metadata: Any,
     ) -> Iterator[ImportedLesson]:  # fmt: skip
-        """Yield the lesson of an output, if it has a text and is not of a memory."""
+        """Yield the lesson of an output, if it has a text and does not come from a memory."""
         name, call = self._calls.get(str(id), ("unknown", "unknown"))
         text = _shorten(without_blocks(_output_text(output)).strip())
         if OWN in name or is_blank(text):
@@ -51,7 +51,7 @@ class ToolCalls:
 
 
 def _subject(arguments: object) -> str:
-    """Return what a call is about, in a line."""
+    """Return a line that describes what a call is about."""
     found = arguments
     if isinstance(arguments, dict):
         found = next((arguments[name] for name in SUBJECTS if arguments.get(name)), "")

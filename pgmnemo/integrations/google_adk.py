@@ -108,7 +108,7 @@ class PgmnemoMemoryService(BaseMemoryService):  # type: ignore[misc]  # mypy has
         await answer(scope, _add(scope, items, "NOT active"))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """Return the events and memories that have something of a question in them, best first."""
+        """Return the events and memories that share words or meaning with a question, best first."""
         scope = user_scope(self._memory, user_id, app_name)
         hits = await answer(scope, recalled(query, self._recall))
         return SearchMemoryResponse(memories=[entry_of(hit) for hit in hits])
@@ -147,7 +147,7 @@ class PgmnemoMemoryService(BaseMemoryService):  # type: ignore[misc]  # mypy has
 
 
 def _add(scope: AnyScope, items: Sequence[Item], where: str) -> Work[None]:
-    """Store items; leave out those that are there in a state, or were deleted by `delete_memory`."""
+    """Store items, except items that are already stored or were deleted by `delete_memory`."""
     keys = [str(item.key) for item in items]
     graves = [_grave(str((item.metadata or {})[EVENT])) for item in items]
     place = (scope.tenant_id, cast(UUID, scope.project_id))
@@ -178,7 +178,7 @@ def _replace(scope: AnyScope, topic: str, items: Sequence[Item]) -> Work[None]:
 
 
 def _delete(memory_id: str) -> Work[None]:
-    """Delete memories, and leave a forgotten lesson without words that keeps them deleted."""
+    """Delete memories; for each keep a forgotten lesson without text, so that it is not stored again."""
     name = exact_name(memory_id)
     gone: int = yield methodcaller("forget", filter={"metadata": {EVENT: name}}, permanent=True)
     if gone:

@@ -19,7 +19,7 @@ SPEAKERS = ("user", "assistant")
 
 
 def lesson_of(item: Any, key: str, mark: str, *, metadata: Mapping[str, Any], **given: Any) -> Item:
-    """Return an item as a lesson; an item without words gets the mark of those to forget."""
+    """Return an item as a lesson; an item without words gets `mark`, which selects it for forgetting."""
     text = _message_text(item)
     try:
         told = json.dumps(item)

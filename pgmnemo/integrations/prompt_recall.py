@@ -1,4 +1,4 @@
-"""Recall at a prompt: what a coding agent is given of its memory before it reads what its user submits.
+"""Recall at a prompt: the notes that a coding agent gets from its memory before it reads the prompt.
 
 A prompt waits for this, so a running `mnemo serve` is asked with the standard library alone; only without a
 server is the memory opened here. A hook never stops its agent: every error is one line on standard error,
@@ -69,7 +69,7 @@ def start(arguments: Sequence[str]) -> int | None:
 
 
 def question_of(event: Any) -> str | None:
-    """Return the question for the memory that an event's prompt is; None for a command or a word alone."""
+    """Return the question that an event's prompt asks the memory; None for a command or a single word."""
     prompt = event.get("prompt") if isinstance(event, dict) else None
     if not isinstance(prompt, str):
         raise ValueError("a coding agent gives it an object of JSON with a prompt, and there was none")
@@ -85,7 +85,7 @@ def folder_of(event: Mapping[str, Any]) -> str:
 
 
 def select_notes(prompt: str, block: str, texts: Sequence[str]) -> str:
-    """Return a context block with the notes that say more than the prompt; empty if there is none.
+    """Return a context block with the notes that add something to the prompt; empty if there are none.
 
     The latest day comes first, so that a correction stands before what it corrects.
 
@@ -112,7 +112,7 @@ def _day(note: str) -> str:
 
 
 def answer(agent: str, event: Mapping[str, Any], text: str) -> str:
-    """Return what an agent takes from a hook's standard output: a text, or an object of JSON with it."""
+    """Return what to print for an agent on a hook's standard output: a text, or a JSON object with it."""
     name = str(event.get("hook_event_name") or "")
     if not text or agent not in ("gemini", "cursor"):
         return text

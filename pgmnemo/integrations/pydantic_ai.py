@@ -189,7 +189,7 @@ def _last_turns(messages: list[ModelMessage], most: int | None) -> list[ModelMes
 
 @contextmanager
 def _tool_errors() -> Iterator[None]:
-    """Convert an error of the memory in the block into what the model is told."""
+    """Convert an error of the memory in the block into a message to the model."""
     try:
         yield
     except UsageError as error:

@@ -45,7 +45,7 @@ def session_topic(session: str) -> str:
 
 
 def exact_name(text: str) -> str:
-    """Return a name that no other text gets: the text itself if a memory keeps it unchanged.
+    """Return a name that is unique to a text: the text itself if a memory keeps it unchanged.
 
     Any other text is quoted as JSON in ASCII, or replaced by its hash if that is too long.
     """
@@ -58,7 +58,7 @@ def exact_name(text: str) -> str:
 
 
 def exact_key(*names: str) -> str:
-    """Return a key that no other names get: their JSON in ASCII, or its hash if that is too long."""
+    """Return a key that is unique to some names: their JSON in ASCII, or its hash if that is too long."""
     quoted = json.dumps(names)
     return quoted if len(quoted) <= LONGEST_KEY else f"sha256 {sha256(quoted.encode()).hexdigest()}"
 
@@ -100,7 +100,7 @@ async def answer(scope: AnyScope, work: Work[Answer]) -> Answer:
 
 
 def recalled(query: str, asked: Mapping[str, Any]) -> Work[list[Hit]]:
-    """Return the hits that have something of a question in them, best first."""
+    """Return the hits that share words or meaning with a question, best first."""
     hits: list[Hit] = yield methodcaller("recall", _question(query), **asked)
     return [hit for hit in hits if hit.relevance() > 0]
 
@@ -112,7 +112,7 @@ def context_text(query: str, asked: Mapping[str, Any]) -> Work[str]:
 
 
 def spoken_text(text: str) -> str:
-    """Return what is stored of a text: without recalled blocks and characters that no database stores."""
+    """Return the part of a text to store: no recalled blocks, no characters that a database refuses."""
     return without_blocks(_storable(text)).strip()
 
 

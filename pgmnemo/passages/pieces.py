@@ -100,7 +100,10 @@ def pieces(text: str, meter: Meter) -> list[str]:
 
 
 def _fitting_windows(lines: Sequence[Line], meter: Meter) -> Iterator[Passage]:
-    """Yield windows within the limits, and the pieces of longer windows, each piece only once."""
+    """Yield the windows of a text as passages within the limits.
+
+    A longer window is cut into pieces; a piece that several windows share is yielded once.
+    """
     some = list(windows(lines, WINDOWS))
     said = ["\n".join(line.words for line in window) for window in some]
     cut: dict[Line, list[_Part]] = {}

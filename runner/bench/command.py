@@ -39,7 +39,7 @@ def suite_command(suite: str, sql: Path = SQL_FOLDER) -> Callable[..., int]:
 
 
 def _dry(request: Request, quiet: bool, sql: Path) -> int:
-    """Print the result of each gate; return 1 if a gate fails, else 0."""
+    """Print the result of each gate; return 0, or 1 if a gate fails."""
     from pgmnemo.progress import Progress
     from pgmnemo.terminal import say
     from runner.bench.pipeline import dry_run
@@ -57,7 +57,7 @@ def _dry(request: Request, quiet: bool, sql: Path) -> int:
 
 
 def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
-    """Make the runs and print the summary of each; return 1 if two runs differ by more than a band, else 0.
+    """Make the runs and print a summary of each; return 0, or 1 if two runs differ by more than a band.
 
     After the summaries, raises SystemFault if a requested system has no ranking, and EmptyAnswersError if
     every answer of a system was empty.

@@ -36,7 +36,7 @@ from runner.runs.timings import (
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A finished run: its folder, its record, and the metrics from which its report is made."""
+    """A finished run: its folder, its record, and the metrics in its report."""
 
     folder: Path
     run: Run

@@ -79,7 +79,7 @@ def count_answers(state: RunState, system: System) -> int:
 
 
 def _retrievers(state: RunState, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
-    """Return settings and description of each retriever of the system under test that the edition names."""
+    """Return settings and description of each retriever of the tested system that the edition measures."""
     retrievers = system.retrievers if isinstance(system, SupportsRetrievers) else {}
     lacking = {"vector"} if state.vectors is None else set()
     return {
@@ -90,7 +90,7 @@ def _retrievers(state: RunState, system: System) -> dict[str, tuple[Mapping[str,
 
 
 def _controls(state: RunState) -> list[str]:
-    """Return the names of the edition's arms that are controls."""
+    """Return the names of the controls among the edition's arms."""
     return controls_among(state.run.edition.arms, vectors=state.vectors is not None)
 
 
@@ -188,7 +188,7 @@ def with_short_answer_remarks(
 
 
 def systems_without_answers(arms: Sequence[Arm], rows: Sequence[Retrieval]) -> list[str]:
-    """Return the names of the systems, except failures, that returned no lesson for any question."""
+    """Return the names of the systems that did not fail but returned no lesson for any question."""
     found = {row.arm for row in rows if row.ranking}
     return [arm.name for arm in arms if arm.role == "system" and not arm.failed and arm.name not in found]
 

@@ -172,7 +172,7 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
 
 
 def _load_reranker(state: RunState) -> None:
-    """Load the reranker's model, or call its service once; warn of cutoffs that it cannot change."""
+    """Load the reranker's model, or call its service once; warn about cutoffs that it cannot change."""
     if state.reranker is None:
         return
     with state.watch.stage("load"):
@@ -251,10 +251,7 @@ def _embed(state: RunState) -> None:
 
 @contextmanager
 def _another_named(request: Request) -> Iterator[None]:
-    """Add a note to a ModelError that names an embedder which works on this machine.
-
-    The note is added only if the request names no embedder.
-    """
+    """Add the name of an embedder that works here to a ModelError, if the request names none."""
     try:
         yield
     except ModelError as error:

@@ -111,12 +111,12 @@ class Request(RunOptions):
 
     @property
     def edition(self) -> Edition:
-        """The edition in force."""
+        """The edition of the protocol that the run follows."""
         return current()
 
     @property
     def suite_parts(self) -> Suite:
-        """The suite with this name."""
+        """The request's suite."""
         return SUITES[self.suite]
 
     @property
@@ -198,7 +198,7 @@ class Request(RunOptions):
 
     @cached_property
     def choice(self) -> RunConfig:
-        """Return the configuration of the run as its record keeps it."""
+        """Return the configuration of the run, as run.json records it."""
         same = {one.name: getattr(self, one.name) for one in fields(RunConfig) if hasattr(self, one.name)}
         resolved = {
             "max_tokens": self.embedder_options.max_tokens,

@@ -174,7 +174,7 @@ def component_states(names: Iterable[str], mode: str, corpus: Corpus) -> dict[st
 
 
 def _companions(corpus: Corpus) -> bool:
-    """Return whether any two segments of one project occurred at one time."""
+    """Return whether any project has two segments with the same time."""
     times = [(s.project, s.occurred_at) for s in corpus.heads if s.occurred_at is not None]
     return len(set(times)) < len(times)
 

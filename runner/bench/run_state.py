@@ -120,7 +120,7 @@ class RunState:
         )
 
     def plan(self) -> Json:
-        """Return everything that decides the bytes of the raw file.
+        """Return all inputs that affect the raw file. A run can be resumed only under an equal plan.
 
         A run can be resumed only under an equal plan.
         """
@@ -142,7 +142,7 @@ class RunState:
     ) -> RunFacts:
         """Return the facts that the gates check.
 
-        After the run with the counts of raw rows and with the files.
+        After a run, `retrievals` counts its raw rows and `artefacts` lists its files.
         """
         return RunFacts(
             run=self.run,
@@ -167,7 +167,7 @@ class Stopwatch:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the block's seconds to `name`."""
+        """Add the duration of the block to the stage `name`."""
         began = time.perf_counter()
         try:
             yield
@@ -187,7 +187,7 @@ ALIKE = ("suite", "corpus", "granularity", "text", "embedder", "mode", "question
 
 
 def former_duration(bases: Iterable[Path], run: Run) -> str:
-    """Return a sentence on the duration of the last run of the same work and systems; empty if none."""
+    """Return a sentence on how long the last run of this suite and these systems took; else empty."""
     alike = [
         one
         for base in bases

@@ -149,7 +149,7 @@ def rewrite(state: RunState, folder: Path) -> None:
 
 
 def _failed_before(before: Mapping[str, Rewrite], one: IndexedQuestion) -> bool:
-    """Return whether the interrupted run asked the original question because its rewrite had failed."""
+    """Return whether the interrupted run kept the original question because rewriting it had failed."""
     return one.question.key in before and bool(before[one.question.key].failed)
 
 
@@ -217,7 +217,7 @@ def _check_same_words(lines: Sequence[Rewrite], before: Mapping[str, Rewrite]) -
 def with_rewritten_words(
     corpus: Corpus, asked: Sequence[IndexedQuestion], words: Mapping[str, str]
 ) -> tuple[Corpus, tuple[IndexedQuestion, ...]]:
-    """Return corpus and asked questions, with each text replaced by its rewrite in `words`, if any."""
+    """Return the corpus and the questions, with each text that has a rewrite in `words` replaced by it."""
     mine = {one.position for one in asked}
     questions = tuple(
         replace(one, text=words.get(one.text, one.text)) if position in mine else one

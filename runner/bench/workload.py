@@ -116,7 +116,7 @@ class Workload:
         return tuple(scope.name for scope in self.corpus.scopes if scope.pooled and several)
 
     def queries(self, asked: Sequence[IndexedQuestion], scope: SearchScope) -> list[Query]:
-        """Return the questions in the form in which systems get them for a scope."""
+        """Return the questions of a scope as queries for a system."""
         return [self._query(one, scope) for one in asked]
 
     def _query(self, one: IndexedQuestion, scope: SearchScope) -> Query:
@@ -130,12 +130,12 @@ class Workload:
         )
 
     def drawn_by(self, query: Query) -> str:
-        """Return the seed text of a question's random order: its scope and its key."""
+        """Return the text that seeds a question's random order: its scope and its key."""
         scope = next(scope for scope in self.corpus.scopes if scope.pooled == (query.project is None))
         return f"{scope.name} {self.corpus.questions[query.number].key}"
 
     def hits(self, matches: Sequence[Match]) -> Iterator[RankedSegment]:
-        """Yield the matches under the corpus's own ids.
+        """Yield the matched segments with the corpus's own ids.
 
         In a pooled scope an id can occur in several projects: its copies are one hit, at the rank of the
         first.
@@ -151,7 +151,7 @@ T = TypeVar("T")
 
 
 def evenly(asked: Sequence[IndexedQuestion], most: int) -> list[IndexedQuestion]:
-    """Return at most `most` of the questions, in their order, spread evenly over types and projects.
+    """Return at most `most` questions, in their order, spread evenly over types and projects.
 
     The next question comes from the type with the fewest chosen questions, and there from the project
     with the fewest chosen questions; ties go to the first type and project in the order. A smaller sample
@@ -163,7 +163,7 @@ def evenly(asked: Sequence[IndexedQuestion], most: int) -> list[IndexedQuestion]
 
 
 def spread(asked: Sequence[T], most: int) -> Sequence[T]:
-    """Return at most `most` of the questions, in even steps over all."""
+    """Return at most `most` questions, at even distances in their order."""
     return asked[:: max(1, len(asked) // most)][:most]
 
 

@@ -90,7 +90,7 @@ def fetch(
 
 
 def _at_hand(suite: str, environ: Mapping[str, str]) -> Path | None:
-    """Return the registered file or folder that a run would use; None if missing, incomplete or wrong."""
+    """Return the local file or folder that a run would use; None if it is missing, incomplete or wrong."""
     pins, registered = current().suites[suite], registered_files(current(), suite)
     if pins.sha256 is None:
         return None
@@ -171,7 +171,7 @@ def _present(target: Path, wanted: RemoteFile, progress: Progress) -> Path:
 
 
 def _accepted(part: Path, target: Path, wanted: RemoteFile, progress: Progress) -> Path:
-    """Move a complete download to its target, or remove it when its hash is wrong."""
+    """Move a complete download to its target; remove it and raise CorpusError if its hash is wrong."""
     try:
         found = CorpusFile(part).sha256()
     except CorpusError as error:
@@ -232,7 +232,7 @@ def _response(url: str, offset: int, opener: Opener) -> Any:
 
 
 def _start(response: Any, offset: int) -> int:
-    """Return the byte at which the body begins: `offset` if the server honoured the range, else 0."""
+    """Return the offset of the body's first byte: `offset` if the server supports ranges, else 0."""
     given = re.match(r"bytes (\d+)-", response.headers.get("Content-Range") or "")
     return offset if response.status == 206 and given and int(given[1]) == offset else 0
 

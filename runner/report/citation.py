@@ -13,7 +13,7 @@ CITABLE = ("verified", "deviation")
 
 
 def refusal(figures: Figures, run: Run) -> str | None:
-    """Return why the run may not be cited, as one sentence; None if it may.
+    """Return a sentence on why the run may not be cited; None if it may.
 
     An unverified or blocked run, a corpus that is no evidence (the sample) and a trivial recall@10 are not
     citable (protocol §4.1, §5).
@@ -66,7 +66,7 @@ def version(run: Run) -> str:
 
 
 def share(value: float) -> str:
-    """Return a figure in the protocol's format: a mean between 0 and 1, with three decimals."""
+    """Return a mean between 0 and 1 with three decimals, the protocol's format."""
     return f"{value:.3f}"
 
 

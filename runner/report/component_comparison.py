@@ -103,7 +103,7 @@ def _against(metrics: Mapping[str, Any], run: Run, arm: Arm, name: str) -> Compo
 
 
 def _lacking(run: Run) -> str:
-    """Return which arms the comparison lacks; empty if it lacks none."""
+    """Return a sentence on the arms that the comparison needs but the run lacks; empty if it has all."""
     if run.choice.mode in RETRIEVERS:
         return f"mode {run.choice.mode} is itself a leg"
     missing = (

@@ -42,7 +42,7 @@ def stated_fields(run: Run) -> tuple[str, ...]:
 
 
 def _said(value: Any, path: Sequence[str]) -> bool:
-    """Return whether there is a value at the end of the path; for a list, in any of its members."""
+    """Return whether the value at `path` exists; for a list, whether any of its members has one."""
     if isinstance(value, list):
         return any(_said(one, path) for one in value)
     if path:

@@ -104,7 +104,7 @@ def systems(figures: Figures, metrics: Facts, run: Run) -> list[tuple[str, ...]]
 
 
 def _apart(metrics: Facts, arm: str, scope: str, view: str) -> str:
-    """Return the lead of the system under test over an arm, paired by question; a dash if none is known."""
+    """Return the lead of the system under test over an arm, paired by question; a dash if it is unknown."""
     wanted = (arm, scope, view, CITED)
     for row in metrics["differences"]:
         if (row["baseline"], row["scope"], row["view"], row["metric"]) == wanted:
@@ -128,7 +128,7 @@ def system_words(arm: Arm) -> str:
 
 
 def failure(arm: Arm) -> str:
-    """Return why an arm has no ranking, as the end of a line of the report; empty if it has one."""
+    """Return the reason why an arm has no ranking, as the end of a report line; empty if it has one."""
     return f" **No ranking**: {arm.failed.rstrip('.')}." if arm.failed else ""
 
 
@@ -162,7 +162,7 @@ def reranks(figures: Figures, run: Run) -> str:
 
 
 def _both(figures: Figures, row: RerankCount, metric: str) -> str:
-    """Return `73.2 → 77.7`: the base's figure, then the reranked arm's, over all questions or one type."""
+    """Return `73.2 → 77.7`: the figure of the base arm, then that of the reranked arm."""
     return " → ".join(figures.value(arm, row.scope, metric, ALL, row.type) for arm in (row.base, row.arm))
 
 
@@ -197,7 +197,7 @@ def trivial_counts(figures: Figures, run: Run, scope: str) -> list[str]:
 
 
 def embedder_reading(embedder: EmbedderIdentity) -> str:
-    """Return how much of a text an embedder reads, as text."""
+    """Return a text on how much of a document the embedder reads."""
     limit = embedder.max_tokens
     return f"the first {count(limit)} tokens of a text" if limit else "the whole text"
 

@@ -75,7 +75,7 @@ class RunConfig:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """Return the labels of how the lessons differ from the protocol's lessons."""
+        """Return a label for each way in which the lessons differ from the protocol's."""
         return (
             *([self.text] if self.text != FULL else []),
             *([f"passages{self.passages}"] if self.passages != BY_TURNS else []),
@@ -83,7 +83,7 @@ class RunConfig:
         )
 
     def cutoffs(self, edition: Edition) -> tuple[int, ...]:
-        """Return the k at which recall is counted."""
+        """Return the values of k at which recall is computed."""
         return self.k or edition.metrics.cutoffs
 
     def labels(self, edition: Edition) -> Iterator[str]:

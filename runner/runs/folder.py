@@ -107,7 +107,7 @@ def move_to_kept(folder: Path) -> Path:
 
 
 def interrupted(base: Path) -> list[Path]:
-    """Return the partial folders that no run works in, sorted by name."""
+    """Return the partial folders that no running process uses, sorted by name."""
     return sorted(path for path in base.glob(f".*{PARTIAL}") if path.is_dir() and not _is_locked(path))
 
 
@@ -181,7 +181,7 @@ class RunFolder:
         return self.named()
 
     def named(self) -> Path:
-        """Give the complete folder its final name; raise OutputError as `finish` does."""
+        """Rename the complete folder to its final name; raise OutputError as `finish` does."""
         if self.target.exists():
             raise OutputError(f"{self.target} appeared meanwhile: move it away, then --resume {self.path}")
         with output_errors(self.target):

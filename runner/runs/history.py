@@ -75,7 +75,7 @@ def _entries(text: str) -> tuple[HistoryEntry, ...]:
 
 
 def parse_entries(text: str) -> tuple[HistoryEntry, ...]:
-    """Return every entry in a text, including those that a reader of the page does not see."""
+    """Return every entry in a text, including entries inside comments, which a reader does not see."""
     starts = list(HEADING.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
     return tuple(
@@ -129,7 +129,7 @@ def entries_of_run(
 
 
 def _plain(text: str) -> str:
-    """Return a name as people read it: without case, width or invisible characters."""
+    """Return a name in the form used for comparison: no case, no width, no invisible characters."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return "".join(one for one in folded if one.isalnum() or one in "_.@+-")
 
@@ -201,7 +201,7 @@ def can_append(path: Path) -> bool:
 
 
 def _joint(descriptor: int) -> str:
-    """Return the text before the next entry: the header of a new file, or the missing line breaks."""
+    """Return the text to insert before the next entry: the header of a new file, or missing line breaks."""
     size = os.fstat(descriptor).st_size
     if size == 0:
         return f"{HEADER}\n"

@@ -15,7 +15,7 @@ HEAD = 4096  # characters of a file that must contain its mark
 
 
 def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) -> None:
-    """Raise UsageError unless `path` is a new file, or a file with `mark` near its start, outside any run.
+    """Raise UsageError unless `path` is outside any run, and is new or has `mark` near its start.
 
     `option` is the option that gave the path, for messages; `suffixes` are the allowed endings.
     """
@@ -32,7 +32,7 @@ def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) ->
 
 
 def check_folder(option: str, folder: Path, marks: Mapping[str, str]) -> None:
-    """Raise UsageError if `folder` is a run, or contains one of the files to write, but without its mark.
+    """Raise UsageError if `folder` is a run, or if writing would replace a file that lacks its mark.
 
     `marks` maps the name of each file to the text that it contains if this program wrote it.
     """

@@ -19,7 +19,7 @@ MEMORY = 256 << 20  # bytes that unpacking may take; the runner's own files take
 
 
 def manifest_name(name: str) -> str:
-    """Return the manifest's name of the file `name`: without the packing suffix."""
+    """Return the name under which the manifest lists a file: `name` without the packing suffix."""
     return name.removesuffix(PACKED) + LINES if name.endswith(PACKED) else name
 
 

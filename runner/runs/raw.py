@@ -29,7 +29,7 @@ Key = tuple[str, str, str]  # question, arm, scope
 
 
 class KeptFields(StrEnum):
-    """The parts of an arm's ranks that are kept besides the ids."""
+    """The parts of an arm's ranks that the raw file keeps besides the ids."""
 
     IDS = "nothing"
     SCORES = "the scores of the first ten"

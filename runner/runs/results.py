@@ -32,7 +32,7 @@ from runner.runs.timings import RERANKS, REWRITES, TIMINGS, Rerank, Rewrite, Tim
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Disable Python's garbage collector in the block, and restore its state afterwards.
+    """Disable Python's garbage collector in the block, and restore its former state afterwards.
 
     A run's raw rankings are a million small lists without a cycle: reference counts free them, and a
     collector that traverses them as they grow takes a third of the time.
@@ -52,11 +52,11 @@ DEPTH = 16  # nesting of lists and objects; the schemas need half of it
 
 
 class Unreadable(OutputError):
-    """A file that is missing or does not fit its schema; the message is half a sentence that says why."""
+    """An error for a file that is missing or does not fit its schema; the message is half a sentence."""
 
 
 class MissingLines(Unreadable):
-    """A JSONL file that is not here; the message says how to restore it."""
+    """An error for a JSONL file that is missing; the message says how to restore it."""
 
 
 class Results:
@@ -140,7 +140,7 @@ class Results:
 
     @property
     def edition(self) -> Edition:
-        """The edition that the run names; UsageError if it is not known here."""
+        """The edition that the run names; raises UsageError if this version does not know it."""
         return self.run.edition
 
     @cached_property

@@ -167,7 +167,7 @@ class Run:
 
     @property
     def edition(self) -> Edition:
-        """The edition of the protocol that the run names; UsageError when it is not known here."""
+        """The edition of the protocol that the run names; raises UsageError if it is unknown here."""
         return edition(self.protocol.version)
 
     @property

@@ -102,7 +102,7 @@ def read_regular(path: Path, most: int, kind: type[PgmnemoError], inside: Path |
 
 
 def demand_regular(path: Path, kind: type[PgmnemoError]) -> None:
-    """Raise `kind` if `path` is not a regular file, OSError if it is missing."""
+    """Raise `kind` if `path` is not a regular file, or OSError if it is missing."""
     _demand_regular(path.stat().st_mode, path.name, kind)
 
 

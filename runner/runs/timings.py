@@ -198,7 +198,7 @@ class RewriteCount:
 
 
 def asked_sha256(text: str) -> str:
-    """Return the SHA-256 of a question's text in UTF-8, which a line has in place of the text."""
+    """Return the SHA-256 of a question's text in UTF-8, which stands for the text in a line."""
     return sha256(text.encode()).hexdigest()
 
 

@@ -81,7 +81,7 @@ def spec_of(name: str) -> SystemSpec:
 
 
 def base_of(name: str) -> SystemName:
-    """Return the name of the system that searches: the system itself, or the base of a strategy."""
+    """Return the name of the system that is searched: the system itself, or the base of a strategy."""
     kind, parts = spec_of(name), SystemName.of(name)
     return parts.bare if kind.base is None else base_of(kind.base(dict(parts.settings)))
 
@@ -96,7 +96,7 @@ def _check_settings(name: SystemName, known: Mapping[str, Setting]) -> None:
 
 
 def missing_parts(spec: SystemSpec, environ: Mapping[str, str] = os.environ) -> str:
-    """Return the missing requirements of a system and the remedy, in one sentence.
+    """Return a sentence on what a system lacks here, with the remedy; empty if it lacks nothing.
 
     The result is empty if it is complete.
     """
@@ -146,7 +146,7 @@ def wrap_system(name: SystemName, system: System) -> System:
 
 @contextmanager
 def _whole(name: str, spec: SystemSpec) -> Iterator[None]:
-    """Turn a failed import, or an attribute missing from a module, into a SystemAbsent with a remedy."""
+    """Turn an import error, or a missing attribute of a module, into a SystemAbsent with a remedy."""
     try:
         yield
     except Exception as error:

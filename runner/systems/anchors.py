@@ -91,9 +91,9 @@ class ModelAnchors(Anchors):
 
 
 def _read(told: str) -> Sequence[Span]:
-    """Return the interval of whole days in a reply.
+    """Return the interval of whole days in a reply; empty if the reply names no time.
 
-    Empty for no time. Raises ValueError or similar if malformed.
+    Raises an exception, such as ValueError, for a malformed reply.
     """
     found = ANSWER.search(told)
     if found is None:

@@ -60,7 +60,7 @@ class Boost:
 
 
 class Boosted(Wrapped):
-    """A system with ranks that a boost changes."""
+    """A system whose ranks a boost changes."""
 
     def __init__(self, name: str, system: System, boost: Boost) -> None:
         super().__init__(name, system)
@@ -72,7 +72,7 @@ class Boosted(Wrapped):
         return self.system.load(lessons, progress)
 
     def asked(self, asking: SupportsAsk, query: Query, k: int) -> Sequence[Match]:
-        """Return the `k` best of a deeper pool after the boost.
+        """Return the `k` best matches of a deeper pool after the boost.
 
         The unchanged answer if the question has no feature. Matches have no components, because a boosted
         score is not the sum of the wrapped system's components.
@@ -142,7 +142,7 @@ def any_phrase(wanted: frozenset[str], text: str) -> float:
 
 
 def share_of_wishes(wanted: frozenset[str], text: str) -> float:
-    """Return 0.5 plus half the share of the words in the speaker's likes, wants and struggles.
+    """Return 0.5 plus half the share of `wanted` in the text's likes, wants and struggles; 0 without any.
 
     0 without any.
     """

@@ -89,7 +89,7 @@ class Chroma(InProcessSystem[ChromaClient]):
         return self.client().ask(query, k)
 
     def client(self, settings: Mapping[str, str] | None = None) -> ChromaClient:
-        """Return one more client of the collection; the setting `ef_search` is that of HNSW."""
+        """Return one more client of the collection; the setting `ef_search` is HNSW's."""
         wanted = (settings or {}).get(EF, str(HNSW[EF]))
         if wanted != self._ef_search:
             self._reopen(wanted)

@@ -87,7 +87,7 @@ class SmallLessons(Lessons):
         return self._told(lesson, thing) if name == PROJECTS[0] else lesson
 
     def _told(self, lesson: Lesson, thing: int) -> Lesson:
-        """Return the lesson with all optional fields: time, speaker, position, passages."""
+        """Return the lesson with its optional fields filled in: time, speaker, position, passages."""
         parts = (lesson.text.split(" ", 1)[0], lesson.text)
         return replace(
             lesson, occurred_at=NOW - timedelta(days=thing), role="user", position=thing, passages=parts,
@@ -105,7 +105,7 @@ class ContractCheck:
 
 
 class ContractViolation(Exception):
-    """A check found a fault; the message is one sentence."""
+    """An error: a check found a fault. The message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ def _retrievers(bench: LoadedSystem) -> str:
 
 
 def _costs(bench: LoadedSystem) -> str:
-    """Check that sizes and memory are numbers, as the record of a run needs them."""
+    """Check that sizes and memory are numbers, as the run's record requires."""
     with wrap_errors(bench.name):
         disk, memory = round(sum(bench.system.sizes().values())), bench.system.memory()
         return f"{disk / 1e6:.1f} MB on disk, {'?' if memory is None else round(memory / 1e6)} MB of memory"

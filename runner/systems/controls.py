@@ -78,9 +78,7 @@ class RandomOrder(System):
 
 
 def _places(lessons: Lessons) -> Places:
-    """Return the numbers of the lessons of each project, and under None of all lessons, ascending (tie
-    order).
-    """
+    """Return the lesson numbers of each project, and under None those of all lessons, in ascending order."""
     projects = {lesson.number: lesson.project for lesson in lessons}
     groups: dict[str | None, list[int]] = {None: sorted(projects)}
     for number in sorted(projects):
@@ -92,12 +90,12 @@ COSINE, PLAIN_BM25, RANDOM = CONTROLS = ("cosine", "plain-bm25", "random")
 
 
 def controls_among(arms: Iterable[str], *, vectors: bool) -> list[str]:
-    """Return the controls among the arms of an edition, in order; exact cosine needs vectors."""
+    """Return the edition's arms that are controls, in order; exact cosine is left out without vectors."""
     return [name for name in arms if name in CONTROLS and (vectors or name != COSINE)]
 
 
 def new_control(name: str, seed: int, drawn_by: Callable[[Query], str]) -> System:
-    """Return the control with this name of CONTROLS."""
+    """Return the control that CONTROLS has under this name."""
     if name == COSINE:
         return ExactCosine()
     return PlainBM25() if name == PLAIN_BM25 else RandomOrder(seed, drawn_by)

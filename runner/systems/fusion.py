@@ -57,7 +57,7 @@ class Fusion:
 
     @classmethod
     def of(cls, method: str, settings: Mapping[str, str]) -> Fusion:
-        """Return the fusion for the checked settings of a name."""
+        """Return the fusion for a method and its checked settings."""
         given = {name: settings.get(name, one.default) for name, one in SETTINGS.items()}
         return cls(
             method, float(given["weight"]), int(given["k"]), int(given["factor"]), int(given["floor"]),
@@ -71,10 +71,10 @@ class Fusion:
     def parts(
         self, vector: Floats, keyword: Floats, recency: Floats | None = None, fit: Floats | None = None
     ) -> Floats:
-        """Return what each of PARTS adds to the score, (parts, questions, lessons).
+        """Return the contribution of each of PARTS to each lesson's score: (parts, questions, lessons).
 
-        -inf for a lesson that is no candidate. `vector` and `keyword` are the scores of the pools; `recency`
-        and `fit` are from 0 to 1.
+        The contribution is -inf for a lesson that is not a candidate. `vector` and `keyword` are the scores
+        of the pools; `recency` and `fit` are from 0 to 1.
         """
         made = np.zeros((len(PARTS), *vector.shape))
         made[0], made[1] = self._retriever(vector, self.weight), self._retriever(keyword, 1 - self.weight)

@@ -146,17 +146,14 @@ class Http(System):
 
 
 def _cut(error: object) -> IncompleteRead | None:
-    """Return the part of an error that counts the bytes of an incomplete answer.
-
-    Returns None if there is no such part.
-    """
+    """Return the part of an error that counts the bytes of an incomplete answer; None if it has none."""
     if isinstance(error, IncompleteRead):
         return error
     return next(filter(None, map(_cut, getattr(error, "args", ()))), None)
 
 
 def _memories(answer: Any, where: str, limit: int) -> list[Match]:
-    """Return the memories of an answer by our ids, best first; at most `limit`, each once."""
+    """Return at most `limit` memories of an answer, by our ids, best first and each once."""
     listed = answer.get("results") if isinstance(answer, dict) else answer
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise SystemFault(f"{where} answered no list of results: {one_line(json.dumps(answer), SAID)}")
@@ -182,7 +179,7 @@ def _number(memory: Mapping[str, Any], where: str) -> int:
 
 
 def _score(memory: Mapping[str, Any], where: str) -> float | None:
-    """Return the score of a memory.
+    """Return the score of a memory; None if the service gives no score.
 
     Returns None if the service gives none. Every system's order is checked elsewhere.
     """

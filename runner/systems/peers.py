@@ -59,7 +59,7 @@ class Environment:
         return ""
 
     def _found(self, environ: Mapping[str, str]) -> str | None:
-        """Return the installed version; None if there is no Python or no package."""
+        """Return the installed version; None if Python or the package is missing."""
         if not self.python(environ).exists():
             return None
         places = [str(path) for path in self.folder(environ).glob("lib/python*/site-packages")]

@@ -58,7 +58,7 @@ class Pgvector(TableSystem):
     steps: ClassVar[Mapping[str, str]] = {"project": PROJECT, "hnsw": HNSW}
 
     def client(self, settings: Mapping[str, str] | None = None) -> PgvectorClient:
-        """Return one more connection; `ef_search` in the settings is that of HNSW."""
+        """Return one more connection; `ef_search` in the settings is HNSW's."""
         return PgvectorClient(self, hnsw_session(settings or {}))
 
     def facts(self) -> Mapping[str, str]:

@@ -60,7 +60,7 @@ FROM pg_class
 
 
 def hnsw_session(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of an HNSW search; with a filter it returns as many rows as exist."""
+    """Return the session settings of an HNSW search, so that a filter does not reduce the rows."""
     return {"hnsw.ef_search": settings.get(EF, EF_SEARCH), "hnsw.iterative_scan": ITERATIVE}
 
 

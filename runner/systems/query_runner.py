@@ -123,7 +123,7 @@ def _finite(values: Iterable[Any]) -> bool:
 
 
 def _stored_score(score: float) -> float:
-    """Return a score as the raw file has it."""
+    """Return a score as the raw file stores it."""
     return significant(score, SCORE_DIGITS)
 
 
@@ -254,7 +254,7 @@ def _result(future: Future[TimedAnswer], limit: float) -> TimedAnswer:
 
 
 def call_within(limit: float, *calls: Callable[[], object]) -> None:
-    """Make the calls, but wait no longer than `limit` seconds; their exceptions are ignored."""
+    """Make the calls, but wait at most `limit` seconds in all; ignore their exceptions."""
     thread = threading.Thread(target=_ignore_errors, args=(calls,), daemon=True)
     thread.start()
     thread.join(limit)

@@ -224,12 +224,12 @@ class Strategy(ClientSystem[_StrategyClient]):
 
 
 def with_question_words(found: Sequence[Match]) -> list[Match]:
-    """Return the matches with a score above 0 or without a score; others contain no word of the question."""
+    """Return the matches whose score is above 0 or missing; the others share no word with the question."""
     return [match for match in found if match.score is None or match.score > 0]
 
 
 def without_components(found: Sequence[Match]) -> list[Match]:
-    """Return the matches without components, because those are the base system's and not the strategy's."""
+    """Return the matches without their components, which describe the base system and not the strategy."""
     return [replace(match, components=()) for match in found]
 
 

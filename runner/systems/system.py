@@ -178,14 +178,14 @@ class System(ABC):
         """Return at most `k` lessons, best first, each once."""
 
     def description(self) -> str:
-        """Return a description of its input if it depends on the version.
+        """Return a description of its input, if that depends on the version.
 
         Empty: its SystemSpec describes it.
         """
         return ""
 
     def facts(self) -> Mapping[str, str]:
-        """Return the versions and settings that decide its figures; `version` is its own."""
+        """Return the versions and settings that affect its figures; `version` is its own version."""
         return {}
 
     def sizes(self) -> Mapping[str, int]:
@@ -219,7 +219,7 @@ C = TypeVar("C", bound=SystemClient)
 
 
 class ClientSystem(System, Generic[C]):
-    """A system with a client of its own, opened at its first use; closing `stack` releases its resources."""
+    """A system that owns one client, opened at its first use; closing `stack` releases its resources."""
 
     def __init__(self, stack: ExitStack | None = None) -> None:
         self._stack = stack or ExitStack()
@@ -227,11 +227,11 @@ class ClientSystem(System, Generic[C]):
 
     @abstractmethod
     def client(self, settings: Mapping[str, str] | None = None) -> C:
-        """Return one more client."""
+        """Open and return another client, with `settings` if given."""
 
     @property
     def own(self) -> C:
-        """The system's own client."""
+        """The client that the system itself uses."""
         if self._asking is None:
             self._asking = self.client()
             self._stack.callback(self._asking.close)
@@ -324,7 +324,7 @@ class Setting:
     choices: tuple[str, ...] = ()
 
     def wrong(self, value: str) -> str:
-        """Return what the value must be; empty if it is valid."""
+        """Return a description of the valid values if `value` is invalid; else an empty text."""
         if self.choices:
             return "" if value in self.choices else f"must be one of {', '.join(self.choices)}"
         if self.low is None or self.high is None:

@@ -1,4 +1,4 @@
-"""The public extension `pgmnemo`, in a database that `UPSTREAM_PGMNEMO_DSN` names; not ours of that name.
+"""The public extension `pgmnemo`, in a database that `UPSTREAM_PGMNEMO_DSN` names; not this project's.
 
 Its lessons are rows of `pgmnemo.agent_lesson`, queried by `pgmnemo.recall_lessons(query_embedding, k,
 role_filter, project_id_filter, query_text)`. All lessons of one run have a role of their own, which filters

@@ -70,7 +70,7 @@ class WorkerProcess:
         return self._process.pid
 
     def call(self, do: str, *arguments: Any, limit: float | None = None) -> Any:
-        """Return the result of its method `do`; kill it after `limit` seconds or a wrong answer.
+        """Return the result of the worker's method `do`; kill the worker after `limit` seconds or a fault.
 
         Raises SystemFault. `limit` None: no limit.
         """
@@ -90,7 +90,7 @@ class WorkerProcess:
         return self._result(answer)
 
     def _exchanged(self, line: bytes) -> bytes:
-        """Return the answer; without a trailing newline if it is incomplete."""
+        """Send a line and return the answer; an incomplete answer has no newline at its end."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:

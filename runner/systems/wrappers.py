@@ -30,7 +30,7 @@ AT_FIRST = 4  # times k passages are requested first, then twice as many until t
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A wrapper. `wrap` takes the full name and the inner system; `words` describe the change.
+    """A wrapper of systems. `wrap` takes the full name and the inner system; `words` describe the change.
 
     `refuses` says why a system cannot be wrapped, in words that follow its name; empty if it can.
     """
@@ -92,7 +92,7 @@ class _WrappedClient:
 
 
 class PassageLessons(Lessons):
-    """Every passage of some lessons as a lesson; a lesson without passages stays as it is."""
+    """A view of lessons in which each passage is a lesson; a lesson without passages is unchanged."""
 
     def __init__(self, lessons: Lessons) -> None:
         self._lessons, self.pooled = lessons, lessons.pooled
@@ -135,7 +135,7 @@ class PassageLessons(Lessons):
 
 
 class BestPassage(Wrapped):
-    """A system that stores passages; a match counts for the lesson of the passage."""
+    """A system that stores passages; a matched passage counts as its lesson."""
 
     def __init__(self, name: str, system: System) -> None:
         super().__init__(name, system)

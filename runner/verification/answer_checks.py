@@ -131,7 +131,7 @@ def verdicts(evidence: AnswerRunContext) -> str:
 
 
 def _by_rule(line: Judgement, said: AnswerLine) -> Judgement:
-    """Return the verdict that follows from reply and answer.
+    """Return the verdict that follows from the judge's reply and the answer, by the rule.
 
     For an adversarial question from the answer only.
     """

@@ -28,11 +28,11 @@ E = TypeVar("E", bound=Results)  # the checked folder
 
 
 class CheckFailed(Exception):
-    """The check found a fault; the message is one sentence with its place."""
+    """An error: the check found a fault. The message is one sentence that names the place."""
 
 
 class CheckSkipped(Exception):
-    """A check could not run, for example without a corpus; the message says what is missing."""
+    """An error: a check could not run, for example without a corpus. The message says what is missing."""
 
 
 class CheckStatus(StrEnum):
@@ -169,7 +169,7 @@ class RunContext(Results):
         return self.corpus
 
     def measured(self) -> Corpus:
-        """Return the corpus that was given for its texts; raise UsageError if the run measured another."""
+        """Return the given corpus, to show its texts; raise UsageError if the run measured another corpus."""
         own, recorded = self.require_corpus, self.run.corpus.sha256
         if own.sha256 != recorded:
             raise UsageError(
@@ -179,7 +179,7 @@ class RunContext(Results):
         return own
 
     def _found(self) -> Corpus:
-        """Return the corpus that a run would find; raise PgmnemoError if it is missing or another."""
+        """Return the corpus that a run would use; raise PgmnemoError if it is missing or differs."""
         if SUITES[self.run.choice.suite].own:
             raise CorpusError("the corpus is its owner's own file: give --corpus PATH")
         own, wanted = self._read(None, os.environ), self.run.corpus.sha256

@@ -24,7 +24,7 @@ Ranking = Sequence[RankedSegment]
 
 @dataclass(frozen=True, slots=True)
 class ValueRange:
-    """The range from the least to the greatest of some numbers."""
+    """The range from the smallest to the largest of some numbers."""
 
     low: float
     high: float
@@ -106,7 +106,7 @@ class _Alternatives:
         return span is not None and span.near(ValueRange(score, score), by)
 
     def _parts(self, one: RankedSegment) -> bool:
-        """Return whether each component was recalled, and is missing only if an answer lacks it."""
+        """Return whether an answer has each component of a hit, and lacks each that the hit lacks."""
         found = self.hits[one.id]
         if any(len(hit.components) != len(one.components) for hit in found):
             return False

@@ -159,7 +159,7 @@ def _base(arm: str) -> str:
 
 
 def _answers(state: RunState, names: Collection[str], done: Collection[Key] = ()) -> list[Retrieval]:
-    """Return the rows of the named arms, possibly with rows of others, without the keys in `done`.
+    """Return the rows of the named arms, except those with keys in `done`; other arms' rows may be included.
 
     Failures are recorded in the run.
     """
@@ -192,7 +192,7 @@ def draw_questions(asked: Sequence[IndexedQuestion], digest: str, number: int) -
 
 
 def _words(run: Run, asked: Sequence[IndexedQuestion]) -> dict[str, str]:
-    """Return the rewritten text of each question's text; empty if the run had no rewriter."""
+    """Return the rewrite of each question, by the question's text; empty if the run had no rewriter."""
     rule = rule_rewriter(run.rewriter) if run.rewriter else None
     return {one.question.text: rule.rewrite(one.question.text).text for one in asked} if rule else {}
 
@@ -285,7 +285,7 @@ def reranker_of(run: Run, left: dict[str, str], progress: Progress) -> Reranker 
 
 
 def original_request(run: Run, left: Collection[str] = ()) -> Request:
-    """Return the run's own request, without the baselines in `left`."""
+    """Return the request of the run, without the baselines in `left`."""
     choice, identity = run.choice, run.embedder
     options = EmbedderOptions(max_tokens=choice.max_tokens)
     if identity is not None:

@@ -31,7 +31,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ChangedFigure:
-    """A figure that changed; None: the figure was or is missing."""
+    """A figure that changed; a value of None means that the figure is missing in that document."""
 
     row: str  # arm, scope, view, type and metric
     figure: str
@@ -124,7 +124,7 @@ def _write(done: Rescored, output: Path, results: Results) -> None:
 
 
 def _rows(metrics: Mapping[str, Any]) -> dict[Key, Mapping[str, Any]]:
-    """Return every row of both tables by its texts; a difference has a baseline and a result a type."""
+    """Return every row of both tables, with its texts as the key."""
     rows = [row for table in ("results", "differences") for row in metrics[table]]
     return {_key(row): row for row in rows}
 
@@ -144,7 +144,7 @@ def _moves(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[Ch
 
 
 def _why(former: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the differences between the two documents besides the figures."""
+    """Yield the differences between the two documents that are not figures."""
     if former["metric_code"] != metrics["metric_code"]:
         yield f"metric code {metrics['metric_code']} instead of {former['metric_code']}"
     for what in ("definitions", "intervals"):

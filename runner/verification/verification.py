@@ -79,7 +79,7 @@ class Verification:
 
     @property
     def unasked(self) -> tuple[CheckResult, ...]:
-        """Return the checks that the headline needs and that were skipped."""
+        """Return the skipped checks that the headline needs."""
         return tuple(
             one for one in self.answers if one.found is CheckStatus.NOT_ASKED and one.check in HEADLINE
         )
@@ -241,7 +241,7 @@ def _demand_there(named: Mapping[str, Path | None]) -> None:
 
 
 def signers_list(named: Path | str | None) -> Path | None:
-    """Return the given allowed-signers file, or the repository's; None if it has none.
+    """Return the given allowed-signers file, or else the repository's; None if there is none.
 
     Raises UsageError if the given file cannot be read.
     """

@@ -400,7 +400,7 @@ def _start(site: Local, server: str) -> None:
 
 
 def _end_new_processes(site: Local, server: str) -> None:
-    """Kill the processes of a killed server that started after they were listed."""
+    """Kill those processes of a killed server that were started after the list of its processes was made."""
     data = str((site.folder / server / "data").resolve())
     while left := [process for process in psutil.process_iter() if _folder(process) == data]:
         for process in left:

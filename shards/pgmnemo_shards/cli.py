@@ -57,11 +57,11 @@ def up(*, shards: int = 3, replicas: int = 0, folder: Folder = None, volatile: b
     Parameters
     ----------
     shards
-        how many
+        number of shards
     replicas
-        streaming replicas of each
+        number of streaming replicas of each shard
     volatile
-        without fsync: faster, and nothing survives a crash of the machine
+        run without fsync: faster, but a crash of the machine loses all data
     """
     cluster = local.up(folder or local.default_folder(), shards, volatile=volatile)
     for name in [name for name in cluster.ports if name != "router"] * replicas:
@@ -73,7 +73,7 @@ def up(*, shards: int = 3, replicas: int = 0, folder: Folder = None, volatile: b
 
 @app.command
 def down(*, folder: Folder = None) -> None:
-    """Stop every server of the local cluster and delete it, with all that it holds."""
+    """Stop every server of the local cluster, and delete the cluster with all its data."""
     where = folder or local.default_folder()
     if not (where / local.FILE).is_file():
         raise DatabaseError(f"there is no cluster in {where}: nothing to take down")
@@ -84,7 +84,7 @@ def down(*, folder: Folder = None) -> None:
 
 @app.command
 def status(*, folder: Folder = None, router: Router = None) -> None:
-    """Show the shards as the directory has them and as they answer; end moves as `recover` does."""
+    """Show each shard by the directory and by its own answer; end unfinished moves as `recover` does."""
     with router_session(folder, router) as session:
         table = grid("shards")
         for column in ("shard", "pgmnemo", "placed", "held", "MB", "capacity MB", "takes new tenants"):
@@ -100,7 +100,7 @@ def add(
     name: str, *, address: Address = None, operator: Operator = None, capacity: Capacity = None,
     secret_file: SecretFile = None, secret: InClear = None, folder: Folder = None, router: Router = None,
 ) -> None:  # fmt: skip
-    """Add a shard: a new server of the local cluster, or with --address an empty database that is there."""
+    """Add a shard: a new server of the local cluster, or with --address an existing empty database."""
     if address is None:
         local.add(local.find(folder or local.default_folder()), name, capacity)
     else:
@@ -114,9 +114,9 @@ def import_(
     name: str, *, address: Annotated[str, ADDRESS], operator: Operator = None, capacity: Capacity = None,
     secret_file: SecretFile = None, secret: InClear = None, folder: Folder = None, router: Router = None,
 ) -> None:  # fmt: skip
-    """Take over a database that has tenants: it becomes a shard, and the directory learns them at once.
+    """Make a database with tenants a shard, and add the tenants to the directory.
 
-    Its logins come to the router with the passwords that they have.
+    The logins of the database are created on the router, with their passwords.
     """
     _add_database(
         _new(name, address, operator, capacity, secret_file, secret),
@@ -136,9 +136,9 @@ def rebuild(
     Parameters
     ----------
     shard
-        libpq's words for each shard as the operator reaches it; else those of the local cluster
+        connection string of each shard for the operator; else the shards of the local cluster
     keep
-        TENANT=SHARD: which one of two shards that hold a tenant serves it
+        TENANT=SHARD: the shard that serves a tenant which two shards hold
     """
     if shard is None:
         cluster = local.find(folder or local.default_folder())
@@ -153,7 +153,7 @@ def rebuild(
 
 @app.command
 def upgrade(*, folder: Folder = None, router: Router = None) -> None:
-    """Bring the extension on every shard, and then the router, to this release, while calls go on."""
+    """Upgrade the extension on every shard, then the router, to this release, while calls continue."""
     if remote_router(router, folder) is None:
         local.stage_extension_again(local.find(folder or local.default_folder()))
     with router_session(folder, router) as session:
@@ -162,9 +162,9 @@ def upgrade(*, folder: Folder = None, router: Router = None) -> None:
 
 @app.command
 def replica(shard: str, *, address: Address = None, folder: Folder = None, router: Router = None) -> None:
-    """Add a streaming replica of a shard: a new server here, or with --address one that streams.
+    """Add a streaming replica of a shard: a new server here, or with --address an existing one that streams.
 
-    A replica of the local cluster's `router` answers recalls, and takes over by pg_promote().
+    A replica of the local cluster's `router` answers recalls, and replaces it after pg_promote().
     """
     if address is None:
         cluster = local.add_replica(local.find(folder or local.default_folder()), shard)
@@ -178,7 +178,7 @@ def replica(shard: str, *, address: Address = None, folder: Folder = None, route
 
 @app.command
 def failover(shard: str, *, folder: Folder = None, router: Router = None) -> None:
-    """Let a replica take over for a shard that is down for good."""
+    """Promote a replica to replace a shard that is down for good."""
     with router_session(folder, router) as session:
         chosen, others = standby.fail_over(session, shard)
     print(f"{chosen} is shard {shard} now")
@@ -188,7 +188,7 @@ def failover(shard: str, *, folder: Folder = None, router: Router = None) -> Non
 
 @app.command
 def mark(name: str, *, folder: Folder = None, router: Router = None) -> None:
-    """Make one restore point on all servers, to which backups of each can be restored together."""
+    """Create a restore point on all servers, to which their backups can be restored together."""
     with router_session(folder, router) as session:
         standby.create_restore_point(session, name)
     print(f"restore each server to recovery_target_name = '{name}', then run pgmnemo-shards recover")
@@ -196,25 +196,25 @@ def mark(name: str, *, folder: Folder = None, router: Router = None) -> None:
 
 @app.command
 def demo() -> None:
-    """Show all of it in some seconds, on a cluster of its own: up, store, recall, move, down."""
+    """Show the main features in some seconds, on a temporary cluster: up, store, recall, move, down."""
     with temporary_folder() as folder:
         run_demo(folder, lambda line: print(line, flush=True))
 
 
 @app.command
 def chaos(*, moves: int = 50, killed: int = 10, routers: int = 0, seed: int = 42) -> None:
-    """Move tenants under writers on a cluster of its own, kill whoever takes part, and count what was lost.
+    """Move tenants under writers on a temporary cluster, kill processes of the moves, and count lost writes.
 
     Parameters
     ----------
     moves
-        how many
+        number of moves
     killed
-        in so many moves mover, router, source, target or a connection of the mover, at each step in turn
+        number of moves with a kill: of mover, router, source, target or a connection, at each step in turn
     routers
-        in so many others the router at the switch, every other time with its mover
+        number of further moves in which the router is killed at the switch, every other time with its mover
     seed
-        of what is random: tenants, targets, moments
+        seed of the random tenants, targets and moments
     """
     for name, given, limit in (("killed", killed, moves), ("routers", routers, moves - killed)):
         if not 0 <= given <= limit:

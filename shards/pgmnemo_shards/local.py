@@ -277,7 +277,7 @@ def start(local: Local, name: str) -> None:
 
 
 def down(folder: Path) -> None:
-    """Stop every server of the folder and delete it."""
+    """Stop every server of the cluster in `folder`, and delete the folder."""
     for data in sorted(folder.glob("*/data"), reverse=True):
         stop_server(data)
     shutil.rmtree(folder, ignore_errors=True)

@@ -368,7 +368,7 @@ def _switch(router: Session, planned: Move) -> None:
 
 
 def _compare_served(connections: MoveConnections, planned: Move) -> None:
-    """Prove once that the target has the source's rows, except for changes on the target since; record it."""
+    """Prove that the target has the source's rows, except for later changes; record the proof."""
     if _query_move(connections.router, OUTCOME, planned) == "moved":
         return
     with _repeatable_read(connections.target):
@@ -406,14 +406,14 @@ def _compare(
 
 
 def _query_move(router: Session, query: str, planned: Move) -> str | None:
-    """Return what the directory records of this move, and of no other move of the tenant."""
+    """Return the result of a query about this move in the directory; ignore other moves of the tenant."""
     found: str | None = value(router, query, planned.tenant, planned.began_at)
     return found
 
 
 @contextmanager
 def _name_recover(state: str, cause: BaseException | None = None) -> Iterator[None]:
-    """Raise a block's error as one sentence: the state, the reason and the command that ends the move."""
+    """Add to an error in the block the state of the move and the command that ends it, as one sentence."""
     try:
         with database_errors("one of its servers"):
             yield

@@ -38,12 +38,12 @@ def login(name: str, *, folder: Folder = None, router: Router = None) -> None:
 def grant(
     tenant: UUID, login: str, *, shard: str | None = None, folder: Folder = None, router: Router = None
 ) -> None:
-    """Let a login reach a tenant, which is placed on a shard if it is new.
+    """Grant a login access to a tenant; a new tenant is first placed on a shard.
 
     Parameters
     ----------
     shard
-        where a new tenant is placed; else on the shard that holds it, else the open one with fewest tenants
+        shard for a new tenant; else the shard that has its rows, else the open shard with fewest tenants
     """
     with router_session(folder, router) as session:
         where = value(session, "SELECT pgmnemo.place_tenant(%s, %s)", tenant, shard)
@@ -53,7 +53,7 @@ def grant(
 
 @app.command
 def revoke(tenant: UUID, login: str, *, folder: Folder = None, router: Router = None) -> None:
-    """Take back what `grant` gave; the tenant's lessons stay."""
+    """Revoke a login's access to a tenant; the tenant's lessons stay."""
     with router_session(folder, router) as session:
         if not value(session, "SELECT pgmnemo.revoke_tenant(%s, %s)", tenant, login):
             raise UsageError(f"login {login} has no grant for tenant {tenant}, so there is none to take back")
@@ -70,7 +70,7 @@ def move(tenant: UUID, shard: str, *, folder: Folder = None, router: Router = No
 
 @app.command
 def recover(*, tenant: UUID | None = None, folder: Folder = None, router: Router = None) -> None:
-    """Undo or finish the moves whose commands are gone."""
+    """Undo or finish interrupted moves."""
     with router_session(folder, router) as session:
         outcomes = recover_and_print(session, tenant)
         if not outcomes:

@@ -114,7 +114,7 @@ def _upgrade_shard(session: Session, name: str, version: str) -> str:
 
 
 def _obsolete_functions(session: Session) -> list[str]:
-    """Return the signatures of functions for the router that no current verb has."""
+    """Return the signatures of the router's functions that belong to no current verb."""
     wanted = {verb.name: argument_types(verb) for verb in verbs(session)}
     rows = session.execute(SHARD_FUNCTIONS).fetchall()
     return [signature for signature, name, types in rows if types != wanted.get(name)]

@@ -1,4 +1,4 @@
-"""`python -m tools.site [check FOLDER]`."""
+"""Build the pages of the site, or check the links of a built site: `python -m tools.site [check FOLDER]`."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class EmbedderQueue:
 
     @asynccontextmanager
     async def turn(self, question: bool) -> AsyncIterator[None]:
-        """Wait for a turn, which lasts as long as the block."""
+        """Wait for a turn to use the embedder; the turn lasts as long as the block."""
         if question:
             self._questions += 1
             try:

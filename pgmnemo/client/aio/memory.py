@@ -159,8 +159,9 @@ class AsyncMemory:
         return {} if item.language is None else {"language": item.language}
 
     async def _ensure_grant(self, tenant: UUID) -> None:
-        """Grant the tenant to a folder's role before its first use: a folder's user may work for every
-        tenant.
+        """Grant a tenant to the role of a folder before the tenant's first use; do nothing for a database.
+
+        The user of a folder may use every tenant in it.
         """
         if self._role and tenant not in self._granted:
             await self.grant(tenant, self._role)

@@ -158,8 +158,9 @@ class Memory:
         return {} if item.language is None else {"language": item.language}
 
     def _ensure_grant(self, tenant: UUID) -> None:
-        """Grant the tenant to a folder's role before its first use: a folder's user may work for every
-        tenant.
+        """Grant a tenant to the role of a folder before the tenant's first use; do nothing for a database.
+
+        The user of a folder may use every tenant in it.
         """
         if self._role and tenant not in self._granted:
             self.grant(tenant, self._role)

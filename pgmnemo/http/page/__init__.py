@@ -31,9 +31,7 @@ def route(tokens: bool = True) -> Route:
 
 @cache
 def page(tokens: bool = True) -> tuple[bytes, dict[str, str]]:
-    """Return the body, UTF-8, with style and script in it, and its headers; `tokens`: whether one is
-    wanted.
-    """
+    """Return the body (UTF-8, with style and script) and headers; `tokens`: whether to ask for one."""
     style, script = _read("page.css"), _read("page.js")
     body = _read("index.html").replace('<link rel="stylesheet" href="page.css">', f"<style>{style}</style>")
     body = body.replace('<script type="module" src="page.js">', f'<script type="module">{script}')

@@ -70,7 +70,7 @@ def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
 
 
 def paragraph(after: ComparedRun, before: ComparedRun | None = None) -> str:
-    """Return only the paragraph, from metrics.json as it is.
+    """Return the release-note paragraph, from the figures in metrics.json.
 
     Raises what `cite` raises, except for faults of the raw rankings.
     """
@@ -89,7 +89,7 @@ def _text(after: ComparedRun, before: ComparedRun | None) -> str:
 
 
 def _beside(results: ComparedRun) -> list[str]:
-    """Return a line with the best other arm of the run and the random order; empty if the run has neither.
+    """Return a line about the run's best other arm and its random order; empty if the run has neither.
 
     The reranked arm of the system under test is not another arm.
     """
@@ -141,7 +141,7 @@ def _apart(before: ComparedRun, after: ComparedRun) -> str | None:
 
 
 def _unversioned(run: Run) -> str:
-    """Return the system under test without its version."""
+    """Return the name of the system under test, without its version."""
     return str(replace(SystemName.of(run.choice.system), version=""))
 
 
@@ -201,7 +201,7 @@ def check_sound(cited: ComparedRun) -> None:
 
 
 def _headline_anew(cited: ComparedRun) -> list[Json]:
-    """Return the rows of the system under test in the first scope, computed again from its raw rankings."""
+    """Compute the headline rows of the system under test again, from its raw rankings in the first scope."""
     run = cited.run
     marks = (compact({"arm": run.system})[1:-1], compact({"scope": run.scopes[0].name})[1:-1])
     lines = [line for line in cited.text(RAW).splitlines() if all(mark in line for mark in marks)]
@@ -231,7 +231,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 
 def bibtex(results: ComparedRun, text: str) -> str:
-    """Return an `@misc` entry with the whole citation as its note, so that its labels cannot get lost."""
+    """Return an `@misc` entry whose note is the whole citation, including its labels."""
     run = results.run
     key = re.sub(r"[^A-Za-z0-9]+", "-", f"pgmnemo-{run.choice.suite}-{run.name}").strip("-")
     year, month = f"{run.started:%Y}", MONTHS[run.started.month - 1]

@@ -82,7 +82,7 @@ class Document:
         return "".join([*parts, self.text[place:]])
 
     def unmarked(self) -> Iterator[tuple[int, str]]:
-        """Yield (line, figures) of each line that has figures without a mark near a recall word.
+        """Yield (line, figures) of each line that has unmarked figures near a recall word.
 
         Near means in the same paragraph; for a list item the whole list, for a table row the table's
         head, and for both also the paragraph before.
@@ -166,7 +166,7 @@ def _is_text(token: Token) -> bool:
 
 
 def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return `text` with the spans replaced by spaces; line breaks stay."""
+    """Return `text` with each span replaced by spaces; line breaks are kept."""
     parts, place = [], 0
     for start, end in sorted(spans):
         parts += [text[place:start], re.sub(r"[^\r\n]", " ", text[max(start, place) : end])]

@@ -71,7 +71,7 @@ def mark_content(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkCon
 
 
 def _figure(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Return a figure, such as `95.5 % [93.8, 96.7] (deviation)`; for `n` the number of questions."""
+    """Return a figure, such as `95.5 % [93.8, 96.7] (deviation)`; for `n`, the number of questions."""
     cited, arm, scope, metric, part = shelf.run(words[0], beside), *words[1:4], " ".join(words[4:])
     if metric == COUNTED:
         return MarkContent(count(int(row_of(cited, arm, scope, metric, part)["n"])))
@@ -145,7 +145,7 @@ def _table(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
 
 
 def _count(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Return a count of the run's corpus, such as `272`."""
+    """Return a count from the run's corpus, such as `272`."""
     cited = shelf.run(words[0], beside)
     corpus, name = cited.run.corpus, " ".join(words[1:])
     found = {**corpus.shape, "lessons": corpus.segments, "questions": corpus.questions}
@@ -154,7 +154,7 @@ def _count(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
 
 
 def _source(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Return the source of figures: the folder, protocol, verdict and deviations of each run.
+    """Return the sources of figures: the folder, protocol, verdict and deviations of each run.
 
     For an unverified run only the names of the deviations are given; its report and HISTORY.md have the
     whole text.
@@ -189,7 +189,7 @@ def _systems(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent
 
 
 def _view(view: str, part: str) -> list[str]:
-    """Return the name of the view, unless it is all questions or the mark already names it."""
+    """Return the name of the view; an empty list if it is all questions or the mark already names it."""
     return [] if view in (ALL, part) else [questions_of(view)]
 
 

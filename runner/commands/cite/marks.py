@@ -1,4 +1,4 @@
-"""Marked figures of documents: filled in, or checked against the artefacts.
+"""Fill the marked figures of documents, or check them against the artefacts of runs.
 
 docs/howto/compare.md lists the kinds of marks.
 """
@@ -63,7 +63,7 @@ class Page:
         self.answers = [(mark, self._answer(mark)) for mark in self.document.marks]
 
     def _answer(self, mark: CiteMark) -> MarkContent | None:
-        """Return the content of a mark; None if the mark is of another author or has a fault."""
+        """Return the content of a mark; None if the mark cites another author or has a fault."""
         try:
             if mark.words[:1] != (FROM,):
                 return mark_content(self.shelf, self.file.parent, mark.words)
@@ -99,7 +99,7 @@ class Page:
                 )
 
     def unsourced(self) -> Iterator[DocumentFinding]:
-        """Yield a finding for each run that gives a figure but that no mark names to readers."""
+        """Yield a finding for each run whose figures the document uses without naming the run to readers."""
         named = {cited.folder for _, answer in self.answers if answer for cited in answer.named}
         for mark, answer in self.answers:
             for cited in answer.of if answer else ():
@@ -140,7 +140,7 @@ def check(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[st
 
 
 def write(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[str] | None = None) -> Report:
-    """Fill in every mark of `files`; if a mark has a fault, write nothing and report the fault."""
+    """Fill every mark in `files`; if any mark has a fault, write nothing and report the faults."""
     pages = _pages(files, root)
     report = _report(pages, lambda page: page.faults)
     if report.passed:
@@ -166,7 +166,7 @@ def _report(pages: list[Page], found: Callable[[Page], Iterable[DocumentFinding]
 
 
 def _difference(body: str, text: str) -> tuple[int, str]:
-    """Return the offset of the first different line, from 0, and a sentence with both lines."""
+    """Return the number of the first line that differs, from 0, and a sentence with both versions of it."""
     pairs = enumerate(zip_longest(body.split("\n"), text.split("\n"), fillvalue=""))
     at, (stands, belongs) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
     here = f"`{stands}` stands here" if stands else "nothing stands here"

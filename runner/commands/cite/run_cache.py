@@ -82,7 +82,7 @@ def row_of(cited: ComparedRun, arm: str, scope: str, metric: str, part: str = ""
 
 
 def view_and_type(figures: Figures, part: str, cited: ComparedRun) -> tuple[str, str]:
-    """Return the view and the type that `part` names: `part` is one of them, and the other means all."""
+    """Return (view, "all") if `part` names a view or is empty, and ("", type) if it names a type."""
     if not part or part in figures.views:
         return part, "all"
     check_known("type or view", part, (*figures.types, *figures.views), cited)

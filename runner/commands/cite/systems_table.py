@@ -42,7 +42,7 @@ class CorpusColumn:
         self.add(first)
 
     def add(self, results: ComparedRun) -> None:
-        """Add the systems of one more run that no run before it measured."""
+        """Add the systems of another run, except those that an earlier run measured."""
         run = results.run
         if (run.corpus.sha256, run.choice.level) != (self.run.corpus.sha256, self.run.choice.level):
             raise UsageError(f"{results.folder} is a run on another corpus than {self.run.name}")
@@ -71,15 +71,12 @@ class CorpusColumn:
     def of(self, name: str) -> Figures:
         """Return the figures of the run that measured a system.
 
-        Those of the first run if no run measured it.
+        If no run measured it, return those of the first run.
         """
         return self.by.get(name, (None, self.runs[0]))[1].figures
 
     def cell(self, name: str) -> str:
-        """Return recall with its interval, then MRR, marked if in-sample.
-
-        `failed` or a dash without figures.
-        """
+        """Return recall with its interval and MRR as text; `failed` or a dash without figures."""
         arm, cited = self.by.get(name, (None, self.runs[0]))
         if arm is None or arm.failed:
             return "failed" if arm else MISSING
@@ -161,7 +158,7 @@ def plot(runs: Sequence[ComparedRun], only: Sequence[str] = ()) -> str:
 
 
 def _names(columns: list[CorpusColumn], only: Sequence[str]) -> list[str]:
-    """Return the names of all systems, the best MRR of the first corpus first.
+    """Return the names of all systems, ordered by MRR on the first corpus, highest first.
 
     Passage variants follow their system.
     """

@@ -86,7 +86,7 @@ def _check_limits(limits: Mapping[str, float], pairs: Sequence[PairedValues]) ->
 def _reasons(
     members: Sequence[Hypothesis], fallen: Sequence[DifferenceRow], limits: Mapping[str, float]
 ) -> Iterator[str]:
-    """Yield one sentence for each exceeded limit and for each hypothesis."""
+    """Yield a sentence for each limit that was exceeded, then for each hypothesis."""
     for row in fallen:
         yield (
             f"{row.metric} in scope {row.scope} fell by {figure(row.metric, -row.difference)}, more than the "
@@ -102,7 +102,7 @@ def _reasons(
 
 
 def _changes(before: Run, after: Run) -> Iterator[Change]:
-    """Yield each difference of the runs that is no condition: the candidate is expected to differ there."""
+    """Yield each expected difference of the runs, such as the version: no condition forbids it."""
     listed = [
         ("system", before.system, after.system),
         ("version", before.version, after.version),

@@ -35,7 +35,7 @@ class ComparedRun(Results):
 
     @cached_property
     def figures(self) -> Figures:
-        """The figures of metrics.json, with look-ups."""
+        """The figures of metrics.json, which can be looked up by arm, scope and metric."""
         return Figures(self.metrics, self.run.headline_view)
 
     @cached_property
@@ -106,11 +106,11 @@ class PairedValues:
 
     @property
     def moves(self) -> Floats:
-        """After minus before, (questions, metrics)."""
+        """The differences after - before, with the shape (questions, metrics)."""
         return self.after - self.before
 
     def clusters(self, chosen: Chosen) -> list[str] | None:
-        """Return the project of each chosen question, where a project is a cluster."""
+        """Return the project of each chosen question as its cluster; None without clusters."""
         return [self.questions[i].project for i in chosen] if self.clustered else None
 
     def parts(self, views: Sequence[View]) -> Iterator[tuple[str, str, Chosen]]:

@@ -32,7 +32,7 @@ Check = Callable[[ComparedRun, ComparedRun], str]
 
 
 def _of_record(name: str) -> Check:
-    """Return a check of one condition by the records of the two runs."""
+    """Return a check that compares one field of two runs' records."""
 
     def check(before: ComparedRun, after: ComparedRun) -> str:
         return next((shorten(words) for _, words in differences(before.run, after.run, (name,))), "")
@@ -41,7 +41,7 @@ def _of_record(name: str) -> Check:
 
 
 def _metrics(before: ComparedRun, after: ComparedRun) -> str:
-    """Return how the metrics of two runs differ: major version of the metric code, or definition.
+    """Return how the metrics of two runs differ, in the major version of their code or in a definition.
 
     The result is empty if equal.
     """

@@ -90,7 +90,7 @@ def gate(
 
 
 def _legs(folder: Path) -> ComponentComparison:
-    """Return the comparison of a run's hybrid with its retrievers; UsageError if it cannot be made."""
+    """Compare a run's hybrid arm with its retrievers; raise UsageError if the run lacks one of them."""
     results = Results(folder)
     against = compare_with_components(results.metrics, results.run)
     if against.lacking:
@@ -123,7 +123,7 @@ def newest_run(folder: Path, candidate: Path | None = None) -> Path:
 
 
 def _nearness(run: Run | None, candidate: Run | None) -> tuple[bool, int, str]:
-    """Return a sort key, best last: readable, fewest differences to the candidate, start time."""
+    """Return a sort key that puts the best baseline last: readable, most like the candidate, newest."""
     if run is None:
         return False, 0, ""
     apart = len(list(differences(run, candidate))) if candidate is not None else 0
@@ -131,7 +131,7 @@ def _nearness(run: Run | None, candidate: Run | None) -> tuple[bool, int, str]:
 
 
 def _read(folder: Path) -> Run | None:
-    """Return the run; None if it is damaged: a damaged run sorts first, and `verify` reports it."""
+    """Return the record of a run; None if it is damaged: such a run sorts first, and `verify` reports it."""
     try:
         return Results(folder).run
     except PgmnemoError:

@@ -107,7 +107,7 @@ class MovedQuestions:
 
 
 def moved_questions(pair: PairedValues, metric: str, chosen: Chosen) -> MovedQuestions:
-    """Return the `chosen` questions with different values of `metric` in the two runs."""
+    """Return the keys of the `chosen` questions for which `metric` differs between the two runs."""
     place = [m.name for m in pair.metrics].index(metric)
     moves = pair.moves[chosen, place]
     won, lost = (

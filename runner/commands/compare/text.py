@@ -111,7 +111,7 @@ def _metrics(comparison: Comparison, whole: Iterable[DifferenceRow]) -> str:
 
 
 def _cells(row: DifferenceRow, member: Hypothesis | None) -> tuple[str, ...]:
-    """Return the cells of a metric's row; Holm's p and the finding only for a member of the tested family."""
+    """Return the cells of a metric's row; Holm's p and the finding are given only for a tested hypothesis."""
     return (
         row.metric + (DAGGER if row.trivial else ""),
         figure(row.metric, row.baseline),
@@ -130,7 +130,7 @@ def _difference(row: DifferenceRow) -> str:
 
 
 def _types(comparison: Comparison, scope: str) -> str:
-    """Return the difference in the headline metrics for each question type and each other view."""
+    """Return a table of the differences in the headline metrics, by question type and by view."""
     known = {row.metric for row in comparison.rows}
     headline = [name for name in comparison.baseline.run.headline if name in known]
     others = (row for row in comparison.rows if row.scope == scope and not row.of(comparison.view))
@@ -155,7 +155,7 @@ def _parts(rows: Iterable[DifferenceRow]) -> dict[str, dict[str, DifferenceRow]]
 
 
 def _questions(comparison: Comparison) -> Iterator[str]:
-    """Yield the first few keys of the questions won and lost in each headline metric."""
+    """Yield a line for each headline metric, with the first keys of the questions that were won and lost."""
     for moved in comparison.moved:
         for word, keys in (("won", moved.won), ("lost", moved.lost)):
             if keys:

@@ -40,13 +40,13 @@ def trec(results: RunContext) -> Iterator[tuple[str, str]]:
 
 
 def qrels(rows: Iterable[Retrieval]) -> str:
-    """Return a line `question 0 lesson 1` for each gold lesson; each question occurs once."""
+    """Return the judgements in TREC's format: a line `question 0 lesson 1` for each gold lesson."""
     gold = {row.question: row.gold for row in rows}
     return "".join(f"{_id(key)} 0 {_id(one)} 1\n" for key, ids in gold.items() for one in ids)
 
 
 def lines(rows: Iterable[Retrieval], depth: int) -> Iterator[str]:
-    """Yield a line `question Q0 lesson rank score arm` for each rank."""
+    """Yield a ranking in TREC's format: a line `question Q0 lesson rank score arm` for each rank."""
     for row in rows:
         tag, question = "_".join(row.arm.split()), _id(row.question)
         for rank, hit in enumerate(row.ranking, start=1):
@@ -91,7 +91,7 @@ def _query(one: Question) -> dict[str, object]:
 
 
 def documents(corpus: Corpus, name: Name) -> Iterator[str]:
-    """Yield a line with the text of each lesson."""
+    """Yield the JSON line of each lesson, with its text."""
     for one in corpus.segments:
         about = {"project": one.project}
         yield _line({"_id": name(one.project, one.id), "title": "", "text": one.text, "metadata": about})

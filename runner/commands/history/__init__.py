@@ -142,7 +142,7 @@ def _read(folder: Path, history: str | PathLike[str] | None) -> LoggedRun:
 
 
 def _demand_whole(results: RunContext) -> None:
-    """Raise UnusableRunError unless the folder holds exactly the files and bytes that its manifest lists."""
+    """Raise UnusableRunError unless the folder holds exactly the files of its manifest, unchanged."""
     for look in (complete, manifest):
         try:
             look(results)

@@ -140,7 +140,7 @@ def _board(board: Board) -> Iterator[str]:
 
 
 def group_words(group: Group) -> Iterator[str]:
-    """Yield why the group is listed separately, and a warning if its corpus is no evidence of recall."""
+    """Yield the reason why the group is separate, and a warning if its corpus is no evidence of recall."""
     if group.apart:
         yield f"Apart from the first group: {'; '.join(group.apart)}."
     if not group.citable:
@@ -148,7 +148,7 @@ def group_words(group: Group) -> Iterator[str]:
 
 
 def scope_words(board: Board) -> str:
-    """Return the scope, the number of questions, and the metric that orders the rows."""
+    """Return a line with the scope, the number of questions, and the metric that orders the rows."""
     return f"Scope {board.scope}, n = {count(board.n)}, by {board.metric}"
 
 
@@ -165,7 +165,7 @@ def values(row: BoardRow) -> Iterator[tuple[str, str, str]]:
 
 
 def cells(row: BoardRow) -> Iterator[str]:
-    """Return each value with its interval."""
+    """Return the text of each metric: its value with its interval."""
     return (f"{value} {ends}" for _, value, ends in values(row))
 
 

@@ -103,12 +103,12 @@ def _row(entry: VerifiedRun, scope: str, metric: str) -> Any:
 
 
 def _standing(entry: VerifiedRun, scope: str, metrics: Sequence[str]) -> tuple[Any, ...]:
-    """Return a sort key: the values of the metrics, higher first, then the start time."""
+    """Return a sort key for the rows of a board: the metrics, higher values first, then the start time."""
     return (*(-_row(entry, scope, metric)["value"] for metric in metrics), entry.side.run.started)
 
 
 def _label(entry: VerifiedRun, members: Sequence[VerifiedRun]) -> str:
-    """Return the shortest end of the run's path that no other member's path has."""
+    """Return the shortest end of the run's path that distinguishes it from the other members."""
     own, others = _parts(entry), [_parts(one) for one in members if one is not entry]
     depth = next((n for n in range(1, len(own)) if all(own[-n:] != parts[-n:] for parts in others)), len(own))
     return "/".join(own[-depth:])

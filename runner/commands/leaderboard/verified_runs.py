@@ -26,7 +26,7 @@ NAMES = [*comparability.CONDITIONS, QUESTIONS, DEFINITIONS, CODE]
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRun:
-    """A verified run, and who attests it."""
+    """A verified run, and the person who attests it."""
 
     folder: Path
     side: ComparedRun
@@ -34,7 +34,7 @@ class VerifiedRun:
 
 
 def results_folders(names: Iterable[Path | str]) -> tuple[Path, ...]:
-    """Return every results folder that `names` lead to, each once, in the order of `names`.
+    """Return each results folder that `names` match, once, in the order of `names`.
 
     A name is a run, a folder of runs, or a pattern. Raises UsageError for a name that leads to no run.
     """

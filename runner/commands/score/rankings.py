@@ -86,7 +86,7 @@ def _text(data: bytes, file: str) -> str:
 
 
 def _scores(text: str) -> dict[str, dict[str, Any]]:
-    """Return the scores by question and document if the whole text is one JSON object of them; else empty."""
+    """Return the scores by question and document if the text is one JSON object of scores; else {}."""
     try:
         value = json.loads(text, parse_constant=_no_number, object_pairs_hook=unique_object)
     except (ValueError, RecursionError):
@@ -187,7 +187,7 @@ def _trec(text: str, file: str) -> Iterator[Ranking]:
 
 
 def _order(rankings: Sequence[Ranking]) -> str:
-    """Return how equal scores or ranks were ordered; empty if the scores decide every order."""
+    """Return how ties in scores or ranks were ordered; empty if there was no tie."""
     by_score = sum(one.order == BY_SCORE for one in rankings)
     tied = sum(one.order == TIED for one in rankings)
     sentences = [

@@ -68,7 +68,7 @@ class StatedScores:
 
     @cached_property
     def document(self) -> Json:
-        """The document that `score --json` prints; figures as in metrics.json."""
+        """The scores as a JSON document, for `score --json`; its figures are as in metrics.json."""
         edition, corpus = self.edition, self.corpus
         views = {view.name: view for view in self.views}
         scores = score_rows(self.rows, edition, views=views, clustered=corpus.clustered)
@@ -115,7 +115,7 @@ class StatedScores:
 
 
 def load(parts: Suite, place: Path, granularity: str | None, split: str) -> Corpus:
-    """Return the corpus at `place` under the edition in force.
+    """Return the corpus at `place`, read under the current edition.
 
     Raises UsageError if a split is named and the suite is not the user's own data.
     """

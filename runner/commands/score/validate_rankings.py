@@ -27,7 +27,7 @@ class RankingValidator:
         self._ids = f"python -m runner score --suite {corpus.suite} --ids DIR"
 
     def rows(self, source: Rankings) -> tuple[Retrieval, ...]:
-        """Return the retrievals in the order of the file, then an empty retrieval for each missing one."""
+        """Return the retrievals in the file's order, then an empty retrieval for each missing ranking."""
         if not any(one.question in self.questions for one in source.rankings):
             raise RankingsError(
                 f"{source.file} ranks {source.rankings[0].question!r} and other questions, and none of them "
@@ -52,7 +52,7 @@ class RankingValidator:
         return f" in scope {self.scope}" if self.scope else ""
 
     def _held(self, ranking: Ranking, scope: str) -> Retrieval | None:
-        """Return the retrieval of a ranking.
+        """Return the retrieval of a ranking; None if the question has no gold at this granularity.
 
         None for a question without gold at this level, which no run asks.
         """
@@ -126,5 +126,5 @@ class RankingValidator:
 
 
 def _as_set(claimed: object) -> object:
-    """Return a list of ids as a set, so that order and repetition do not matter; other values unchanged."""
+    """Return a list of ids as a set, which ignores order and repeats; return any other value as it is."""
     return {str(one) for one in claimed} if isinstance(claimed, list) else claimed

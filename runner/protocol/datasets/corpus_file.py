@@ -104,7 +104,7 @@ class CorpusFile:
             ) from None
 
     def whole(self, value: T, text: str) -> T:
-        """Return `value`, which was parsed from `text`.
+        """Return `value`, which was parsed from `text`; raise CorpusError for an unpaired surrogate.
 
         Raises CorpusError if it contains an unpaired surrogate.
         """
@@ -177,7 +177,7 @@ class CorpusFile:
 
 
 def _unread(error: ValueError | RecursionError) -> str:
-    """Return why a JSON document could not be parsed."""
+    """Return the reason why a JSON document could not be parsed."""
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg}: line {error.lineno:,}"
     return "too deeply nested" if isinstance(error, RecursionError) else "a number of too many digits"
@@ -292,7 +292,7 @@ def check_list(record: Json, key: str, kind: type[T], where: str) -> list[T]:
 
 
 def one_of(value: T, known: Sequence[T], where: str) -> T:
-    """Return `value`; raise CorpusError unless it is one of `known`."""
+    """Return `value`; raise CorpusError unless it is in `known`."""
     if value not in known:
         raise CorpusError(f"{where} is {_shown(value)}, which is none of: {', '.join(map(str, known))}")
     return value

@@ -91,7 +91,7 @@ def _text(source: CorpusFile) -> str:
 
 
 def _is_lines(text: str) -> bool:
-    """Return whether the file is JSONL: its first line is a JSON object, but not a whole document."""
+    """Return whether the file is JSONL: its first line, but not the whole text, is a JSON object."""
     first = text.lstrip().partition("\n")[0]
     try:
         document = json.loads(first)
@@ -208,7 +208,7 @@ def _check(kind: str, entry: CustomEntry) -> None:
 
 
 def _check_seen(entry: CustomEntry) -> None:
-    """Raise CorpusError for a text without a visible character, because no memory stores it."""
+    """Raise CorpusError for a text that has no visible character, because no memory stores it."""
     for number, one in enumerate(entry.record.get("turns", [entry.record]), start=1):
         if is_blank(one["text"]):
             turn = f"turn {number} of " if "turns" in entry.record else ""
@@ -216,7 +216,7 @@ def _check_seen(entry: CustomEntry) -> None:
 
 
 def _words(error: Any, entry: CustomEntry) -> str:
-    """Return the fault of an entry as one sentence, with the file's own names of the keys."""
+    """Return a sentence about the fault of an entry, with the names that the file uses for its keys."""
     where, place = entry.where, str(error.name).removeprefix("data").removeprefix(".")
     for ours, theirs in entry.names.items():
         if place.startswith(ours):

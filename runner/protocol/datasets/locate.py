@@ -86,7 +86,7 @@ def locate_folder(
 
 
 def _others(suite: str) -> dict[str, str]:
-    """Return the names of the suites that share this suite's variable, by the name of their folder."""
+    """Return the names of the suites that share this suite's variable, each by its folder's name."""
     suites = current().suites
     variable = suites[suite].data_variable
     return {p.file: name for name, p in suites.items() if name != suite and p.data_variable == variable}

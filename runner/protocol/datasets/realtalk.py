@@ -66,7 +66,7 @@ def _chats(source: CorpusFile) -> list[tuple[str, str]]:
 
 
 def _said(chat: Json, name: str) -> list[ChatTurn]:
-    """Return every turn, by session, and within a session in the order of the file."""
+    """Return every turn, ordered by session, and within a session as in the file."""
     keys = sorted((key for key in chat if SESSION.fullmatch(key)), key=lambda key: int(key[8:]))
     said = [
         _turn(turn, f"turn {at + 1} of {key} of {name}")

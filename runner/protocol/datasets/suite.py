@@ -186,7 +186,7 @@ class Suite:
         return (everything, *(pins.views if pins else ()))
 
     def _named(self, source: CorpusFile, edition: Edition) -> CorpusError | None:
-        """Return an error that says which known file a wrong file is.
+        """Return an error that names the known file which was given instead; None if the file is unknown.
 
         Returns None if the edition does not know it.
         """
@@ -222,7 +222,7 @@ def _given(suite: str, data: Path | None) -> Path:
 
 
 def _shorter(session: Session, excess: int) -> Session:
-    """Return the session without the last `excess` characters of its last turn, or without that turn."""
+    """Return the session with its last turn cut by `excess` characters, or without that turn."""
     last = session.turns[-1]
     if excess >= len(last.words) + len(last.caption):
         return _without_last(session)

@@ -80,10 +80,10 @@ class PassagePins(Pins, frozen=True):
 
 
 class EnginePins(Pins, frozen=True):
-    """The input and output of the extension from version `since` on.
+    """The input and output of the extension, from version `since` on.
 
-    `passages`: whether a lesson is stored with its passages. `components` are those of the score, in the
-    order in which recall_lessons returns them; `<component>_weight` is the setting of each.
+    `passages` says whether a lesson is stored with its passages. `components` are the components of the
+    score, in the order in which recall_lessons returns them; `<component>_weight` is the setting of each.
     """
 
     since: str
@@ -197,7 +197,7 @@ class Edition(Pins, frozen=True):
     variance: dict[str, dict[str, float]]
 
     def engine(self, version: str) -> EnginePins:
-        """Return the newest engine that is not newer than `version`.
+        """Return the newest engine that is not newer than `version`; the oldest one if all are newer.
 
         The oldest engine for an older version.
         """
@@ -215,7 +215,7 @@ class Edition(Pins, frozen=True):
         return (pins.disclose,)
 
     def suite(self, name: str) -> SuitePins:
-        """Return the pins of a suite; UsageError if it has no registered corpus."""
+        """Return the pins of a suite; raise UsageError if it has no registered corpus."""
         try:
             return self.suites[name]
         except KeyError:

@@ -36,7 +36,7 @@ OLDER: Mapping[str, str] = MappingProxyType(
 
 
 class OlderEdition(UsageError):
-    """The edition of a run can no longer be read here; the message says how to verify the run."""
+    """An error for a run whose edition this version cannot read; the message says how to verify the run."""
 
 
 def known(folder: Path = FOLDER) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ def known(folder: Path = FOLDER) -> tuple[str, ...]:
 
 
 def current() -> Edition:
-    """Return the edition in force, which is the newest; runs are made under it."""
+    """Return the newest edition, under which runs are made."""
     return edition(known()[-1])
 
 

@@ -65,10 +65,11 @@ class Clustered:
 
 
 def by_cluster(values: Floats, clusters: Sequence[Hashable] | None) -> Clustered:
-    """Add up `values` (questions, metrics) by the cluster of each question.
+    """Return the sums of `values` (questions, metrics) over each cluster, and the sizes of the clusters.
 
-    None: each question is its own cluster. Additions run in the order of the questions, so that two machines
-    give the same bytes. Raises UsageError without any question, or unless there is one cluster for each.
+    `clusters` names the cluster of each question; None: each question is its own cluster. Additions run in
+    the order of the questions, so that two machines give the same bytes. Raises UsageError if there is no
+    question, or if `clusters` has another length than `values`.
     """
     if not len(values):
         raise UsageError("there is no question to take a mean over; widen the view or the types")

@@ -29,7 +29,7 @@ class ScopeAnswers:
     _ranks: dict[str, list[list[int]]] = field(default_factory=dict)
 
     def ranks(self, arm: str) -> list[list[int]]:
-        """Return the rank from 1 of each gold segment of each question, in the order of its gold.
+        """Return the ranks, from 1, of each question's gold segments, in gold order; NOWHERE if not found.
 
         NOWHERE if absent.
         """
@@ -38,7 +38,7 @@ class ScopeAnswers:
         return self._ranks[arm]
 
     def ranks_of(self, answers: Mapping[str, Retrieval]) -> list[list[int]]:
-        """Return what `ranks` returns, for any answers by question."""
+        """Return the same as `ranks`, for answers given by question."""
         return [_places(asked.gold, answers.get(key)) for key, asked in self.questions.items()]
 
     @property

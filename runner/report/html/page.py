@@ -197,7 +197,7 @@ def _contestant(arm: str, figures: Figures, scopes: Mapping[str, ScopeAnswers]) 
 
 
 def _other(compared_with: PageComparison, scopes: Mapping[str, ScopeAnswers]) -> AnsweringSystem:
-    """Return the system under test of the compared run, which comes after the arms."""
+    """Return the compared run's system under test, which the page lists after the arms."""
     side = compared_with.document["baseline"]
     answers: dict[str, dict[str, Retrieval]] = {}
     for row in compared_with.rows:
@@ -209,6 +209,6 @@ def _other(compared_with: PageComparison, scopes: Mapping[str, ScopeAnswers]) ->
 
 
 def _embedded(header: Json) -> Markup:
-    """Return `header` as JSON that can neither close nor open an HTML element."""
+    """Return `header` as JSON that is safe inside an HTML script element."""
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

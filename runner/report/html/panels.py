@@ -64,7 +64,7 @@ def recall_panels(
 
 
 def _known(figures: Figures, run: Run, scope: str, family: str) -> dict[int, Result]:
-    """Return the system's results in one family by k."""
+    """Return the system's result at each k, for one family of metrics."""
     names = (name for name in figures.names if name.startswith(f"{family}@"))
     rows = (figures.row(run.system, scope, name, ALL) for name in names)
     return {int(row["metric"].partition("@")[2]): row for row in rows if row is not None}
@@ -191,7 +191,7 @@ def _forest_row(row: Facts) -> IntervalRow:
 
 
 def _decided(whole: Facts, member: Facts | None) -> str:
-    """Return both values, the questions won and lost, and the finding on the metric."""
+    """Return a text with both values, the questions won and lost, and the finding on the metric."""
     metric = whole["metric"]
     told = (
         f"{figure(metric, whole['baseline'])} → {figure(metric, whole['candidate'])}; "
@@ -293,7 +293,7 @@ def _component_bar(
 
 
 def _best(pool: Pool, values: Sequence[float | None]) -> float:
-    """Return the rank of the best gold candidate by `values`; 0 if a value is missing."""
+    """Return the rank of the best gold candidate when ordered by `values`; 0 if a value is missing."""
     known = [value for value in values if value is not None]
     if len(known) < len(pool):
         return 0

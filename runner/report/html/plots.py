@@ -50,7 +50,7 @@ def component_class(place: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PlotMark:
-    """A further value in a row, such as that of another arm."""
+    """An additional value in a row, such as the value of another arm."""
 
     value: float
     class_: str
@@ -72,7 +72,7 @@ class IntervalRow:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The range of a plot, its ticks with their labels, and what is drawn behind the rows."""
+    """The range of a plot, its ticks with their labels, and the background of its rows."""
 
     low: float
     high: float

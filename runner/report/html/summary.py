@@ -42,7 +42,7 @@ def verdict_sentence(run: Run) -> str:
 
 
 def departures(run: Run) -> list[tuple[str, str]]:
-    """Return every deviation and every gate that let the run through, each once, with its expectation."""
+    """Return each deviation and each gate that passed with a deviation, once, with its expectation."""
     gates = {gate.gate: gate for gate in run.gates}
     listed = [(label, gates.pop(label.partition(":")[0], None)) for label in run.deviations]
     listed += [
@@ -54,7 +54,7 @@ def departures(run: Run) -> list[tuple[str, str]]:
 
 
 def _brief(words: str) -> str:
-    """Return the beginning of a gate's text; the table of gates has all of it."""
+    """Return the first part of a gate's text; the table of gates shows all of it."""
     text = shorten(words)
     return text if len(text) <= BRIEF else f"{text[: BRIEF - 1]}…"
 
@@ -121,7 +121,7 @@ def _against_best(metrics: Facts, figures: Figures, run: Run, row: Row) -> Itera
 
 
 def _best(words: str, arms: list[str], metrics: Facts, figures: Figures, row: Row) -> Iterator[str]:
-    """Yield a sentence on the best of the arms, and whether its difference is more than noise."""
+    """Yield a sentence on the best of the arms, which says whether its difference exceeds noise."""
     others = [other for arm in arms if (other := figures.row(arm, row["scope"], row["metric"]))]
     if not others:
         return

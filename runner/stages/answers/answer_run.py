@@ -101,7 +101,7 @@ def answer(
 
 
 def spread(source: SourceRun, limit: int | None) -> list[str]:
-    """Return the questions of the run that have a rule, in order; at most `limit` of them, evenly spread."""
+    """Return at most `limit` questions of the run that have a rule, evenly spread and in order."""
     return _evenly([name for name in source.retrieved if source.keys[name].rule], limit)
 
 
@@ -135,7 +135,7 @@ def _judge(
     *,
     again: bool = False,
 ) -> dict[str, Judgement]:
-    """Return the verdict on each answer; existing verdicts are not requested again."""
+    """Return the verdict on each answer; answers that have a verdict are not judged again."""
 
     def one(name: str) -> Judgement:
         question, key = state.material.questions[name].text, state.material.keys[name]
@@ -147,7 +147,7 @@ def _judge(
 
 
 def _stands(line: Judgement, said: Mapping[str, AnswerLine]) -> bool:
-    """Return whether a recorded verdict is valid for the current answer.
+    """Return whether a recorded verdict still applies to the current answer.
 
     A verdict without a reply is valid only if the answer needs no judge.
     """
@@ -171,7 +171,7 @@ def _made(
     who: str,
     label: str,
 ) -> dict[str, T]:
-    """Return a line for each question: its existing line, or a new line, written as soon as it is ready.
+    """Return a line for each question: the recorded one, or a new one, written as soon as it is ready.
 
     A failed question is asked again. Raises ModelError if too many fail.
     """

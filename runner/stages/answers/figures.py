@@ -49,7 +49,7 @@ def figures(
     verdicts: Mapping[str, Judgement],
     wrong: Collection[str],
 ) -> list[Json]:
-    """Return rows of {metric, type, key, value, ci95_low, ci95_high, n}.
+    """Return the figures of an answer run: rows of {metric, type, key, value, ci95_low, ci95_high, n}.
 
     Every answer counts, even a failed one. `type` is a rule, or `all`; for LoCoMo also `categories 1-4`.
     `key` is `as published`, or `without known errors` if the questions of `wrong` are left out.
@@ -132,7 +132,7 @@ def judge_agreement(verdicts: Mapping[str, Judgement], again: Sequence[Judgement
 def token_usage(
     lines: Sequence[AnswerLine | Judgement], model: str, prices: Mapping[str, tuple[float, float]]
 ) -> Json:
-    """Return the model, its tokens read and written, and their cost; None without a price."""
+    """Return the model, the tokens that it read and wrote, and their cost; None for an unknown price."""
     read, written = sum(one.prompt_tokens for one in lines), sum(one.completion_tokens for one in lines)
     price = prices.get(model)
     cost = None if price is None else round((read * price[0] + written * price[1]) / 1e6, 6)

@@ -184,7 +184,7 @@ def locomo_f1(rule: str, answer: str, key: str) -> float:
 
 
 def token_f1(answer: str, key: str) -> float:
-    """Return the harmonic mean of precision and recall over stems; 0 if they share none."""
+    """Return the harmonic mean of precision and recall over stems; 0 if the texts share no stem."""
     said, wanted = _stems(answer), _stems(key)
     same = sum((Counter(said) & Counter(wanted)).values())
     if not same:

@@ -33,7 +33,7 @@ Answer:"""
 
 
 class CorpusMoved(PgmnemoError):
-    """The corpus at hand is not the corpus that the run searched."""
+    """An error: the corpus found here is not the corpus that the run searched."""
 
     code = 3
 
@@ -156,7 +156,7 @@ class SourceRun:
         return self._texts.get((project, segment)) or self._texts["", segment]
 
     def unchanged(self) -> None:
-        """Raise UnusableRunError if the run's manifest has changed since the start."""
+        """Raise UnusableRunError if the run's manifest has changed since it was read."""
         if Results(self.results.folder).digest(MANIFEST) != self.manifest:
             raise UnusableRunError(
                 f"{self.results.folder} was changed while answers were made: its {MANIFEST} is another; "

@@ -47,7 +47,7 @@ class CachedReranker(Reranker):
             self._said.write(keys, values)
 
     def _path(self) -> Path:
-        """Return the path of the cache, which the identity decides.
+        """Return the path of the cache, which depends on the identity.
 
         A local model has it once it is loaded.
         """

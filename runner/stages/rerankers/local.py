@@ -172,7 +172,7 @@ class Onnx(LocalCrossEncoder):
 
 
 def _place(model: str, weights: Sequence[str]) -> tuple[Path | None, HubModel | None]:
-    """Return the local folder, or the repository that `ORG/NAME[@REVISION]` names; UsageError for neither."""
+    """Return the local folder, or the hub repository `ORG/NAME[@REVISION]`; UsageError if it is neither."""
     if (folder := Path(model).expanduser()).is_dir():
         return folder, None
     name, _, revision = model.partition("@")

@@ -37,7 +37,7 @@ class RerankCost:
 
 
 class _Reordering:
-    """A client that reranks the answers of another client; each cost is stored in `told` of the wrapper."""
+    """A client that reranks another client's answers, and stores each cost in the wrapper's `told`."""
 
     def __init__(self, wrapped: Reranked, asking: SupportsAsk) -> None:
         self._wrapped, self._asking = wrapped, asking
@@ -58,7 +58,7 @@ class _Reordering:
 
 
 class Reranked(System):
-    """The system `system` with `reranker`; `name` is used in its errors, `lessons` are loaded in it.
+    """The system `system`, with its answers reordered by `reranker`; `name` is used in errors.
 
     It does not load or close the system, which is also measured in its own order.
     """
@@ -80,14 +80,14 @@ class Reranked(System):
         return _Reordering(self, self._system).ask(query, k)
 
     def within(self, settings: Mapping[str, str] | None = None) -> SystemClient:
-        """Return a client of the wrapped system, reranked."""
+        """Return a client of the wrapped system whose answers are reranked."""
         assert isinstance(self._system, SupportsThreads), "made by reranked"
         return _Reordering(self, self._system.client(settings))
 
     def reorder(self, query: Query, head: Sequence[Match]) -> tuple[list[Match], RerankCost]:
-        """Return the candidates in the new order with the reranker's scores.
+        """Return the candidates in the new order, with the reranker's scores, and the cost.
 
-        In the old order if it failed.
+        If the reranker failed, the candidates keep the system's order and scores.
         """
         bare = [replace(match, score=None, components=()) for match in head]
         if len(head) < 2:

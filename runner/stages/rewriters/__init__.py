@@ -63,7 +63,7 @@ class Rewriter(ABC):
     identity: RewriterIdentity
 
     def load(self, questions: Sequence[str], progress: Progress = QUIET) -> None:  # noqa: B027
-        """Prepare for these questions; raise ModelError if a required service is not available."""
+        """Prepare to rewrite these questions; raise ModelError if a required service is not available."""
 
     @abstractmethod
     def rewrite(self, question: str) -> Rewritten:
@@ -83,5 +83,5 @@ REWRITERS: Parts[Callable[[RewriteOptions], Rewriter]] = Parts(
 
 
 def rule_rewriter(identity: RewriterIdentity) -> Rewriter | None:
-    """Return the rewriter of a run if it is a deterministic rule; None for a language model."""
+    """Return the run's rewriter if it is a deterministic rule; None if it is a language model."""
     return None if identity.prompt_sha256 else REWRITERS[identity.name](RewriteOptions())

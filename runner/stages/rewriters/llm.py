@@ -43,9 +43,8 @@ class LanguageModelRewriter(Rewriter):
         self._kept = Store(store_path(options.cache(), "llm", asdict(self.identity)), "rewrite cache")
 
     def load(self, questions: Sequence[str], progress: Progress = QUIET) -> None:
-        """Call the service once, so that a wrong URL or key is an error at once.
-
-        Not if all replies are cached.
+        """Call the service once, so that a wrong URL or key is an error at once; skip this if all replies are
+        cached.
         """
         if len(self._kept.read([key_of(one) for one in questions])) < len(set(questions)):
             self._chat.ask("Answer with the word yes alone.", TOKENS)

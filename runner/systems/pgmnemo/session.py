@@ -58,7 +58,7 @@ class LessonFormat:
         return {**COLUMNS, **(MORE if self.passages else {})}
 
     def row(self, lesson: Lesson, project: Any) -> Row:
-        """Return a lesson as a row of the columns, in the project with this uuid."""
+        """Return a lesson as a row with these columns, in the project with this uuid."""
         vector = None if lesson.vector is None else self.vector(lesson.vector)
         row = (
             project, lesson.external_id, lesson.text, vector, lesson.role, lesson.topic, lesson.importance,
@@ -67,7 +67,7 @@ class LessonFormat:
         return (*row, *self._passages(lesson), lesson.position) if self.passages else row
 
     def _passages(self, lesson: Lesson) -> tuple[list[str] | None, list[Matrix] | None]:
-        """Return the texts of a lesson's passages and their vectors; None for what the lesson lacks."""
+        """Return the texts and the vectors of a lesson's passages; None for each that it lacks."""
         if not lesson.passages or lesson.passage_vectors is None:
             return list(lesson.passages) or None, None
         return list(lesson.passages), list(self.vector(lesson.passage_vectors))
@@ -96,13 +96,13 @@ class TenantNames:
         self._projects: dict[UUID, str] = {}
 
     def hold(self, lessons: Lessons) -> None:
-        """Use these lessons for look-ups from now on."""
+        """Set the lessons that later look-ups use."""
         self._lessons = lessons
         self._projects = {self.project_id(name): name for name in lessons.projects}
 
     @property
     def work(self) -> Sequence[str]:
-        """A project of each tenant, or an empty name if all projects share one."""
+        """One project of each tenant; an empty name if all projects share a tenant."""
         return list(self._projects.values()) if self.tenant_per_project else [""]
 
     def tenant(self, project: str) -> UUID:
@@ -193,9 +193,7 @@ class PgmnemoClient:
         self.call(self._verb_call("link", link.project, **given))
 
     def work_for(self, project: str) -> None:
-        """Set the session's tenant to the project's, unless it is set already or all projects share one
-        tenant.
-        """
+        """Set the session's tenant to the project's, if it is not set and projects have their own tenants."""
         if self._names.tenant_per_project and project != self._project:
             self._become(self._names.tenant(project))
             self._project = project

@@ -132,7 +132,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
         return self.has("_setting_catalogue") if self.database.exists else None
 
     def state(self) -> dict[str, str]:
-        """Return every setting of the extension in force (`guc_state`)."""
+        """Return the current value of every setting of the extension (`guc_state`)."""
         return self._listed("value")
 
     def defaults(self) -> dict[str, str]:
@@ -177,7 +177,7 @@ class Pgmnemo(DatabaseSystem[PgmnemoClient]):
 
     @cached_property
     def form(self) -> LessonFormat:
-        """Return the format of this version's lessons and results."""
+        """Return the format of lessons and results in this version."""
         return LessonFormat.of(self.engine, self.width)
 
     # Loading

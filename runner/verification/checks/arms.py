@@ -67,7 +67,7 @@ def _controls(context: RunContext) -> Iterator[Arm]:
 
 
 def _beside(context: RunContext, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
-    """Yield the names of the baselines, with a `+passages` arm if lessons have several passages."""
+    """Yield the names of the baselines, and of their `+passages` arms if lessons have several passages."""
     choice, several = context.run.choice, _several_passages(context, corpus)
     if several is None:  # then the recorded arms decide for all systems
         several = any(name.removesuffix(SUFFIX).endswith(PARTED) for name in {*found} - {*choice.named})
@@ -86,7 +86,7 @@ def _several_passages(context: RunContext, corpus: Corpus | None) -> bool | None
 
 
 def _takes_passages(config: RunConfig, name: str, found: Sequence[str]) -> bool:
-    """Return whether a run asks a system again with passages.
+    """Return whether a run also asks a system with passages.
 
     For an unknown system the recorded arms decide.
     """
@@ -110,7 +110,7 @@ def _system(context: RunContext, found: Mapping[str, Arm], name: str) -> Arm:
 
 
 def _released(context: RunContext, arm: Arm, name: str) -> Arm:
-    """Return the arm with version, fingerprint and components of the pgmnemo inside it, if any."""
+    """Return the arm with the version, fingerprint and components of the pgmnemo inside it, if it has one."""
     own = base_of(name)
     if own.system != OURS or arm.failed:
         return arm

@@ -70,7 +70,7 @@ def schema(context: RunContext) -> str:
 
 
 def demand_written(evidence: Results, written: Mapping[str, str]) -> None:
-    """Raise CheckFailed if a file's text differs from the written text."""
+    """Raise CheckFailed if a file's text differs from the text that the runner writes."""
     for name, text in written.items():
         if (found := evidence.text(name)) != text:
             raise CheckFailed(

@@ -82,12 +82,12 @@ def reranks(context: RunContext) -> str:
 
 
 def _repeats(name: str) -> bool:
-    """Return whether a system repeats its answers: this project's systems do, a service may not."""
+    """Return whether a system gives the same answers again: this project's systems do, a service may not."""
     return SystemName.of(name).system in SYSTEMS and not spec_of(name).own_embedder
 
 
 def _moved(before: list[str], after: list[str], first: int, base: str) -> str:
-    """Return how the first ranks differ in ids, or the later ranks in order; empty if they agree."""
+    """Return how the first ranks differ in ids, or the later ranks in order; empty if they are equal."""
     if {*after[:first]} == {*before[:first]} and after[first:] == before[first:]:
         return ""
     strange = [one for one in after if one not in before]

@@ -68,7 +68,7 @@ def _faults(context: RunContext, blocks: Blocks) -> Iterator[str]:
 
 
 def _unlike(blocks: Blocks, wanted: Mapping[str, Sequence[Json]], whose: str) -> Iterator[str]:
-    """Yield how the rows of a block differ from the wanted rows of its scope, apart from the rankings."""
+    """Yield how the rows of a block differ from the expected rows of its scope, rankings aside."""
     for (arm, scope), lines in blocks.items():
         found, known = ([line["question"] for line in some] for some in (lines, wanted[scope]))
         missing, strange = {*known} - {*found}, {*found} - {*known}
@@ -91,7 +91,7 @@ def _words(value: object) -> str:
 
 
 def _ranking(line: Json, context: RunContext, full: bool, parts: int) -> str:
-    """Return the fault of a ranking; each id once, as many as scope and depth allow, best first."""
+    """Return the fault of a ranking; empty if each id occurs once, best first, as many as possible."""
     ranked, most = ids(line), min(context.edition.retrieval.depth, line["size"])
     if len({*ranked}) < len(ranked) or len(ranked) > most or (full and len(ranked) < most):
         return f"{len({*ranked})} ids in {len(ranked)} ranks, not {most}"

@@ -87,7 +87,7 @@ def _check_expected_record(context: RunContext, corpus: Corpus | None) -> None:
 
 
 def expected_record(context: RunContext, corpus: Corpus | None = None) -> Run:
-    """Return the record as it must be; fields that nothing decides are kept."""
+    """Return the record that the run must have; fields that no input determines are kept."""
     run, edition, choice = context.run, context.edition, context.run.choice
     state, defaults = _settings(context)
     types = {line["question"]: line["type"] for line in context.raw}
@@ -130,7 +130,7 @@ def _name(run: Run) -> str:
 
 
 def _named(recorded: Identity | None, name: str) -> Identity | None:
-    """Return the recorded identity under the chosen name, None if nothing was chosen.
+    """Return the recorded identity under the chosen name; None if no name was chosen.
 
     Raises CheckFailed if it is missing.
     """
@@ -192,7 +192,7 @@ def _scopes(context: RunContext, corpus: Corpus | None) -> tuple[SearchScope, ..
 
 
 def _settings(context: RunContext) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return every setting in force and its default, as release, edition and configuration decide them."""
+    """Return the value and the default of every setting, by release, edition and configuration."""
     run, edition = context.run, context.edition
     known = setting_defaults(context.sql, run.choice.version) if run.choice.ours else {}
     if not known:
@@ -246,7 +246,7 @@ def _gates(context: RunContext, run: Run, corpus: Corpus | None) -> Iterator[Gat
 
 
 def _public(result: GateResult) -> list[str]:
-    """Return the texts of a gate's result without the corpus's folder, which no artefact contains."""
+    """Return the texts of a gate's result, without the path of the corpus, which no artefact contains."""
     texts = (result.expected, result.found, result.where, result.resolve)
     return [result.status, *(without_private_path(text).removeprefix("…/") for text in texts)]
 
@@ -297,7 +297,7 @@ def _questions(shape: Mapping[str, int]) -> Iterator[Question]:
 
 
 def _impossible(context: RunContext) -> Iterator[str]:
-    """Yield the impossible claims of a run: on its times, or an edition older than its release."""
+    """Yield the impossible claims of a run, about its times or about an edition older than its release."""
     run, edition = context.run, context.edition
     if run.resources is None or run.finished is None:
         yield "run.json does not say what the run cost and when it ended"

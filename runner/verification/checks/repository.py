@@ -63,7 +63,7 @@ def history(context: RunContext) -> str:
 
 
 def _ever(context: RunContext, path: Path, digest: str) -> list[str]:
-    """Return every deviation of the run in any version of a HISTORY.md in git; empty without git."""
+    """Return every deviation of the run that any version of HISTORY.md in git lists; empty without git."""
     try:
         blobs = _versions(path.parent, path.name)
         text = git(path.parent, "show", *blobs).stdout.decode(errors="replace") if blobs else ""
@@ -80,7 +80,7 @@ def _ask_kept(context: RunContext) -> None:
 
 
 def _later(found: list[HistoryEntry], path: Path) -> str:
-    """Return the deviations that became known after the run; raise CheckFailed for an entry without one."""
+    """Return the deviations that became known after the run; raise CheckFailed for an entry that has none."""
     if not all(entry.values("deviation") for entry in found):
         raise CheckFailed(f"{path.name} has the entry of the run twice")
     added = [deviation for entry in found for deviation in entry.values("deviation")]
@@ -189,7 +189,7 @@ def _asked(folder: Path, *arguments: str) -> bytes:
 
 
 def code(context: RunContext) -> str:
-    """Check that the run's commit is in this repository, older than the run, and had its edition in force.
+    """Check that the run's commit is in this repository, is older than the run, and has the run's edition.
 
     The uncommitted changes of a `dirty` run are not known; the gate `tree` says so.
     """
@@ -214,7 +214,7 @@ def code(context: RunContext) -> str:
 
 
 def _in_force(context: RunContext, commit: str) -> str:
-    """Return a clause that the commit's protocol is the run's edition; CheckFailed if it is another.
+    """Return a clause that the commit has the run's edition; raise CheckFailed if it has another.
 
     The result is empty for a dirty run.
     """

@@ -113,7 +113,7 @@ def _recorded(context: RunContext, questions: Collection[str]) -> dict[Key, Retr
 def _odd(
     context: RunContext, recorded: Mapping[Key, Retrieval], answers: Mapping[Key, Sequence[Ranking]]
 ) -> dict[Key, str]:
-    """Return the first fault of each recorded answer that matches none of the given answers."""
+    """Return the first fault of each recorded answer that equals none of the new answers."""
     depth = context.edition.retrieval.depth
     found = {}
     for name, some in answers.items():
@@ -126,7 +126,7 @@ def _odd(
 def _near(
     context: RunContext, again: RerunRows, odd: Collection[Key], rows: Collection[Key]
 ) -> dict[Key, list[Ranking]]:
-    """Return alternative answers to the odd questions, for arms with few odd answers."""
+    """Return alternative answers to the questions with faults, for arms that have few of them."""
     number, of = (Counter(arm for _, arm, _ in some) for some in (odd, rows))
     few = [name for name in odd if number[name[1]] <= max(FEW, of[name[1]] // MANY)]
     if few:
@@ -138,7 +138,7 @@ def _near(
 def _left(
     run: Run, again: RerunRows, rows: Mapping[Key, Retrieval], odd: Mapping[Key, str]
 ) -> dict[str, str]:
-    """Return the arms that were not compared, with reasons; CheckFailed for a difference without a reason."""
+    """Return the arms that were not compared, with reasons; raise CheckFailed if a reason is missing."""
     made, left = {arm for _, arm, _ in rows}, {}
     arms = {arm.name: arm for arm in run.arms if not arm.failed}
     for name in arms.keys() - made:
@@ -154,7 +154,7 @@ def _left(
 
 
 def _excuse(run: Run, arm: Arm, row: Retrieval, again: RerunRows) -> str:
-    """Return why an arm may legitimately rank differently here; empty if it may not."""
+    """Return a valid reason for another ranking of an arm here; empty if there is none."""
     if arm.role == "control":
         return ""
     here = again.versions.get(arm.name, "")

@@ -65,7 +65,7 @@ class ScoreWeights:
             raise CheckFailed(f"{_place(line)}: the score of {one} is {score}, {given}")
 
     def _cosine(self, value: float) -> float:
-        """Return the most that a cosine can count: its part above LEAST_CENTER; if linear, above 0."""
+        """Return the maximum contribution of a cosine: its part above LEAST_CENTER; if linear, above 0."""
         least = 0.0 if self.linear else LEAST_CENTER
         return max(value - least, 0.0) / (1 - least)
 
@@ -88,7 +88,7 @@ class ComponentTable:
         return {scope.name for scope in SUITES[self.evidence.run.choice.suite].more_scopes}
 
     def enter(self, arm: Arm, line: Json, weighing: ScoreWeights) -> None:
-        """Add an answer of pgmnemo: check its sums, and its values against those already entered."""
+        """Add an answer of pgmnemo, and check its sums and that its values agree with earlier answers."""
         run = self.evidence.run
         whose = arm.name if arm.role == "system" and arm.name != run.system else ""
         lacking = {"temporal"} if "vector" in (arm.name, run.choice.mode) else set()

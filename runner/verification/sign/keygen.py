@@ -41,7 +41,7 @@ def keygen(verb: str, *options: str | Path, data: bytes = b"") -> subprocess.Com
 
 
 def reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return why ssh-keygen refused: the first line of its message that is no warning banner."""
+    """Return the reason why ssh-keygen refused: the first line of its message after any banner."""
     said = done.stderr.decode(errors="replace").splitlines()
     return next(
         (escape_control_chars(line).strip() for line in said if line.strip(" @")[:7] not in ("", "WARNING")),
@@ -63,7 +63,7 @@ FINGERPRINT = re.compile(r"\bSHA256:[\w+/]+")
 
 
 class ForgedSignature(Exception):
-    """The signature is invalid; the message says why."""
+    """An error: the signature is invalid. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace:
 
 
 def _names(content: bytes, path: Path, allowed: Path, namespace: str) -> tuple[str, ...]:
-    """Return each name of the key that verifies: the list may restrict namespaces and dates."""
+    """Return the names under which the list has the key, with the namespace and the date checked."""
     listed = keygen("find-principals", "-s", path, "-f", allowed).stdout.decode(errors="replace").splitlines()
     options = ("-n", namespace, "-s", path, "-f", allowed)
     holding = [name for name in listed if not keygen("verify", *options, "-I", name, data=content).returncode]

@@ -46,7 +46,7 @@ class LessonCache:
         self.beside: dict[int, Mapping[int, int]] = {}
 
     def window(self, lesson: Lesson) -> Mapping[int, int]:
-        """Return the number of the lesson, under 0, and of each existing neighbour, under its step."""
+        """Return the numbers of the lesson (under 0) and of its neighbours (under their steps)."""
         if lesson.number not in self.beside:
             steps = {step: self._shelf.beside(lesson, step) for step in STEPS}
             there = {0: lesson, **{step: other for step, other in steps.items() if other is not None}}
@@ -64,7 +64,7 @@ class FeatureReader:
         self._known: WeakKeyDictionary[LessonIndex, LessonCache] = WeakKeyDictionary()
 
     def features(self, pool: Pool) -> Floats:
-        """Return one row for each candidate, in their order; shape (candidates, features)."""
+        """Return the features of the candidates, in their order; shape (candidates, features)."""
         candidates, known = pool.candidates, self._known.setdefault(pool.shelf, LessonCache(pool.shelf))
         asked = words(pool.query.text)
         windows = [known.window(one.lesson) for one in candidates]
@@ -122,7 +122,7 @@ def _weight(weights: Mapping[str, float], found: frozenset[str]) -> float:
 
 
 def _shares(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Return each candidate's score as a share of the best, by lesson number.
+    """Return each candidate's score as a share of the best score, by lesson number.
 
     All 0 if the best is not above 0.
     """
