@@ -280,6 +280,70 @@ def test_a_folder_that_nobody_may_write_is_one_sentence(init: Init, home: Path) 
     assert str(home / ".codex") in done.err
 
 
+EVENTS: dict[str, list[tuple[str, dict[str, Any]]]] = {  # by agent: a session as each tells it
+    "claude": [
+        ("SessionEnd", {"reason": "clear"}), ("SessionStart", {"source": "startup"}),
+        ("UserPromptSubmit", {"prompt": "Which VPN does staging need?", "permission_mode": "default"}),
+    ],
+    "codex": [
+        ("SessionEnd", {"model": "m"}), ("SessionStart", {"source": "startup", "model": "m"}),
+        ("UserPromptSubmit", {"prompt": "Which VPN does staging need?", "turn_id": "t", "model": "m"}),
+    ],
+    "gemini": [
+        ("AfterAgent", {"prompt": "Staging needs the VPN marina.", "prompt_response": "Noted.",
+                        "stop_hook_active": False, "timestamp": "2026-11-29T10:00:00.000Z"}),
+        ("SessionStart", {"source": "startup"}),
+        ("BeforeAgent", {"prompt": "Which VPN does staging need?"}),
+    ],
+    "cursor": [
+        ("beforeSubmitPrompt", {"prompt": "Staging needs the VPN marina.", "attachments": []}),
+        ("sessionStart", {"is_background_agent": False}),
+        ("beforeSubmitPrompt", {"prompt": "Which VPN does staging need?", "attachments": []}),
+    ],
+}  # fmt: skip
+
+
+def context_of(agent: str, text: str) -> str:
+    """What an agent takes from what a hook prints."""
+    if not text or agent in ("claude", "codex"):
+        return text
+    told = json.loads(text)
+    if agent == "cursor":
+        assert told.pop("continue", True) is True
+        return str(told["additional_context"])
+    return str(told["hookSpecificOutput"]["additionalContext"])
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_a_session_by_the_settings_that_were_written(name: str, agent: Agent, init: Init, home: Path) -> None:
+    assert init(name, "--yes", "--embedder", "none").code == 0
+    found = [
+        value(file, text) for file, text in files(home).items() if file.endswith(("s.json", "hooks.json"))
+    ]
+    hooks = next(one["hooks"] for one in found if "hooks" in one)
+    said = "Staging needs the VPN marina."
+    agent.say("user", said)
+    if name == "codex":
+        body = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]}
+        lines = [{"type": "session_meta", "payload": {"id": "s"}}, {"type": "response_item", "payload": body}]
+        (agent.home / "rollout-s.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    told = []
+    for event, more in EVENTS[name]:
+        path = "rollout-s.jsonl" if name == "codex" else agent.transcript.name
+        given = agent.event(event, **{"transcript_path": str(agent.home / path), **more})
+        for entry in hooks[event]:
+            for hook in entry.get("hooks", [entry]):
+                done = subprocess.run(
+                    ["sh", "-c", hook["command"]], input=given, cwd=ROOT, capture_output=True, check=True,
+                    env={**os.environ, **agent.environ, "HOME": str(home)},
+                )  # fmt: skip
+                assert done.stderr == b""
+                told.append(context_of(name, done.stdout.decode()))
+        until(lambda: said in agent.texts())
+    assert [f"> {said}\n" in one for one in told if one] == [True, True]
+    assert told[0] == ""
+
+
 @pytest.mark.skipif(not shutil.which("node"), reason="opencode's plugins are of JavaScript")
 def test_opencodes_plugin_adds_what_the_prompt_needs(agent: Agent, init: Init, home: Path) -> None:
     agent.scope.add("Staging answers only inside the VPN.", key="vpn")
