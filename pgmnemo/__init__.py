@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pgmnemo.client.records import Duplicate as Duplicate
     from pgmnemo.client.records import Fact as Fact
     from pgmnemo.client.records import FactResult as FactResult
+    from pgmnemo.client.records import Feedback as Feedback
     from pgmnemo.client.records import Hit as Hit
     from pgmnemo.client.records import Item as Item
     from pgmnemo.client.records import Lesson as Lesson
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
     from pgmnemo.errors import UsageError as UsageError
 
 _RECORDS = (
-    "AddResult", "BatchResult", "Context", "Count", "Duplicate", "Fact", "FactResult", "Hit", "Item",
-    "Lesson", "Reason", "SimilarLesson", "Stats", "Step", "Turn",
+    "AddResult", "BatchResult", "Context", "Count", "Duplicate", "Fact", "FactResult", "Feedback", "Hit",
+    "Item", "Lesson", "Reason", "SimilarLesson", "Stats", "Step", "Turn",
 )  # fmt: skip
 _ERRORS = (
     "ConflictError", "DatabaseError", "EmbedderError", "GrantError", "HiddenError", "LostError",

@@ -33,8 +33,8 @@ COMMANDS = {
         "list": "query", "get": "query", "count": "query", "similar": "query",
     },
     "Change and forget": {
-        "update": "write", "supersede": "write", "undo-supersede": "write", "timeline": "query",
-        "forget": "write", "delete-expired": "write",
+        "update": "write", "used": "write", "wrong": "write", "supersede": "write", "undo-supersede": "write",
+        "timeline": "query", "forget": "write", "delete-expired": "write", "tidy": "tidy",
     },
     "Facts and links": {
         "fact": "write", "facts": "query", "end-fact": "write", "link": "write",

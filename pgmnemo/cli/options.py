@@ -311,9 +311,14 @@ class RecallFlags(QuestionFlags):
 
 @dataclass(frozen=True, kw_only=True)
 class ContextFlags(RecallFlags):
-    """The options of a question for a prompt, which looks at more lessons."""
+    """The options of a question for a prompt, which looks at more lessons.
+
+    Args:
+        least_words: show the newest alone of lessons that share this much of their words, 0.5 to 1
+    """
 
     k: int = 20
+    least_words: float = 0.8
 
 
 def _time_range(text: str) -> tuple[datetime | None, ...]:

@@ -28,7 +28,7 @@ from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.terminal import say
 
 if TYPE_CHECKING:
-    from pgmnemo import Turn
+    from pgmnemo import Feedback, Turn
 
 LONGEST = 200_000_000  # most bytes read of a text; the limit of a stored text is lower
 HERE, ANYWHERE, STORED, CHANGED = MemoryFlags(), AllProjectsFlags(), AddFlags(), UpdateFlags()
@@ -103,6 +103,38 @@ def update(key: str, /, *, told: UpdateFlags = CHANGED, where: MemoryFlags = HER
     with open_scope(where) as here:
         outcome = here.update(key, **told.keywords())
     print_answer(where.json, {"key": key, "outcome": outcome}, f"{outcome} {key}")
+
+
+def used(key: str, /, *, undo: bool = False, where: MemoryFlags = HERE) -> None:
+    """Say that a lesson was of use.
+
+    Three uses raise its importance by 1, to 5 at most.
+
+    Args:
+        key: the lesson
+        undo: take one use back, with its effect
+    """
+    with open_scope(where) as here:
+        _print_feedback(where, here.used(key, undo=undo))
+
+
+def wrong(key: str, /, *, undo: bool = False, where: MemoryFlags = HERE) -> None:
+    """Say that a lesson was wrong, or of no use where it was recalled.
+
+    Its importance falls by 1, to 1 at least. To end what is untrue,
+    supersede or forget it.
+
+    Args:
+        key: the lesson
+        undo: take it back, with its effect
+    """
+    with open_scope(where) as here:
+        _print_feedback(where, here.wrong(key, undo=undo))
+
+
+def _print_feedback(where: MemoryFlags, found: Feedback) -> None:
+    told = f"used {found.used:,}, wrong {found.wrong:,}: importance {found.importance} {found.key}"
+    print_answer(where.json, found, told)
 
 
 def forget(

@@ -139,7 +139,8 @@ class Hit:
     use. `equal_lessons` is the number of other lessons with the same text, all older than this hit;
     `repeats_question` is True for a lesson that is the question itself, which ranks last. `lifted_by` is the
     key of a better hit of the same moment, whose relevance also counts for this hit. `tenant` is the name of
-    the lesson's tenant if the recall spans several (`with_`).
+    the lesson's tenant if the recall spans several (`with_`). `near_copies` is the number of other hits
+    that a context leaves out because they say nearly the same.
     """
 
     key: str
@@ -161,6 +162,7 @@ class Hit:
     contributions: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
     lifted_by: str | None = None
     tenant: str | None = None
+    near_copies: int = 0
 
     def relevance(self) -> float:
         """Return the relevance of the lesson itself: its words, its meaning and its time."""
@@ -275,6 +277,16 @@ class FactResult:
     key: str
     outcome: str
     superseded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """The feedback on a lesson: how often it was used and was wrong, and its importance after that."""
+
+    key: str
+    importance: int
+    used: int
+    wrong: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,8 @@ def _is_longer(text: str, most: int, count: Callable[[str], int]) -> bool:
 def _note(number: int, hit: Hit, told: str, zone: tzinfo) -> str:
     when = f"{hit.at.astimezone(zone):%Y-%m-%d}" if hit.at else ""
     others = f"+{hit.equal_lessons} equal" if hit.equal_lessons else ""
-    parts = (when, _name(hit.role or ""), _name(hit.tenant or ""), _name(hit.key), others)
+    near = f"+{hit.near_copies} similar" if hit.near_copies else ""
+    parts = (when, _name(hit.role or ""), _name(hit.tenant or ""), _name(hit.key), others, near)
     source = " · ".join(part for part in parts if part)
     quoted = "\n".join(f"> {_escape_line(line)}".rstrip() for line in told.splitlines() or [""])
     return f"[{number}] {_escape_line(source)}\n{quoted}"

@@ -152,6 +152,14 @@ class SupersedeRequest(ToolRequest, kw_only=True, frozen=True):
     undo: Annotated[bool, described("let `old` hold again")] = False
 
 
+class FeedbackRequest(ToolRequest, kw_only=True, frozen=True):
+    key: Key
+    verdict: Annotated[
+        Literal["used", "wrong"], described("used: the answer rests on it; wrong: it misled, or is not so")
+    ]
+    undo: Annotated[bool, described("take such a verdict back")] = False
+
+
 class TimelineRequest(ToolRequest, kw_only=True, frozen=True):
     key: Key
     known_at: Annotated[JsonTime | None, described("by what was known at this time, instead of now")] = None
@@ -213,6 +221,7 @@ class RecalledMemory(Struct, omit_defaults=True):
     role: str | None = None
     topic: str | None = None
     equal_lessons: Annotated[int, described("other memories with the same text")] = 0
+    near_copies: Annotated[int, described("older memories that say nearly the same")] = 0
     tenant: Annotated[str | None, described("whose memory it is, if several are searched")] = None
     cut: Cut = False
 
@@ -234,6 +243,13 @@ class ForgetAnswer(Struct):
 
 class OutcomeAnswer(Struct):
     outcome: Annotated[str, described("what became of it; unchanged: it was so already")]
+
+
+class FeedbackAnswer(Struct):
+    key: str
+    importance: Annotated[int, described("1 to 5: what it is now")]
+    used: Annotated[int, described("how often it was of use")]
+    wrong: Annotated[int, described("how often it was wrong")]
 
 
 class ListedMemory(Struct, omit_defaults=True):

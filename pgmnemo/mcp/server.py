@@ -1,4 +1,4 @@
-"""A memory as a server of the Model Context Protocol: nine tools, and a wake-up as a resource.
+"""A memory as a server of the Model Context Protocol: ten tools, and a wake-up as a resource.
 
 The server keeps no state of a client between two calls: a caller is identified by the token, or is the
 server's own principal. It supports the versions of the protocol with a handshake (up to 2025-11-25) and

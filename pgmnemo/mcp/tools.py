@@ -1,4 +1,4 @@
-"""The nine tools: each tool's function on a scope, and its answer to a language model.
+"""The ten tools: each tool's function on a scope, and its answer to a language model.
 
 The docstring of a tool is its description, and its annotations are its schemas. A tool returns a record and a
 short text with the same content.
@@ -212,6 +212,19 @@ async def supersede(scope: AsyncScope, asked: of.SupersedeRequest) -> Answer:
         raise UsageError("undo takes the key of the old memory alone; leave out new, reason and at")
     outcome = "restored" if await scope.undo_supersede(asked.old) else "unchanged"
     return of.OutcomeAnswer(outcome), outcome
+
+
+@_register(of.FeedbackAnswer, repeatable=False)
+async def feedback(scope: AsyncScope, asked: of.FeedbackRequest) -> Answer:
+    """Say that a memory was of use or was wrong, so that it ranks higher or lower from now on. Call it after
+    an answer that rests on a memory, or when the user says that one misled you; what became untrue is
+    superseded as well. `undo` takes a verdict back. Gives how often it was so, and its importance.
+    Example: {"key": "7c0e…", "verdict": "used"}
+    """
+    record = scope.used if asked.verdict == "used" else scope.wrong
+    found = await record(asked.key, undo=asked.undo)
+    answer = of.FeedbackAnswer(found.key, found.importance, found.used, found.wrong)
+    return answer, f"used {found.used}, wrong {found.wrong}, importance {found.importance}"
 
 
 @_register(of.TimelineAnswer, reads=True)

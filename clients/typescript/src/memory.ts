@@ -52,6 +52,16 @@ export class Scope {
     return this.#call("get", { ...options, key });
   }
 
+  /** Record that a lesson was of use; three uses raise its importance by 1. */
+  used(key: string, options: Options<"used", "key"> = {}) {
+    return this.#call("used", { ...options, key });
+  }
+
+  /** Record that a lesson was wrong; it lowers its importance by 1. */
+  wrong(key: string, options: Options<"wrong", "key"> = {}) {
+    return this.#call("wrong", { ...options, key });
+  }
+
   /** Return the lessons in the order in which they were stored. */
   list(options: Options<"list"> = {}) {
     return this.#call("list", options);

@@ -109,8 +109,12 @@ export interface paths {
          * Return recalled lessons as quoted data for a prompt, of at most `max_tokens` by `count`.
          * @description Without a question these are new and important lessons. A lesson that does not fit into the remaining
          *     tokens is skipped and the next is tried. A lesson that only repeats the question is left out. This
-         *     memory stores neither the block again nor a text that repeats a lesson in it. The other arguments are
-         *     those of `recall`.
+         *     memory stores neither the block again nor a text that repeats a lesson in it.
+         *
+         *     least_words: show only the newest of lessons that share at least this share of their words, 0.5 to 1,
+         *         and differ in no number; with `duplicates`, or None, each is shown.
+         *
+         *     The other arguments are those of `recall`.
          */
         post: operations["context"];
         delete?: never;
@@ -194,6 +198,46 @@ export interface paths {
          * @description `patch` sets keys of the metadata, `metadata` replaces all of it, and `clear` names fields to reset.
          */
         post: operations["update"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/used": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record that a lesson was of use; three uses raise its importance by 1, to 5 at most.
+         * @description The counts are in its metadata (`pgmnemo_feedback`). `undo` takes one use back, and its effect.
+         */
+        post: operations["used"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wrong": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record that a lesson was wrong or of no use where it was recalled; it lowers the importance by 1.
+         * @description The importance is 1 at least. `undo` takes it back. `supersede` or `forget` what is untrue.
+         */
+        post: operations["wrong"];
         delete?: never;
         options?: never;
         head?: never;
@@ -507,7 +551,7 @@ export interface components {
     schemas: {
         /**
          * Error
-         * @description The answer of every request that is not done.
+         * @description The answer to a request that failed.
          */
         Error: {
             error: components["schemas"]["ErrorDetail"];
@@ -681,6 +725,8 @@ export interface components {
             min_fit?: number | null;
             /** @default false */
             duplicates?: boolean;
+            /** @default 0.8 */
+            least_words?: number | null;
             /** @default null */
             mode?: string | null;
             /** @default null */
@@ -763,6 +809,22 @@ export interface components {
             position?: number | null;
             /** @default null */
             clear?: string[] | null;
+            /** @default null */
+            project?: string | null;
+        };
+        /** UsedRequest */
+        UsedRequest: {
+            key: string;
+            /** @default false */
+            undo?: boolean;
+            /** @default null */
+            project?: string | null;
+        };
+        /** WrongRequest */
+        WrongRequest: {
+            key: string;
+            /** @default false */
+            undo?: boolean;
             /** @default null */
             project?: string | null;
         };
@@ -985,6 +1047,7 @@ export interface components {
             repeats_question: boolean;
             lifted_by: string | null;
             tenant: string | null;
+            near_copies: number;
             shares: {
                 [key: string]: number;
             };
@@ -1029,6 +1092,13 @@ export interface components {
         Outcome: {
             key: string;
             outcome: string;
+        };
+        /** Feedback */
+        Feedback: {
+            key: string;
+            importance: number;
+            used: number;
+            wrong: number;
         };
         /** Forgotten */
         Forgotten: {
@@ -1257,6 +1327,8 @@ export type GetRequest = components['schemas']['GetRequest'];
 export type ListRequest = components['schemas']['ListRequest'];
 export type CountRequest = components['schemas']['CountRequest'];
 export type UpdateRequest = components['schemas']['UpdateRequest'];
+export type UsedRequest = components['schemas']['UsedRequest'];
+export type WrongRequest = components['schemas']['WrongRequest'];
 export type ForgetRequest = components['schemas']['ForgetRequest'];
 export type SupersedeRequest = components['schemas']['SupersedeRequest'];
 export type UndoSupersedeRequest = components['schemas']['UndoSupersedeRequest'];
@@ -1278,6 +1350,7 @@ export type Context = components['schemas']['Context'];
 export type Lesson = components['schemas']['Lesson'];
 export type Count = components['schemas']['Count'];
 export type Outcome = components['schemas']['Outcome'];
+export type Feedback = components['schemas']['Feedback'];
 export type Forgotten = components['schemas']['Forgotten'];
 export type Undone = components['schemas']['Undone'];
 export type Step = components['schemas']['Step'];
@@ -1634,6 +1707,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Outcome"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            405: components["responses"]["405"];
+            408: components["responses"]["408"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    used: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "move"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UsedRequest"];
+            };
+        };
+        responses: {
+            /** @description What the verb answers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Feedback"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            405: components["responses"]["405"];
+            408: components["responses"]["408"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    wrong: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "move",
+                 *       "undo": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["WrongRequest"];
+            };
+        };
+        responses: {
+            /** @description What the verb answers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Feedback"];
                 };
             };
             400: components["responses"]["400"];

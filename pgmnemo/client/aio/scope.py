@@ -13,12 +13,13 @@ from uuid import UUID
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
-from pgmnemo.client import embed_plan, naming, scope_calls, staging
+from pgmnemo.client import embed_plan, feedback, naming, scope_calls, staging
 from pgmnemo.client import memory_embedder as embedders
 from pgmnemo.client.arguments import check_arguments
 from pgmnemo.client.blank import is_blank
 from pgmnemo.client.lesson_text import MAX_TEXT, LessonText
 from pgmnemo.client.memory_embedder import EmbedderRecord
+from pgmnemo.client.near_copies import LEAST_WORDS, merge_near_copies
 from pgmnemo.client.records import (
     AddResult,
     BatchResult,
@@ -27,6 +28,7 @@ from pgmnemo.client.records import (
     Duplicate,
     Fact,
     FactResult,
+    Feedback,
     Hit,
     Item,
     Lesson,
@@ -45,7 +47,7 @@ from pgmnemo.client.scope_calls import (
     json_document,
 )
 from pgmnemo.client.vectors import RealArray
-from pgmnemo.errors import PgmnemoError, StateError, TooLargeError, UsageError, with_names
+from pgmnemo.errors import MissingError, PgmnemoError, StateError, TooLargeError, UsageError, with_names
 from pgmnemo.progress import QUIET, Progress
 
 if TYPE_CHECKING:
@@ -292,6 +294,28 @@ class AsyncScope:
         with self._span("update_memory", key):
             return await self._call(call)
 
+    async def used(self, key: str, *, undo: bool = False) -> Feedback:
+        """Record that a lesson was of use; three uses raise its importance by 1, to 5 at most.
+
+        The counts are in its metadata (`pgmnemo_feedback`). `undo` takes one use back, and its effect.
+        """
+        return await self._count_feedback(key, "used", undo)
+
+    async def wrong(self, key: str, *, undo: bool = False) -> Feedback:
+        """Record that a lesson was wrong or of no use where it was recalled; it lowers the importance by 1.
+
+        The importance is 1 at least. `undo` takes it back. `supersede` or `forget` what is untrue.
+        """
+        return await self._count_feedback(key, "wrong", undo)
+
+    async def _count_feedback(self, key: str, name: str, undo: bool) -> Feedback:
+        lesson = await self.get(key)
+        if lesson is None:
+            raise MissingError(f"the project has no lesson {key!r}; list tells the keys")
+        answer, fields = feedback.counted(lesson, name, undo)
+        await self.update(key, **fields)
+        return answer
+
     async def forget(
         self,
         key: str | None = None,
@@ -475,6 +499,7 @@ class AsyncScope:
         known_at: datetime | None = None,
         min_fit: float | None = None,
         duplicates: bool = False,
+        least_words: float | None = LEAST_WORDS,
         mode: str | None = None,
         vector: Sequence[float] | None = None,
     ) -> Context:
@@ -482,14 +507,19 @@ class AsyncScope:
 
         Without a question these are new and important lessons. A lesson that does not fit into the remaining
         tokens is skipped and the next is tried. A lesson that only repeats the question is left out. This
-        memory stores neither the block again nor a text that repeats a lesson in it. The other arguments are
-        those of `recall`.
+        memory stores neither the block again nor a text that repeats a lesson in it.
+
+        least_words: show only the newest of lessons that share at least this share of their words, 0.5 to 1,
+            and differ in no number; with `duplicates`, or None, each is shown.
+
+        The other arguments are those of `recall`.
         """
         from pgmnemo.client.aio.concurrency import run_blocking
 
         scope_calls.checked_int(max_tokens, "max_tokens", 1, scope_calls.MAX_TOKENS)
         asked = RecallOptions.from_arguments(locals())
         hits = [hit for hit in await self._recall(query, vector, asked) if not hit.repeats_question]
+        hits = merge_near_copies(hits, None if duplicates else least_words)
         zone = asked.as_of.tzinfo if asked.as_of else None
         found: Context = await run_blocking(self._render_context, hits, max_tokens, count, zone)
         return found

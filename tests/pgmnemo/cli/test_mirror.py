@@ -34,7 +34,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
 }
 """Keywords without an option, and why."""
 RENAMED = {"export": {"place": "file"}}
-COMMAND_ONLY = {"init", "upgrade", "completion", "doctor", "hook", "serve", "mcp", "token"}
+COMMAND_ONLY = {"tidy", "init", "upgrade", "completion", "doctor", "hook", "serve", "mcp", "token"}
 SHARED = {"memory", "tenant", "project", "json", "quiet", "all_projects", "embedder"}
 PRESENTED = {
     "add": {"turns"}, "recall": {"why", "full", "with"}, "context": {"with"}, "list": {"full"},

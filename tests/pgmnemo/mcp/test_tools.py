@@ -1,4 +1,4 @@
-"""The nine tools, asked by the SDK's own client in memory, in both eras of the protocol."""
+"""The ten tools, asked by the SDK's own client in memory, in both eras of the protocol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ LISBON, PORTO = "Ada moved to Lisbon in May 2026.", "Ada moved to Porto in June 
 MANY = 2**53 + 1  # which no float holds
 HINTS = {  # read only, destructive, idempotent
     "remember": (False, False, False), "recall": (True, False, True), "context": (True, False, True),
-    "forget": (False, True, True), "supersede": (False, False, True), "timeline": (True, False, True),
+    "forget": (False, True, True), "supersede": (False, False, True), "feedback": (False, False, False),
+    "timeline": (True, False, True),
     "facts": (True, False, True), "link": (False, False, True), "list": (True, False, True),
 }  # fmt: skip
 MISTAKES: list[tuple[str, Any, str]] = [
@@ -53,7 +54,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
 ]  # fmt: skip
 
 
-async def test_a_client_sees_nine_tools_with_their_hints(place: Place) -> None:
+async def test_a_client_sees_ten_tools_with_their_hints(place: Place) -> None:
     async with asked(place, principal("ada")) as client:
         listed = (await client.list_tools()).tools
     hints = {tool.name: tool.annotations for tool in listed}
@@ -92,7 +93,7 @@ def test_schemas_are_tight_and_say_what_each_field_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_memory_by_all_nine_tools(place: Place, era: str) -> None:
+async def test_a_memory_by_all_ten_tools(place: Place, era: str) -> None:
     async with asked(place, principal(place.tenant()), era) as client:
         first = await told(client, "remember", text=LISBON, topic="home", importance=5, at="2026-05-02")
         assert first["outcome"] == "inserted"
