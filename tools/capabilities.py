@@ -65,7 +65,7 @@ def outcomes(files: Iterable[Path]) -> dict[str, list[str]]:
 
 
 def key(classname: str, name: str) -> str:
-    """Return a key for a test of a JUnit file, equal to `node_key` of its node id: dots, and no case."""
+    """Return a key for a test of a JUnit file: its name with dots and in one case, as `node_key` makes it."""
     return f"{classname}.{name.partition('[')[0]}"
 
 

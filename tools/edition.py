@@ -127,7 +127,7 @@ def _metric_row(family: Family, pins: MetricPins) -> str:
 
 
 def _check(made: Edition) -> None:
-    """Raise UsageError for repeated or unknown names and invalid hashes, which the record accepts."""
+    """Raise UsageError for repeated or unknown names and invalid hashes, which loading does not check."""
     lists = {
         "gates": made.gates, "arms": made.arms, "metrics.families": made.metrics.families,
         "metrics.headline": made.metrics.headline,
@@ -153,7 +153,7 @@ def _demand_known(place: str, names: Iterable[str], there: Collection[str]) -> N
 
 
 def _rowed(text: str, row: str, behind: str) -> str:
-    """Return `text` with `row` after the line that matches `behind`, unless such a row is there already."""
+    """Return `text` with `row` after the line that matches `behind`; unchanged if it has such a row."""
     if "\n" + " ".join(row.split()[:2]) in text:
         return text
     return _replaced(text, re.compile(f"(?m)^({behind})"), lambda found: f"{found[0]}{row}\n")

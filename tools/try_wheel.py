@@ -63,7 +63,7 @@ def install(environment: Path, *packages: str | Path) -> Path:
 
 
 def remembers(python: Path, home: Path) -> bool:
-    """Return whether the README's program recalls what it stored, without torch."""
+    """Return whether the README's program, installed without torch, recalls the lesson that it stored."""
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     program = re.findall(r"```python\n(.+?)```", page, re.DOTALL)[0]
     told = [timed("the program, first", python, "-c", program, cwd=home)]

@@ -39,20 +39,20 @@ class PerfRequest:
     """The options of `python -m lab perf`; `check` rejects impossible options before anything is created.
 
     Args:
-        memories: memories of the tenant that holds everything
-        tenants: T: one tenant holds N/T memories, interleaved
-        small_tenants: as many tenants hold 100 memories each
+        memories: number of memories of the largest tenant
+        tenants: T: another tenant has N/T memories, interleaved with the others
+        small_tenants: number of small tenants with 100 memories each
         version: version of pgmnemo (default: the current one)
         dimensions: width of the vectors: 384, or 1024 by an orthonormal map
         corpus: suite whose turns and questions are used
         data: the suite's file or its folder
         embedder: embedder of 384 dimensions (hash for tests)
-        systems: S,S,…: measure these systems only (default: all that are installed)
-        questions: ask at most N
-        k: rows asked for
-        clients: clients of the concurrent reads (1: none)
-        seconds: longest time for one kind of reads
-        seed: decides the corpus
+        systems: S,S,…: measure only these systems (default: all that are installed)
+        questions: maximum number of questions
+        k: number of rows to request
+        clients: number of clients in concurrent reads (1: no concurrent reads)
+        seconds: maximum seconds for one kind of reads
+        seed: seed of the generated corpus
         name: name of the results folder
         output: folder for results folders (default: benchmarks/performance)
         scratch: folder for the corpus and the peers' files (default: TMPDIR)

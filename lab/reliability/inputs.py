@@ -210,7 +210,7 @@ def _in_fork(run: Callable[[], int], place: Path, stdin: Path | None) -> NoRetur
 
 
 def fault_of(reader: FileCommand, ended: Ended) -> str:
-    """Return the fault in how a command ended; empty if there is none."""
+    """Return a sentence on the fault in a command's end; empty if it ended as it should."""
     lines = ended.err.strip().splitlines()
     if "Traceback (most recent call last)" in ended.err + ended.out:
         return f"traceback: {lines[-1][:300]}"

@@ -81,7 +81,7 @@ class Stage:
 
     @property
     def partial(self) -> Path | None:
-        """The folder of the interrupted run; None if there is none."""
+        """The folder of the interrupted run; None if no run was interrupted."""
         return next(self.results.glob(".*.partial"), None)
 
     @property

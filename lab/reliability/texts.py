@@ -1,4 +1,4 @@
-"""Texts, vectors and moments that are derived from a name, so that two processes make the same ones."""
+"""Texts, vectors and moments that are derived from a name, so that two processes agree on them."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ class LabOptions:
     Args:
         version: version of pgmnemo (default: the current one)
         dsn: PostgreSQL to use (default: as for a run)
-        embedder: embedder
-        cache: folder of the embedding cache; that of components lies beside it
+        embedder: name of the embedder
+        cache: folder of the embedding cache; the cache of components is next to it
     """
 
     version: str | None = None
@@ -61,8 +61,8 @@ class TuneOptions(LabOptions):
 
     Args:
         suite: tune by this suite; may be repeated
-        data: [SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated,
-            and then each file=PATH is a corpus
+        data: [SUITE=]PATH: file or folder of a suite, or of all suites without SUITE; may be repeated,
+            and each file=PATH is a corpus
         output: folder for tuning.json and TUNING.md
     """
 
@@ -117,11 +117,11 @@ class SweepOptions(LabOptions):
 
     Args:
         grid: NAME=V,V,…: an axis, a setting or `text`; may be repeated
-        strategy: convex or rrf, with what is collected: convex:over=sqlite-hybrid,vector=cosine
+        strategy: convex or rrf with its base, such as convex:over=sqlite-hybrid,vector=cosine
         suite: the suite to sweep on
-        granularity: what a lesson is (default: the suite's own)
+        granularity: unit of a lesson (default: the suite's own)
         data: the corpus file or its folder
-        k: ranks that are asked for, from which a pool follows
+        k: number of ranks to request, which determines the pool
         output: folder for sweep.json, SWEEP.md and sweep.svg
     """
 

@@ -95,7 +95,7 @@ def app() -> App:
 
 
 def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> None:
-    """Print a script by which a shell completes commands.
+    """Print a script that lets a shell complete commands.
 
     It goes into a file, once:
     bash: ~/.local/share/bash-completion/completions/mnemo

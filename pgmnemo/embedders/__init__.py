@@ -24,10 +24,10 @@ TOKENS, BATCH = 512, 8  # defaults: tokens of a text, and texts of a batch
 
 @dataclass(frozen=True, slots=True)
 class EmbedderOptions:
-    """Settings of one embedder. UsageError for a number that is not positive.
+    """The settings of an embedder; raises UsageError for a number that is not positive.
 
-    Where `batch_size` and `max_tokens` are not set, `usual_batch` and `usual_tokens` count, unless the model
-    has a limit of its own.
+    `usual_batch` and `usual_tokens` are used if `batch_size` and `max_tokens` are not set, unless the model
+    has its own limit.
 
     Args:
         model: local folder of the embedder's model; for the embedder endpoint, the model's name

@@ -45,7 +45,7 @@ NO_SCOPE = ErrorResponse(
 
 
 def download_json(url: str) -> dict[str, Any]:
-    """Return the JSON object at a URL; raise UsageError with the URL if there is none."""
+    """Return the JSON object at a URL; raise UsageError with the URL if it returns no object."""
     try:
         with urlopen(Request(url, headers={"accept": "application/json"}), timeout=TIMEOUT) as answer:
             found = json.loads(answer.read(MAX_BYTES))

@@ -57,31 +57,31 @@ def hook(
     token_file: Annotated[str | None, Parameter(metavar="FILE")] = None, min_fit: float = prompt_recall.FIT,
     keep_secrets: KeepSecrets = False,
 ) -> int:  # fmt: skip
-    """Save a coding agent's session, wake it up, or recall.
+    """Save a coding agent's session, or print memories for it.
 
     An agent runs this as a hook, with JSON on standard input; mnemo init
-    AGENT sets it up. `save` stores what is new in the transcript,
-    `wake-up` prints what is new and important, `recall` what the prompt
-    is about. It ends with 0 whatever happens.
+    AGENT sets it up. `save` stores the new messages of the transcript,
+    `wake-up` prints new and important lessons, `recall` prints lessons
+    that fit the prompt. The exit code is always 0.
 
     Args:
         act: save, wake-up or recall
         memory: folder or DSN of the memory; else what PGMNEMO_MEMORY
             names, else the folder pgmnemo/memory among your data
-        tenant: whose memory it is; else what PGMNEMO_TENANT says
-        project: which part of it; else the folder of the session
-        embedder: what makes vectors; else what PGMNEMO_EMBEDDER says
-        max_tokens: tokens that a wake-up (800) or a recall (400) may have
-        seconds: after which it gives up: save and wake-up 20, recall 1
-            with --url and 5 without; else what PGMNEMO_HOOK_SECONDS says
-        agent: whose hook it is
-        tools: save the output of tools, too; recall leaves it out
+        tenant: name of the tenant; else the value of PGMNEMO_TENANT
+        project: project of the tenant; else the folder of the session
+        embedder: the embedder; else the value of PGMNEMO_EMBEDDER
+        max_tokens: maximum tokens of a wake-up (800) or a recall (400)
+        seconds: timeout; else the value of PGMNEMO_HOOK_SECONDS, else 20
+            for save and wake-up, and for recall 1 with --url, 5 without
+        agent: the agent that runs the hook
+        tools: also save the output of tools; recall leaves it out
         behind: save without the agent waiting, within 300 seconds
         url: a running mnemo serve that recall asks; else what PGMNEMO_URL
             says; else the memory is opened, which is slower
         token_file: the file of a token for --url; else what PGMNEMO_TOKEN
             says
-        min_fit: recall leaves out what fits less, 0 to 1
+        min_fit: recall leaves out lessons with a smaller fit, 0 to 1
         keep_secrets: store keys, tokens and passwords as they are, not
             redacted; else what PGMNEMO_KEEP_SECRETS says
     """

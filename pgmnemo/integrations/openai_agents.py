@@ -49,7 +49,7 @@ NOTHING = "Nothing in memory fits this question."
 
 
 class SessionError(UsageError, UserError):
-    """A session that cannot be made, or an item that it cannot store."""
+    """An error: a session cannot be made, or cannot store an item."""
 
 
 class PgmnemoSession:

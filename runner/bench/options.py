@@ -34,27 +34,27 @@ RERANKING = f"measure every system behind a reranker, too: {', '.join(RERANKERS)
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What a run takes besides its suite: the options of the command line, by their names.
+    """The options of a run, by the names that the command line gives them.
 
     Args:
         version: version of pgmnemo (default: the current one)
-        systems: S,S,…: others, measured beside it on the same work
+        systems: S,S,…: other systems to measure on the same corpus and questions
         set: NAME=VALUE: a setting of the system under test, a labelled deviation; may be repeated
         dsn: PostgreSQL to use (default: PGMNEMO_DSN, the compose service, or an embedded one)
         system_url: address of the system http
         allow_reset: let the system http be emptied for all its users, before and after the run
-        time_limit: seconds that a system may take for one question
-        jobs: calls at once to systems, models and endpoints, at the most
+        time_limit: maximum seconds of a system for one question
+        jobs: maximum number of simultaneous calls to systems, models and endpoints
         data: the corpus file or its folder
-        granularity: what a lesson is, such as session or turn (default: the suite's own)
+        granularity: unit of a lesson, such as session or turn (default: the suite's own)
         passages: how a lesson is cut into passages: turns, or their size and overlap in characters, such as 1200/200
-        max_chars: characters that a lesson keeps (default: all of them)
+        max_chars: maximum number of characters of a lesson (default: no limit)
         k: K,K,…: cutoffs (default: the protocol's)
-        limit: ask N questions only, spread evenly over types and projects
-        types: T,T,…: ask these question types only
-        split: ask the questions of this split only, such as development
+        limit: ask only N questions, spread evenly over types and projects
+        types: T,T,…: ask only questions of these types
+        split: ask only the questions of this split, such as development
         scopes: S,S,…: scopes to search (default: the suite's own)
-        allow_unregistered_corpus: let a corpus through that the protocol does not register
+        allow_unregistered_corpus: accept a corpus that the protocol does not register
         cache: folder of the embedding cache (default: the user's own)
         output: folder for results (default: benchmarks/<suite>/local)
         keep: write to benchmarks/<suite>/results, which is committed, and log the run in HISTORY.md

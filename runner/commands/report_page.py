@@ -33,12 +33,12 @@ def report_command(
     corpus: Path | None = None,
     output: Path | None = None,
 ) -> int:
-    """Render report.html of a finished run anew, with another run or the corpus beside it if asked.
+    """Render report.html of a finished run again, optionally with another run or the corpus.
 
     Args:
         compare: results folder of a run to compare it with
-        corpus: the corpus file or its folder: show its text, too
-        output: where the page goes (default: report.html in the folder)
+        corpus: the corpus file or its folder, to also show its texts
+        output: file for the page (default: report.html in the folder)
     """
     say(render_report(folder, corpus=corpus, baseline=compare, despite=despite, output=output))
     return 0

@@ -28,7 +28,7 @@ def check_system_command(
 ) -> int:
     """Check in half a minute that a system keeps the contract of every run; exits with 1 if not.
 
-    With 3 where it cannot be tried here: a package, a database or a service is missing or broken.
+    Exits with 3 if the system cannot run here: a package, a database or a service is missing or broken.
 
     Args:
         version: version of pgmnemo (default: the current one)
@@ -55,7 +55,7 @@ peers = App(name="peers", help="Install peers that need an environment of their 
 
 @peers.command
 def install(name: str, /) -> int:
-    """Make the peer's environment in the user's cache folder, anew if it is there.
+    """Create the peer's environment in the user's cache folder, and replace an existing one.
 
     Args:
         name: mem0

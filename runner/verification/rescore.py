@@ -64,7 +64,7 @@ class Rescored:
 
 
 def rescore_command(folder: Run, /, *, metric_code: str | None = None, output: Path | None = None) -> int:
-    """Compute metrics and report of a run anew from its raw rankings, and say what moved.
+    """Compute metrics and report of a run again from its raw rankings, and print the changes.
 
     Args:
         metric_code: version of the metric code (default: that of the run's edition)

@@ -136,16 +136,16 @@ def verify_command(
 ) -> int:
     """Check results folders against themselves, HISTORY.md and, if given, the corpus.
 
-    Exits with 0 where no fault was found and all that a headline stands on was recalled again or held, or
-    --rerun 0 asked for the files alone; with 1 for a fault, with 4 where something was not asked.
+    Exits with 0 if no fault was found and every check that the headline needs was made, or if --rerun 0
+    requested only the files; with 1 for a fault; with 4 if a check that the headline needs was skipped.
 
     Args:
         folders: results folder of a run
         corpus: the corpus file or its folder
         history: HISTORY.md (default: the nearest above the folder)
-        allowed_signers: list of whose signatures count (default: benchmarks/allowed_signers, if there)
-        rerun: recall N questions again (25 without a number) in embedded databases, and find the corpus for it; 0: hold the files alone
-        run: of a folder of `answer`: the run that it read (default: beside it)
+        allowed_signers: list of accepted signers (default: benchmarks/allowed_signers, if it exists)
+        rerun: recall N questions again (25 without a number) in embedded databases, and find the corpus for it; 0: check only the files
+        run: for a folder of `answer`, the run that it read (default: next to that folder)
         json: print JSON instead of lines
     """  # noqa: E501
     if not folders:

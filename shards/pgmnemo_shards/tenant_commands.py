@@ -24,7 +24,7 @@ Seconds = Annotated[float | None, Parameter(help="begin no move after so many se
 
 @app.command
 def login(name: str, *, folder: Folder = None, router: Router = None) -> None:
-    """Make a login on the router and on every shard."""
+    """Create a login on the router and on every shard."""
     missing: list[str] = []
     with router_session(folder, router) as session:
         session.add_notice_handler(lambda told: missing.append(str(told.message_primary)))
@@ -94,7 +94,7 @@ def drain(
     shard: str, *, dry_run: DryRun = False, max_moves: MaxMoves = None, mb: Megabytes = None,
     seconds: Seconds = None, folder: Folder = None, router: Router = None,
 ) -> None:  # fmt: skip
-    """Move every tenant away from a shard, which takes no new ones from now on."""
+    """Close a shard to new tenants, and move every tenant away from it."""
     with router_session(folder, router) as session:
         if not dry_run:
             balancing.close_to_new_tenants(session, shard)
@@ -106,7 +106,7 @@ def rebalance(
     *, dry_run: DryRun = False, max_moves: MaxMoves = None, mb: Megabytes = None, seconds: Seconds = None,
     folder: Folder = None, router: Router = None,
 ) -> None:  # fmt: skip
-    """Move tenants until the shards that take new ones hold about the same number of bytes."""
+    """Move tenants until the open shards hold about the same number of bytes."""
     with router_session(folder, router) as session:
         _run_plan(session, balancing.plan_rebalance(session), dry_run, _budget(max_moves, mb, seconds))
 

@@ -1,4 +1,4 @@
-"""An extension of mkdocs' reader: lines `name: what it is` of our docstrings become a list."""
+"""An extension of griffe, mkdocs' reader of docstrings: lines `name: description` become a list."""
 
 from __future__ import annotations
 

@@ -20,15 +20,15 @@ def cite_command(
 ) -> int:
     """Write the release-note paragraph of protocol §8 from a run's artefacts; notes go to standard error.
 
-    With --write or --check it is about figures in documents that carry a mark.
+    With --write or --check the command fills in or checks the marked figures of documents instead.
 
     Args:
         places: results folder of a run; with --check or --write Markdown files
         previous: results folder of an earlier version's comparable run
         bibtex: print a BibTeX entry instead of the paragraph
         write: fill in the marked figures of Markdown files
-        check: hold the figures of Markdown files against the artefacts
-        root: where benchmarks/ lies (default: this repository)
+        check: check the marked figures of Markdown files against the artefacts
+        root: folder that contains benchmarks/ (default: this repository)
     """
     if write and check:
         raise UsageError("cite takes --write or --check, not both")

@@ -38,13 +38,13 @@ def compare_command(
 ) -> int:
     """Compare two runs question by question, with a statistical verdict.
 
-    Exits with 0 when the candidate has improved, is equivalent or nothing can be told, with 1 when it has
-    regressed.
+    Exits with 0 if the candidate has improved or is equivalent, or if the result is inconclusive; with 1 if
+    it has regressed.
 
     Args:
-        folders: results folders: the baseline, the candidate
+        folders: results folders of the baseline and of the candidate
         json: print the comparison as JSON
-        versions: the baseline, the candidate: run both on the spot, with the options of a run
+        versions: versions of the baseline and the candidate: run both first, with the options of a run
         suite: suite to run both versions on
     """
     before, after = _folders(folders, versions, suite, options, quiet)
@@ -96,12 +96,12 @@ def gate_command(
 ) -> int:
     """Verify a run and a baseline and compare them, for a release job: one exit code, one summary.
 
-    The summary is appended to GITHUB_STEP_SUMMARY where that is set.
+    The summary is also appended to the file that GITHUB_STEP_SUMMARY names, if it is set.
 
     Args:
-        candidate: results folder, or a folder of them: the newest
-        baseline: likewise, to compare with: the newest like the candidate
-        legs: fail, too, where the candidate's hybrid is below its keyword or vector retriever
+        candidate: results folder, or a folder of runs, of which the newest is used
+        baseline: results folder, or a folder of runs, of which the newest under equal conditions is used
+        legs: also fail if the candidate's hybrid is below its keyword or vector retriever
     """
     gated = gate(
         baseline, candidate, despite=despite, max_drop=parse_limits(max_drop), strict=strict, legs=legs

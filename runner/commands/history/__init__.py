@@ -35,7 +35,7 @@ history = App(name="history", help="Runs that are kept: their entries in HISTORY
 
 @history.command
 def add(folder: Run, /, *, history: HistoryFile = None) -> int:
-    """Append the entry of a run, unless it stands there; a run in local/ moves to results/ first."""
+    """Append the entry of a run, unless it exists; first move a run in local/ to results/."""
     place = keep_run(folder, history=history)
     if place != folder:
         say(f"{folder}: moved to {place}")
@@ -49,7 +49,7 @@ def deviation(folder: Run, text: str, /, *, history: HistoryFile = None) -> int:
     """Append a deviation that became known after the run.
 
     Args:
-        text: what departs from the protocol, in one line
+        text: the deviation from the protocol, in one line
     """
     say(f"{log_deviation(folder, text, history=history)}: appended")
     return 0

@@ -11,12 +11,12 @@ from runner.markdown import print_markdown
 
 
 def leaderboard_command(*folders: str, markdown: bool = False, allowed_signers: Path | None = None) -> int:
-    """Put many runs into one table, like beside like, the rest apart with its reason.
+    """Print a table of many runs: comparable runs together, other runs separately with the reason.
 
     Args:
-        folders: results folder, a folder that holds some, or a pattern
+        folders: results folder, a folder of results folders, or a pattern
         markdown: print Markdown instead of tables
-        allowed_signers: list of whose signatures count (default: benchmarks/allowed_signers, if there)
+        allowed_signers: list of accepted signers (default: benchmarks/allowed_signers, if it exists)
     """
     found = text(leaderboard(folders, allowed_signers=allowed_signers))
     if markdown:

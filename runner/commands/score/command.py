@@ -35,20 +35,20 @@ def score_command(
     split: str = "",
     json: bool = False,
 ) -> int:
-    """Score rankings that somebody else made, with intervals; the verdict is *stated*.
+    """Score the rankings of another program, with intervals; the verdict is *stated*.
 
-    Nothing is run, and nothing but --ids writes anything.
+    The command runs no system. It writes files only with --ids.
 
     Args:
         suite: the suite whose questions were ranked
         rankings: raw retrievals (JSONL), a TREC run, or one JSON object
             of scores by question and document, plain or packed
         ids: write the questions and lessons with their ids into this folder, and score nothing
-        granularity: what a lesson is, such as session or turn (default: the suite's own)
-        scope: where the questions were searched, if the file does not say (default: the first)
+        granularity: unit of a lesson, such as session or turn (default: the suite's own)
+        scope: the scope that was searched, if the file does not name it (default: the first)
         data: the corpus file or its folder
-        name: whose rankings these are
-        split: which judgements of a folder of BEIR count, such as dev (default: test)
+        name: name of the author of the rankings
+        split: the judgements of a BEIR folder to use, such as dev (default: test)
         json: print JSON instead of tables
     """
     if (rankings is None) == (ids is None):

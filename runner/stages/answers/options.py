@@ -17,27 +17,27 @@ from pgmnemo.models.http import TIMEOUT
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerOptions:
-    """The options of the command line, by their names. UsageError for a number that makes no sense.
+    """The options of an answer run, by their names on the command line; UsageError for a bad number.
 
     Args:
         reader_url: OpenAI-compatible service of the reader
         reader_model: name of the reader's model
-        judge_url: of the judge (default: the reader's)
-        judge_model: of the judge (default: the reader's)
+        judge_url: service of the judge (default: the reader's)
+        judge_model: name of the judge's model (default: the reader's)
         data: the corpus file or its folder, as of a run
-        arm: whose ranking is read (default: the system under test)
-        scope: in which scope (default: the run's first)
-        k: how many of the retrieved lessons the reader reads
+        arm: arm with the ranking to read (default: the system under test)
+        scope: scope of the ranking to read (default: the run's first)
+        k: number of retrieved lessons that the reader gets
         context_chars: characters of each lesson that the reader reads (0: all of them)
-        limit: answer N of the run's questions only, spread evenly
+        limit: answer only N of the run's questions, spread evenly
         judge_prompts: JSON file with the judge's prompts by rule, in place of ours
-        judge_again: answers that are judged a second time, for the judge's agreement with itself
-        key_errors: file of questions whose key is known to be wrong, one a line
+        judge_again: number of answers to judge twice, for the judge's agreement with itself
+        key_errors: file of questions with a wrong published answer, one on each line
         price: MODEL=IN,OUT, the price of a million tokens read and written; may be repeated
-        max_failures: questions that reader or judge may fail on before the answer run fails
-        max_tokens: tokens that the reader may write
-        timeout: seconds that one call may take
-        workers: questions that are asked at once
+        max_failures: maximum number of questions on which reader or judge may fail
+        max_tokens: maximum number of tokens of an answer
+        timeout: maximum seconds of one call
+        workers: number of questions asked at once
         output: folder for answer runs (default: benchmarks/<suite>/answers)
         resume: complete the interrupted answer run in this .partial folder
     """

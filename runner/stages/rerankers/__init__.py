@@ -30,17 +30,17 @@ CHARACTERS = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankOptions:
-    """Settings of one reranker. UsageError for a number that makes no sense.
+    """The settings of a reranker; raises UsageError for a number out of range.
 
     Args:
-        rerank_model: of the reranker: a local folder or ORG/NAME[@REVISION] of the hub; the name of a service
-        rerank_url: of the rerankers endpoint (…/rerank) and llm-… (OpenAI-compatible)
-        rerank_depth: candidates of a system that are reordered
-        rerank_chars: characters of each text that a reranker reads
-        rerank_batch: texts in one call of a model or a service
-        rerank_failures: questions whose rerank may fail (they keep their order) before the run fails
-        rerank_timeout: seconds that one call of a service may take
-        rerank_cache: folder of what rerankers said (default: the user's own)
+        rerank_model: model: a local folder, ORG/NAME[@REVISION] of the hub, or the name that a service uses
+        rerank_url: URL for the rerankers endpoint (…/rerank) and llm-… (OpenAI-compatible)
+        rerank_depth: number of candidates to reorder
+        rerank_chars: number of characters of each text to read
+        rerank_batch: number of texts in one call of a model or a service
+        rerank_failures: maximum number of failed reranks; such a question keeps its order
+        rerank_timeout: maximum seconds of one call of a service
+        rerank_cache: folder of the rerank cache (default: the user's own)
     """
 
     rerank_model: str | None = None

@@ -80,7 +80,7 @@ class Reranked(System):
         return _Reordering(self, self._system).ask(query, k)
 
     def within(self, settings: Mapping[str, str] | None = None) -> SystemClient:
-        """Return a client of the wrapped system whose answers are reranked."""
+        """Return a client of the wrapped system, with its answers reranked."""
         assert isinstance(self._system, SupportsThreads), "made by reranked"
         return _Reordering(self, self._system.client(settings))
 

@@ -21,14 +21,14 @@ from runner.records import RewriterIdentity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteOptions:
-    """Settings of one rewriter. UsageError for a number that makes no sense.
+    """The settings of a rewriter; raises UsageError for a number out of range.
 
     Args:
-        rewrite_model: name of the model that the rewriter llm asks
+        rewrite_model: name of the model for the rewriter llm
         rewrite_url: OpenAI-compatible service of the rewriter llm (…/chat/completions)
-        rewrite_failures: questions that may fail (they are asked as they stand) before the run fails
-        rewrite_timeout: seconds that one call of a service may take
-        rewrite_cache: folder of what rewriters wrote (default: the user's own)
+        rewrite_failures: maximum number of failed rewrites; such a question is asked unchanged
+        rewrite_timeout: maximum seconds of one call of a service
+        rewrite_cache: folder of the rewrite cache (default: the user's own)
     """
 
     rewrite_model: str | None = None

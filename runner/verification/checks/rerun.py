@@ -154,7 +154,7 @@ def _left(
 
 
 def _excuse(run: Run, arm: Arm, row: Retrieval, again: RerunRows) -> str:
-    """Return a valid reason for another ranking of an arm here; empty if there is none."""
+    """Return a valid reason why an arm ranks differently here; empty if no reason is known."""
     if arm.role == "control":
         return ""
     here = again.versions.get(arm.name, "")
