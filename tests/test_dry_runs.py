@@ -32,6 +32,7 @@ FILES = {"export.jsonl": EXPORT, "notes.jsonl": '{"text": "I moved to Lisbon."}\
 MEMORY, CLUSTER = "there is no memory in ", "there is no cluster in "
 SAID = {  # what else a command needs, its exit code, and what it says
     "mnemo forget": ("k", 2, MEMORY),
+    "mnemo tidy": ("", 2, MEMORY),
     "mnemo import": ("notes.jsonl", 0, "jsonl, dry run: 1 inserted"),
     "runner file": ("--data mine.jsonl --embedder none", 0, "dry run: the verdict would be unverified"),
     "runner sample": ("--embedder none", 0, "dry run: the verdict would be deviation"),

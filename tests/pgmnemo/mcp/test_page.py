@@ -19,7 +19,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_the_page_has_these_blocks_and_every_tool() -> None:
-    assert [kind for kind, _ in BLOCKS] == ["bash", "json", "python", "bash"]
+    assert [kind for kind, _ in BLOCKS] == ["bash", "json", "python", "bash", "bash"]
     assert {name for name in TOOLS if f"`{name}`" in PAGE} == set(TOOLS)
 
 
