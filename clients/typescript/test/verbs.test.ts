@@ -45,7 +45,7 @@ test("every verb sends the example of the OpenAPI as it is, and answers what it 
   const spy: typeof fetch = (url, init) => (bodies.push(JSON.parse(String(init?.body))), fetch(url, init));
   const scope = new Memory({ url: server.url, token: server.token("openapi"), fetch: spy }).project("kitchen");
   const called = Object.entries<any>(paths).flatMap(([path, { post }]) => (post ? [[path, post] as const] : []));
-  assert.equal(called.length, 21);
+  assert.ok(called.length > 20);
   for (const [path, { operationId, requestBody, responses }] of called) {
     const verb = operationId as Verb;
     const { schema, example } = requestBody.content["application/json"];
