@@ -157,8 +157,7 @@ class AsyncScope:
         text = staging.item_text(item, embed_plan.meter_of(self._memory._embedder)).text
         asked = RecallOptions(k=limit + 1, min_fit=scope_calls.MIN_SIMILAR_FIT)
         query = text[: scope_calls.MAX_SIMILAR_TEXT]
-        made = await self._embed_question(query, item.vector, None)
-        hits = await self._recall_own(query, made, asked)
+        hits = await self._recall_from([self], query, item.vector, asked)
         others = [hit for hit in hits if hit.key != item.key][:limit]
         return tuple(SimilarLesson(hit.key, hit.text, hit.at, hit.fit) for hit in others)
 
@@ -409,14 +408,27 @@ class AsyncScope:
     async def _recall(
         self, query: str | None, vector: Sequence[float] | None, asked: RecallOptions
     ) -> list[Hit]:
-        made = await self._embed_question(query, vector, asked.mode)
-        if not self._others:
-            return await self._recall_own(query, made, asked)
-        found = []
-        for scope in self._spanned_scopes():
-            hits = await scope._recall_own(query, made, asked)
-            found.append([replace(hit, tenant=scope._name) for hit in hits])
-        return scope_calls.merge_hits(found, asked.k)
+        return await self._recall_from(self._spanned_scopes(), query, vector, asked)
+
+    async def _recall_from(
+        self,
+        scopes: Sequence[AsyncScope],
+        query: str | None,
+        vector: Sequence[float] | None,
+        asked: RecallOptions,
+    ) -> list[Hit]:
+        """Return the best hits of scopes; if there are several, each hit has the name of its tenant."""
+        with self._span("search_memory") as span:
+            made = await self._embed_question(query, vector, asked.mode)
+            found = [await scope._recall_own(query, made, asked) for scope in scopes]
+            if len(scopes) > 1:
+                named = zip(scopes, found, strict=True)
+                labelled = [[replace(hit, tenant=scope._name) for hit in hits] for scope, hits in named]
+                hits = scope_calls.merge_hits(labelled, asked.k)
+            else:
+                [hits] = found
+            span.answer(query, hits)
+            return hits
 
     def _spanned_scopes(self) -> list[AsyncScope]:
         """Return the scope of each tenant that a recall spans, this scope's own first, each once."""
@@ -431,16 +443,14 @@ class AsyncScope:
         self, query: str | None, made: tuple[Any, EmbedderRecord] | None, asked: RecallOptions
     ) -> list[Hit]:
         """Return the hits of this scope's own tenant for a question and its vector."""
-        with self._span("search_memory") as span:
-            row = await self._question_vector(made)
-            words = (
-                "" if query is None and row is None else query
-            )  # an empty question returns new and important lessons first
-            weights = await self._memory._score_weights()
-            call = scope_calls.recall(self.tenant_id, self.project_id, words, row, asked, weights)
-            hits = await self._call(call)
-            span.answer(query, hits)
-            return hits
+        row = await self._question_vector(made)
+        words = (
+            "" if query is None and row is None else query
+        )  # an empty question returns new and important lessons first
+        weights = await self._memory._score_weights()
+        return await self._call(
+            scope_calls.recall(self.tenant_id, self.project_id, words, row, asked, weights)
+        )
 
     async def _question_vector(self, made: tuple[Any, EmbedderRecord] | None) -> Any:
         """Return the vector of a question as the tenant's vectors are, or None.

@@ -158,8 +158,7 @@ class Scope:
         text = staging.item_text(item, embed_plan.meter_of(self._memory._embedder)).text
         asked = RecallOptions(k=limit + 1, min_fit=scope_calls.MIN_SIMILAR_FIT)
         query = text[: scope_calls.MAX_SIMILAR_TEXT]
-        made = self._embed_question(query, item.vector, None)
-        hits = self._recall_own(query, made, asked)
+        hits = self._recall_from([self], query, item.vector, asked)
         others = [hit for hit in hits if hit.key != item.key][:limit]
         return tuple(SimilarLesson(hit.key, hit.text, hit.at, hit.fit) for hit in others)
 
@@ -406,14 +405,27 @@ class Scope:
         return self._recall(query, vector, RecallOptions.from_arguments(locals()))
 
     def _recall(self, query: str | None, vector: Sequence[float] | None, asked: RecallOptions) -> list[Hit]:
-        made = self._embed_question(query, vector, asked.mode)
-        if not self._others:
-            return self._recall_own(query, made, asked)
-        found = []
-        for scope in self._spanned_scopes():
-            hits = scope._recall_own(query, made, asked)
-            found.append([replace(hit, tenant=scope._name) for hit in hits])
-        return scope_calls.merge_hits(found, asked.k)
+        return self._recall_from(self._spanned_scopes(), query, vector, asked)
+
+    def _recall_from(
+        self,
+        scopes: Sequence[Scope],
+        query: str | None,
+        vector: Sequence[float] | None,
+        asked: RecallOptions,
+    ) -> list[Hit]:
+        """Return the best hits of scopes; if there are several, each hit has the name of its tenant."""
+        with self._span("search_memory") as span:
+            made = self._embed_question(query, vector, asked.mode)
+            found = [scope._recall_own(query, made, asked) for scope in scopes]
+            if len(scopes) > 1:
+                named = zip(scopes, found, strict=True)
+                labelled = [[replace(hit, tenant=scope._name) for hit in hits] for scope, hits in named]
+                hits = scope_calls.merge_hits(labelled, asked.k)
+            else:
+                [hits] = found
+            span.answer(query, hits)
+            return hits
 
     def _spanned_scopes(self) -> list[Scope]:
         """Return the scope of each tenant that a recall spans, this scope's own first, each once."""
@@ -428,16 +440,12 @@ class Scope:
         self, query: str | None, made: tuple[Any, EmbedderRecord] | None, asked: RecallOptions
     ) -> list[Hit]:
         """Return the hits of this scope's own tenant for a question and its vector."""
-        with self._span("search_memory") as span:
-            row = self._question_vector(made)
-            words = (
-                "" if query is None and row is None else query
-            )  # an empty question returns new and important lessons first
-            weights = self._memory._score_weights()
-            call = scope_calls.recall(self.tenant_id, self.project_id, words, row, asked, weights)
-            hits = self._call(call)
-            span.answer(query, hits)
-            return hits
+        row = self._question_vector(made)
+        words = (
+            "" if query is None and row is None else query
+        )  # an empty question returns new and important lessons first
+        weights = self._memory._score_weights()
+        return self._call(scope_calls.recall(self.tenant_id, self.project_id, words, row, asked, weights))
 
     def _question_vector(self, made: tuple[Any, EmbedderRecord] | None) -> Any:
         """Return the vector of a question as the tenant's vectors are, or None.
