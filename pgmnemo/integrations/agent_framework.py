@@ -6,19 +6,18 @@ messages of user and assistant with the session as their topic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from operator import methodcaller
 from typing import Any
 
 from pgmnemo.client.arguments import check
 from pgmnemo.client.blank import is_blank
-from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.integrations.documents import missing_package
 from pgmnemo.integrations.scopes import (
     ScopeSource,
     answer,
     context_text,
+    errors_as,
     project_scope,
     recall_options,
     session_topic,
@@ -62,7 +61,7 @@ class PgmnemoContextProvider(ContextProvider):
         **asked: Any,
     ) -> None:
         super().__init__(source_id)
-        with _framework_errors():
+        with errors_as(IntegrationInvalidRequestException, IntegrationException):
             check("metadata", metadata, Mapping[str, Any] | None)
             project_scope(scope) if not callable(scope) else None
             self._asked = recall_options("context", asked, max_tokens=max_tokens)
@@ -80,7 +79,7 @@ class PgmnemoContextProvider(ContextProvider):
         """Add the lessons that fit the user's messages as a message; add nothing if no lesson fits."""
         asked = [message for message in context.input_messages if message.role == "user"]
         question = "\n".join(message.text for message in asked or context.input_messages)
-        with _framework_errors():
+        with errors_as(IntegrationInvalidRequestException, IntegrationException):
             own = project_scope(self._scope, session)
             block = await answer(own, context_text(question, self._asked))
         if block:
@@ -102,7 +101,7 @@ class PgmnemoContextProvider(ContextProvider):
             if message.role in SPEAKERS and not is_blank(text := spoken_text(message.text))
         ]
         if turns and self._stores:
-            with _framework_errors():
+            with errors_as(IntegrationInvalidRequestException, IntegrationException):
                 own = project_scope(self._scope, session)
                 await answer(own, _store(turns, topic=session_topic(session.session_id), **self._given))
 
@@ -110,14 +109,3 @@ class PgmnemoContextProvider(ContextProvider):
 def _store(turns: list[tuple[str, str]], **given: Any) -> Work[None]:
     for text, role in turns:
         yield methodcaller("add", text, role=role, **given)
-
-
-@contextmanager
-def _framework_errors() -> Iterator[None]:
-    """Convert an error of the memory in the block into the framework's exception."""
-    try:
-        yield
-    except UsageError as error:
-        raise IntegrationInvalidRequestException(str(error)) from error
-    except PgmnemoError as error:
-        raise IntegrationException(str(error)) from error

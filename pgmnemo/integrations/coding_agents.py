@@ -85,30 +85,28 @@ def _groups(setup: Setup, agent: str, acts: Mapping[str, tuple[Sequence[str], in
     }
 
 
+EVENTS = {  # of Claude Code and Codex: what runs, and the seconds that it may take
+    "SessionStart": (WAKE_UP, 20), "UserPromptSubmit": (RECALL, 10), "PreCompact": (SAVE, 30),
+    "SessionEnd": (SAVE_BEHIND, 3),
+}  # fmt: skip
+
+
 def _claude(setup: Setup) -> list[FileEdit]:
-    acts = {
-        "SessionStart": (WAKE_UP, 20), "UserPromptSubmit": (RECALL, 10), "PreCompact": (SAVE, 30),
-        "SessionEnd": (SAVE_BEHIND, 3),
-    }  # fmt: skip
     folder = setup.folder("CLAUDE_CONFIG_DIR", ".claude", ".claude")
     settings = folder / ("settings.json" if setup.project is None else "settings.local.json")
     servers = Path.home() / ".claude.json" if setup.project is None else setup.project / ".mcp.json"
     if setup.project is None and "CLAUDE_CONFIG_DIR" in os.environ:
         servers = folder / ".claude.json"
     return [
-        hook_edit(settings, _groups(setup, "claude", acts), is_own),
+        hook_edit(settings, _groups(setup, "claude", EVENTS), is_own),
         member_edit(servers, ["mcpServers", SERVER], {"type": "stdio", **setup.server()}, is_own_server),
     ]
 
 
 def _codex(setup: Setup) -> list[FileEdit]:
-    acts = {
-        "SessionStart": (WAKE_UP, 20), "UserPromptSubmit": (RECALL, 10), "PreCompact": (SAVE, 30),
-        "SessionEnd": (SAVE_BEHIND, 3),
-    }  # fmt: skip
     folder = setup.folder("CODEX_HOME", ".codex", ".codex")
     return [
-        hook_edit(folder / "hooks.json", _groups(setup, "codex", acts), is_own),
+        hook_edit(folder / "hooks.json", _groups(setup, "codex", EVENTS), is_own),
         table_edit(folder / "config.toml", ["mcp_servers", SERVER], setup.server(), is_own_server),
     ]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +15,7 @@ from pgmnemo.client.records import Hit
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import MissingError, UsageError
 from pgmnemo.integrations.documents import POOL, hit_cosine, missing_package
-from pgmnemo.integrations.scopes import project_scope
+from pgmnemo.integrations.scopes import errors_as, project_scope
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
@@ -55,7 +54,7 @@ class PgmnemoStorage:
     """
 
     def __init__(self, scope: Scope, *, language: str | None = None) -> None:
-        with _value_errors():
+        with errors_as(StorageError):
             project_scope(scope)
             if not isinstance(scope, Scope):
                 raise UsageError("CrewAI calls its storage in threads: give it a scope of Memory")
@@ -65,7 +64,7 @@ class PgmnemoStorage:
 
     def save(self, records: list[MemoryRecord]) -> None:
         """Store records, all or none; a record replaces the stored record with its id."""
-        with _value_errors():
+        with errors_as(StorageError):
             items = [lesson_of(record, self._language) for record in records]
             widths = {len(item.vector) for item in items if item.vector}
             self._check_width(*widths)
@@ -89,7 +88,7 @@ class PgmnemoStorage:
         if older_than is not None:
             limit = aware(older_than)
             checks.append(lambda record: aware(record.created_at) < limit)
-        with _value_errors():
+        with errors_as(StorageError):
             found = (
                 self._records(scope_prefix) if record_ids is None else self._named(record_ids, scope_prefix)
             )
@@ -126,7 +125,7 @@ class PgmnemoStorage:
         checks = checks_of(categories, metadata_filter)
         checks.append(lambda record: is_below(record.scope, scope_prefix))
         most, min_score = max(limit, POOL), max(min_score, 0.0)
-        with _value_errors():
+        with errors_as(StorageError):
             self._check_width(len(query_embedding))
             while limit > 0:
                 hits = self._scope.recall(
@@ -222,12 +221,3 @@ def _score(hit: Hit) -> float:
     """Return the score of a hit; -1 for a lesson without a vector."""
     cosine = hit_cosine(hit)
     return -1.0 if cosine is None else 1 / (3 - 2 * cosine)
-
-
-@contextmanager
-def _value_errors() -> Iterator[None]:
-    """Convert a wrong use in the block into a ValueError: CrewAI drops a save after a RuntimeError."""
-    try:
-        yield
-    except UsageError as error:
-        raise StorageError(str(error)) from None

@@ -7,8 +7,7 @@ metadata.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from operator import methodcaller
 from typing import Any
 from uuid import uuid4
@@ -24,6 +23,7 @@ from pgmnemo.integrations.scopes import (
     ScopeSource,
     answer,
     context_text,
+    errors_as,
     project_scope,
     recall_options,
     session_topic,
@@ -75,7 +75,7 @@ class PgmnemoSession:
         metadata: Mapping[str, Any] | None = None,
         language: str | None = None,
     ) -> None:
-        with _sdk_errors():
+        with errors_as(SessionError):
             self._scope, self._topic = project_scope(scope), session_topic(session_id)
             check("metadata", metadata, Mapping[str, Any] | None)
         self.session_id, self.session_settings = session_id, session_settings or SessionSettings()
@@ -84,7 +84,7 @@ class PgmnemoSession:
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the newest `limit` items in the order in which they were added; all by default."""
         limit = resolve_session_limit(limit, self.session_settings)
-        with _sdk_errors():
+        with errors_as(SessionError):
             check("limit", limit, int | None)
         if limit == 0:
             return []
@@ -100,7 +100,7 @@ class PgmnemoSession:
         given: dict[str, Any] = {
             "topic": self._topic, "metadata": self._metadata, "language": self._language,
         }  # fmt: skip
-        with _sdk_errors():
+        with errors_as(SessionError):
             lessons = [
                 lesson_of(item, f"{mark}-{number}", mark, **given) for number, item in enumerate(items)
             ]
@@ -156,7 +156,7 @@ def recall_tool(
     A wrong argument is the tool's answer to the model, as any other error is in the SDK's own words.
     """
 
-    with _sdk_errors():
+    with errors_as(SessionError):
         options = recall_options("context", asked, max_tokens=max_tokens)
 
     async def recall(context: RunContextWrapper[Any], query: str) -> str:
@@ -175,12 +175,3 @@ def _store(topic: str, lessons: Sequence[Item], mark: str) -> Work[None]:
     yield methodcaller("add_many", lessons, batch=len(lessons))
     if any(SILENT in (lesson.metadata or {}) for lesson in lessons):
         yield methodcaller("forget", filter={"topic": topic, "metadata": {SILENT: mark}})
-
-
-@contextmanager
-def _sdk_errors() -> Iterator[None]:
-    """Convert a wrong use in the block into the SDK's error."""
-    try:
-        yield
-    except UsageError as error:
-        raise SessionError(str(error)) from None

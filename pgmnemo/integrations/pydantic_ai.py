@@ -7,7 +7,6 @@ prompt before it as a quoted block.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
@@ -16,12 +15,13 @@ from pgmnemo.client.blank import is_blank
 from pgmnemo.client.records import Item
 from pgmnemo.client.rendering import only_blocks
 from pgmnemo.client.scope_calls import text_digest
-from pgmnemo.errors import PgmnemoError, UsageError
+from pgmnemo.errors import UsageError
 from pgmnemo.integrations.documents import missing_package
 from pgmnemo.integrations.scopes import (
     ScopeSource,
     answer,
     context_text,
+    errors_as,
     exact_key,
     project_scope,
     recall_options,
@@ -62,7 +62,7 @@ def memory_toolset(
         Args:
             query: What to look for, as a question or some words.
         """
-        with _tool_errors():
+        with errors_as(ModelRetry, ToolFailed):
             return await answer(project_scope(scope, ctx), context_text(query, options)) or NOTHING
 
     async def remember(ctx: RunContext[Any], text: str) -> str:
@@ -71,7 +71,7 @@ def memory_toolset(
         Args:
             text: The note, to be understood without the conversation.
         """
-        with _tool_errors():
+        with errors_as(ModelRetry, ToolFailed):
             return str((await answer(project_scope(scope, ctx), verb_call("add", text))).outcome)
 
     async def forget_memory(ctx: RunContext[Any], key: str) -> str:
@@ -80,7 +80,7 @@ def memory_toolset(
         Args:
             key: The key that recall_memory showed.
         """
-        with _tool_errors():
+        with errors_as(ModelRetry, ToolFailed):
             gone = await answer(project_scope(scope, ctx), verb_call("forget", key))
         return "forgotten" if gone else "there is no note with this key"
 
@@ -185,14 +185,3 @@ def _last_turns(messages: list[ModelMessage], most: int | None) -> list[ModelMes
     system = [part for one in messages[:first] for part in one.parts if isinstance(part, SystemPromptPart)]
     begin = cast(ModelRequest, messages[first])
     return [replace(begin, parts=[*system, *begin.parts]), *messages[first + 1 :]]
-
-
-@contextmanager
-def _tool_errors() -> Iterator[None]:
-    """Convert an error of the memory in the block into a message to the model."""
-    try:
-        yield
-    except UsageError as error:
-        raise ModelRetry(str(error)) from error
-    except PgmnemoError as error:
-        raise ToolFailed(str(error)) from error

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from operator import methodcaller
 from typing import Any
@@ -23,7 +24,7 @@ from pgmnemo.client.rendering import without_blocks
 from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.client.sync.memory import Memory
 from pgmnemo.client.sync.scope import Scope
-from pgmnemo.errors import UsageError
+from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.integrations.sync_async import Answer, Work, arun, run
 
 AnyScope = Scope | AsyncScope
@@ -114,6 +115,19 @@ def context_text(query: str, asked: Mapping[str, Any]) -> Work[str]:
 def spoken_text(text: str) -> str:
     """Return the part of a text to store: no recalled blocks, no characters that a database refuses."""
     return without_blocks(_storable(text)).strip()
+
+
+@contextmanager
+def errors_as(usage: type[Exception], other: type[Exception] | None = None) -> Iterator[None]:
+    """Convert a UsageError in the block into `usage`, and any other PgmnemoError into `other` if given."""
+    try:
+        yield
+    except UsageError as error:
+        raise usage(str(error)) from error
+    except PgmnemoError as error:
+        if other is None:
+            raise
+        raise other(str(error)) from error
 
 
 def _question(query: str) -> str:
