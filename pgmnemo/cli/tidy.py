@@ -85,15 +85,14 @@ def _agrees(step: TidyStep) -> bool:
 
 def _copies(scope: Scope, least_words: float, least_cosine: float) -> Iterator[TidyStep]:
     """Yield each lesson that has a newer near-copy, once; facts are left to `_contradictions`."""
-    facts = {fact.key for fact in scope.facts(history=True, limit=MOST)}
-    ended: set[str] = set()
+    left_out = {fact.key for fact in scope.facts(history=True, limit=MOST)}
     for pair in scope.similar(least_words=least_words, least_cosine=least_cosine, limit=MOST):
-        found = [scope.get(key) for key in (pair.first, pair.second)]
-        lessons = [one for one in found if one is not None and one.key not in facts]
-        if len(lessons) == 2:
-            old, new = sorted(lessons, key=lambda one: (one.at or one.stored_at, one.id))
-            if old.key not in ended and new.key not in ended:
-                ended.add(old.key)
+        keys = (pair.first, pair.second)
+        if left_out.isdisjoint(keys):
+            lessons = [one for key in keys if (one := scope.get(key)) is not None]
+            if len(lessons) == 2:
+                old, new = sorted(lessons, key=lambda one: (one.at or one.stored_at, one.id))
+                left_out.add(old.key)
                 yield TidyStep(COPY, old.key, new.key, old.text, new.text)
 
 

@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import sha256
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -154,7 +153,7 @@ class OAuthTokens:
                 if number not in self.keys and time.monotonic() >= self._read_at + REFRESH_INTERVAL:
                     self._read_at = time.monotonic()
                     with suppress(UsageError):
-                        self.keys = await asyncio.to_thread(partial(read_keys, self.jwks_url))
+                        self.keys = await asyncio.to_thread(read_keys, self.jwks_url)
         return self.keys.get(number)
 
 

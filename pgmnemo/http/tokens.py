@@ -23,7 +23,7 @@ from uuid import UUID
 import msgspec
 
 from pgmnemo.client.naming import parse_name, project_id, tenant_id
-from pgmnemo.errors import GrantError, UsageError, os_errors
+from pgmnemo.errors import GrantError, PgmnemoError, UsageError, os_errors
 from pgmnemo.http.json_types import TIME
 from pgmnemo.http.ownership import check_ownership
 
@@ -155,7 +155,7 @@ class TokenFile:
         """Return whether a token that was accepted is no longer valid."""
         try:
             return self.principal(token) is None
-        except UsageError:
+        except PgmnemoError:
             return True
 
     @property
