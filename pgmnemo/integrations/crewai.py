@@ -40,7 +40,9 @@ MOST = 10_000  # most hits of a search
 
 
 class StorageError(UsageError, ValueError):
-    """A record or an argument that the storage cannot take."""
+    """A record or an argument that the storage cannot take: a ValueError, because CrewAI drops a save after a
+    RuntimeError.
+    """
 
 
 class PgmnemoStorage:

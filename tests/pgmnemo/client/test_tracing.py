@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[str, Callable[[Any], Any], dict[str, Any]]] = {
     "forget some": ("delete_memory", lambda s: s.forget(filter={"topic": SECRET}), {}),
 }  # fmt: skip
 FAILING: dict[str, Callable[[Any], Any]] = {
+    "a question that is too long": lambda s: s.recall(f"{SECRET} " * 20_000),
     "a time that is none": lambda s: s.add_many([Item(SECRET, at=SECRET)]),  # type: ignore[arg-type]
     "a long key": lambda s: s.add(SECRET, key="k" * 1001),
     "a field that is none": lambda s: s.add(SECRET, key="k", clear=["colour"]),
