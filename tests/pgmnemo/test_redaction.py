@@ -16,7 +16,7 @@ from itertools import pairwise
 import pytest
 
 from pgmnemo import redaction
-from pgmnemo.redaction import RULES, find_secrets, redact
+from pgmnemo.redaction import RULES, Secret, find_secrets, redact
 
 DRAWN = random.Random(7)
 WORD, HEX, UPPER = string.ascii_letters + string.digits, "0123456789abcdef", string.ascii_uppercase + "234567"
@@ -164,6 +164,14 @@ def test_a_kind_of_the_library_alone_is_redacted_and_its_guesses_are_not() -> No
         {"shopify access token": 1},
     )
     assert not find_secrets(f'{{"password": "{drawn(20)}"}}')
+
+
+def test_the_library_finds_secrets_wherever_its_pieces_are_cut() -> None:
+    pytest.importorskip("redact_secret")
+    token = "shp" + f"at_{drawn(32, HEX)}"
+    for before in range(redaction.PIECE - 60, redaction.PIECE + 20):
+        text = "é " * (before // 2) + " " * (before % 2) + token + " é" * redaction.PIECE
+        assert find_secrets(text) == [Secret(before, before + len(token), "shopify access token")]
 
 
 @pytest.mark.parametrize(
