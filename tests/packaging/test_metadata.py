@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pgmnemo.http.openapi import openapi_document
 from pgmnemo.paths import release_numbers
 from tests.helping import CURRENT
 
@@ -58,16 +59,24 @@ def test_pgxn_metadata_keeps_to_its_specification(meta: dict[str, Any], sql: Pat
 
 
 def test_every_version_is_that_of_the_control_file(meta: dict[str, Any], root: Path, sql: Path) -> None:
-    own = meta["provides"]["pgmnemo"]
+    [own] = meta["provides"].values()
     said = {"control": control(sql)["default_version"], "META": meta["version"], "provides": own["version"]}
     for folder in (".", "runner", "shards"):
         project = tomllib.loads((root / folder / "pyproject.toml").read_text(encoding="utf-8"))
         source = project["tool"]["hatch"]["version"]
         found = re.search(source["pattern"], (root / folder / source["path"]).read_text())
         said[project["project"]["name"]] = found["version"] if found else ""
+    for name in ("package.json", "package-lock.json"):
+        said[name] = json.loads((root / "clients/typescript" / name).read_text("utf-8"))["version"]
+    said["OpenAPI"] = openapi_document()["info"]["version"]
     assert said == dict.fromkeys(said, CURRENT)
     assert own["file"] == f"pgmnemo--{CURRENT}.sql"
     assert (sql / own["file"]).is_file()
+
+
+def test_no_name_on_pgxn_is_that_of_another_project(meta: dict[str, Any]) -> None:
+    """PGXN gives the name of a distribution, and of an extension that it provides, to one owner."""
+    assert {meta["name"], *meta["provides"]} == {"pgmnemo_memory"}
 
 
 def test_no_release_and_no_heading_is_newer_than_the_control_file(root: Path, sql: Path) -> None:

@@ -15,7 +15,7 @@ from tests.helping import CURRENT
 from tests.packaging.test_dockerfile import extended_server
 from tests.packaging.test_makefile import make
 
-TOP = f"pgmnemo-{CURRENT}"
+TOP = f"pgmnemo_memory-{CURRENT}"
 
 
 @pytest.fixture(scope="module")
