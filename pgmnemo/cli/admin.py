@@ -269,9 +269,11 @@ def import_(
     memory.
 
     Args:
-        place: a file or folder; -: an export from standard input
+        place: a file or folder, or of langgraph and hindsight the DSN of
+            their database; -: an export from standard input
         format: claude-code, codex, chatgpt, claude, mem0, mempalace,
-            langgraph, markdown or jsonl; else found from the content
+            langgraph, hindsight, markdown or jsonl; else found from the
+            content
         skip_faults: leave out damaged entries instead of stopping
         dated: take the date in a Markdown file's front matter as the
             time of its lessons

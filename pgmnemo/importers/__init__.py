@@ -110,6 +110,9 @@ IMPORTERS: Parts[ImportReader] = Parts(
         "mem0": "pgmnemo.importers.mem0:read",
         "mempalace": "pgmnemo.importers.mempalace:read",
         "langgraph": "pgmnemo.importers.langgraph:read",
+        "hindsight": "pgmnemo.importers.hindsight:read",
         "markdown": "pgmnemo.importers.markdown:read",
     },
 )
+TABLES = {"langgraph": "store", "hindsight": "memory_units"}
+"""The formats that are read from a database, and the table that shows each."""

@@ -11,46 +11,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import psycopg
-from psycopg.conninfo import conninfo_to_dict
-
-from pgmnemo.errors import UsageError
 from pgmnemo.importers import ImportedLesson, ImportOptions
 from pgmnemo.importers.lessons import lesson, time_of
-from pgmnemo.importers.sources import JSON, MEND, all_objects, is_dsn
-from pgmnemo.postgres.connections import READ_ONLY, connect, database_errors
-from pgmnemo.postgres.connections import dsn_label as called
+from pgmnemo.importers.sources import JSON, MEND, all_objects, database_rows, is_dsn
 
 TEXTS = ("text", "content", "memory", "data")
-BATCH = 1_000  # rows that are fetched at once
 ROWS = "SELECT to_jsonb(s) FROM store AS s ORDER BY s.prefix, s.key"  # older stores lack columns
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
     """Read LangGraph's store: its DSN, or its items as JSON (tested with a store of its PostgresStore)."""
     if is_dsn(place):
-        for item in _rows(str(place)):
+        for item in database_rows(str(place), ROWS):
             where = f"the store, {item['prefix']}, {item['key']}"
             yield from _lesson({**item, "namespace": item["prefix"].split(".")}, where, options)
         return
     for where, item in all_objects(place, JSON, options):
         yield from _lesson(item, where, options)
-
-
-def _rows(dsn: str) -> Iterator[dict[str, Any]]:
-    try:
-        conninfo = conninfo_to_dict(dsn)
-    except psycopg.ProgrammingError:
-        raise UsageError("this is no address of a database; write it as postgresql://host/database") from None
-    mend = "start it, or correct the address"
-    with (
-        connect(conninfo, READ_ONLY, mend=mend) as connection,
-        database_errors(called(conninfo)),
-        connection.transaction(),
-        connection.cursor("store") as cursor,
-    ):
-        cursor.itersize = BATCH
-        yield from (item for (item,) in cursor.execute(ROWS))
 
 
 def _lesson(item: Mapping[str, Any], where: str, options: ImportOptions) -> Iterator[ImportedLesson]:

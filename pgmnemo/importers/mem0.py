@@ -3,7 +3,7 @@
 The JSON is the answer itself (`{"results": [...]}`) or a list or lines of memories; a folder may contain
 several answers. The project is the `user_id`, else `agent_id` or `run_id`: memories of two users never share
 a project. A history has no users: the last text of each memory that was not deleted is read. The time of a
-lesson is the last change of its text. Written from published shapes, without a real file.
+lesson is the last change of its text. Tested on what mem0ai 2.2.1 wrote, stored without a model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SELECT memory_id, new_memory, event, created_at, updated_at, max(rowid) FROM his
 
 
 def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesson]:
-    """Read mem0's memories: JSON of get_all, or its history.db (by their published format)."""
+    """Read mem0's memories: JSON of get_all, or its history.db (tested with files of mem0ai 2.2.1)."""
     file = Path(place).expanduser()
     kept = os.path.isfile(file) and begins(file, b"SQLite format 3")
     found = _history(file, options) if kept else all_objects(place, JSON, options)

@@ -20,10 +20,10 @@ from pgmnemo.client.records import BatchResult, Item
 from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.errors import PgmnemoError, RefusedError, UsageError
 from pgmnemo.escaping import escape_sentence
-from pgmnemo.importers import IMPORTERS, UNKNOWN, ImportedLesson, ImportOptions, LeftOut
+from pgmnemo.importers import IMPORTERS, TABLES, UNKNOWN, ImportedLesson, ImportOptions, LeftOut
 from pgmnemo.importers.jsonl import is_export
 from pgmnemo.importers.markdown import NAMES as NOTES
-from pgmnemo.importers.sources import damage_as_fault, is_dsn, sources
+from pgmnemo.importers.sources import damage_as_fault, database_rows, is_dsn, sources
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.redaction import redact
 
@@ -113,7 +113,7 @@ def import_lessons(
     options = options or ImportOptions()
     format = format or detect_format(place)
     read = IMPORTERS[format]
-    if is_dsn(place) and format != "langgraph":
+    if is_dsn(place) and format not in TABLES:
         raise UsageError(f"{format} is read from files, and this is an address of a database; name a file")
     done = ImportResult(format, dry_run, options.left)
     whole = format == "jsonl" and not options.skip_faults
@@ -197,7 +197,7 @@ def detect_format(place: Path | str) -> str:
     Markdown is returned only if no other format fits. Raise UsageError if no format fits, or more than one.
     """
     if is_dsn(place):
-        return "langgraph"
+        return _detect_database(str(place))
     first = next(sources(place, "(?s).*", ImportOptions(first=1)))
     fitting = _fitting(place)
     if len(fitting) == 1:
@@ -208,6 +208,19 @@ def detect_format(place: Path | str) -> str:
         )  # raises for UTF-16, gzip and SQLite
     like = f"could be {' or '.join(fitting)}" if fitting else "begins like no format that is known"
     raise UsageError(f"{escape_sentence(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
+
+
+def _detect_database(dsn: str) -> str:
+    there = " || ".join(f"jsonb_build_object('{name}', to_regclass('{TABLES[name]}'))" for name in TABLES)
+    [found] = database_rows(dsn, f"SELECT {there}")
+    fitting = [name for name, table in found.items() if table]
+    if len(fitting) == 1:
+        return fitting[0]
+    known = " or ".join(f"{table} ({name})" for name, table in TABLES.items())
+    raise UsageError(
+        f"the database has {'more than one' if fitting else 'no'} table {known} on its search path; "
+        "name the format with --from, and the schema in the address"
+    )
 
 
 def _fitting(place: Path | str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The sources of importers: files of a folder or an archive, objects of JSON, and rows of SQLite."""
+"""The sources of importers: files of a folder or an archive, objects of JSON, and rows of databases."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
 from pgmnemo.client.jsonl_format import LONGEST, decode, lines_of
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.escaping import escape_sentence
 from pgmnemo.importers import ImportOptions
+from pgmnemo.postgres.connections import READ_ONLY, connect, database_errors, dsn_label
 
 T = TypeVar("T")
 JSON = r"(?s).*\.(json|jsonl|ndjson)"
 LINES = r"(?s).*\.(jsonl|ndjson)"
+BATCH = 1_000  # rows of a database that are fetched at once
 CHUNK = 65_536  # characters of a list that are read at once
 RATIO, SMALL = 200, 10_000_000  # most unpacked bytes per packed byte, above SMALL bytes
 LISTS = ("results", "memories", "conversations", "items")  # the field with the list if the file is an object
@@ -78,6 +83,25 @@ def sources(place: Path | str, names: str, options: ImportOptions) -> Iterator[I
 def is_dsn(place: Path | str) -> bool:
     """Return whether a place is the address of a database, not a path."""
     return isinstance(place, str) and ("://" in place or "=" in place) and not os.path.exists(place)
+
+
+def database_rows(dsn: str, query: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects that a query of one column returns, read in batches of one snapshot.
+
+    Raise UsageError for a wrong address, and DatabaseError if the database refuses the query.
+    """
+    try:
+        conninfo = conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError:
+        raise UsageError("this is no address of a database; write it as postgresql://host/database") from None
+    with (
+        connect(conninfo, READ_ONLY, mend="start it, or correct the address") as connection,
+        database_errors(dsn_label(conninfo)),
+        connection.transaction(),
+        connection.cursor("rows") as cursor,
+    ):
+        cursor.itersize = BATCH
+        yield from (row for (row,) in cursor.execute(query))
 
 
 def begins(path: Path, mark: bytes) -> bool:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.store.postgres import PostgresStore
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from psycopg.conninfo import make_conninfo
@@ -25,7 +26,8 @@ from psycopg.conninfo import make_conninfo
 from pgmnemo.client.naming import tenant_id
 from tests.docs.pages import DOCS, ELSEWHERE, INSTALL, ROOT, TESTS, blocks, installs, run_blocks, runs
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.importers.test_mempalace import TABLES
+from tests.pgmnemo.importers import test_hindsight as hindsight
+from tests.pgmnemo.importers import test_mempalace as mempalace
 from tests.pooling import Pool
 from tests.reader import Session, path
 from tests.security.attacked import OURS, Server
@@ -44,6 +46,13 @@ COMMANDS = {
     "howto/moving.md",
     "howto/clean.md",
 }  # pages whose commands take the memory that PGMNEMO_MEMORY names
+DOCUMENTS = """
+CREATE TABLE documents (id bigserial PRIMARY KEY, content text, embedding vector(3), metadata jsonb,
+                        created_at timestamptz DEFAULT now());
+INSERT INTO documents (content, embedding, metadata)
+VALUES ('Ada sails on Fridays.', '[1,0,0]', '{"kind": "habit"}'), (E'Bob likes\ntea.', '[0,1,0]', '{}');
+GRANT SELECT ON memory_units, documents, store TO keeper;
+"""
 NUMBER = re.compile(r"\d+\.\d+")
 
 
@@ -54,7 +63,7 @@ READERS = {
     "integrations/crewai.md": {"crewai"},
     "integrations/google-adk.md": {"google"},
     "integrations/hermes.md": {"agent", "plugins"},
-    "howto/moving.md": {"langgraph"},
+    "howto/moving.md": {"langgraph", "mem0"},
     "howto/verify.md": {"runner"},
 }
 """What who reads a page has already: it is about that."""
@@ -178,9 +187,19 @@ def place(server: Server, page: str, reader: Reader, stack: ExitStack, request: 
         pool = Pool.start(bouncer, stack, address, {"own": {}}, ["alice", "keeper"], settings)
         reader.given["DSN"] = make_conninfo(**pool.conninfo("alice"))
     if name == "moving":
-        (reader.folder / "palace").mkdir()
-        with sqlite3.connect(reader.folder / "palace" / "chroma.sqlite3") as palace:
-            palace.executescript(TABLES)
+        sources(reader, keeper, make_conninfo(**address))
+
+
+def sources(reader: Reader, keeper: str, admin: str) -> None:
+    """Make what a reader moves from: a palace, and the tables of three others in one database."""
+    (reader.folder / "palace").mkdir()
+    with sqlite3.connect(reader.folder / "palace" / "chroma.sqlite3") as palace:
+        palace.executescript(mempalace.TABLES)
+    with PostgresStore.from_conn_string(admin) as store:
+        store.setup()
+        store.put(("memories", "ada"), "k2", {"text": "Sails on Sundays"})
+    reader.admin.execute(hindsight.TABLES + DOCUMENTS)
+    reader.given |= dict.fromkeys(("HINDSIGHT", "STORE", "SOURCE"), keeper)
 
 
 @pytest.mark.parametrize(
@@ -197,6 +216,17 @@ def test_every_block_runs_and_prints_what_is_shown(
         if "DSN" in (DOCS / page).read_text(encoding="utf-8") or page in COMMANDS:
             place(server, page, reader, stack, request, **pooled)
         reader.follow(page)
+
+
+def test_a_table_of_pgvector_moves_with_its_vectors(reader: Reader, server: Server) -> None:
+    server.install("pgvector", OURS)
+    with server.connect("pgvector") as reader.admin:
+        reader.admin.execute(DOCUMENTS.partition("GRANT")[0])
+        [block] = [one["text"] for one in blocks("howto/moving.md") if one["language"] == "sql"]
+        reader.admin.execute(block)
+        tenant = re.findall("tenant_id = '(.+?)'", block)
+        found = reader.admin.execute("SELECT count(*) FROM pgmnemo.list_vectors(%s)", tenant).fetchone()
+    assert found == (2,)
 
 
 def test_the_figures_of_the_worked_example_are_those_of_the_memory(reader: Reader) -> None:

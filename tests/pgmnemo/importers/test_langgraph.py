@@ -12,6 +12,7 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo import Memory
 from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.importers.run_import import detect_format
 from tests.pgmnemo.importers.conftest import Read, Write
 
 ITEM = {
@@ -37,6 +38,7 @@ def test_a_store_that_langgraph_made_is_read(dsn: str, read: Read, write: Write)
         store.put(("memories", "bob"), "k1", {"kind": "Memory", "content": {"content": "Likes tea"}})
         store.put(("profiles",), "bob", {"name": "Bob", "age": 7})
         items = [item.dict() for item in store.search(())]
+    assert detect_format(dsn) == "langgraph"
     found = read("langgraph", dsn)
     assert [(one.project, one.item.key, one.item.text) for one in found] == [
         ("memories.ada", "langgraph/memories.ada/k1", "Sails on Fridays"),

@@ -1,4 +1,4 @@
-"""mem0's memories, in the shapes that are published: what get_all answers, and the history."""
+"""mem0's memories: what get_all answers, and the history, as mem0ai 2.2.1 and its documents have them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ MEMORY: dict[str, Any] = {
     "id": "892db2ae-06d9-49e5-8b3e-585ef9b85b8e", "memory": "Sails on Fridays", "hash": "f1a9",
     "metadata": {"kind": "habit"}, "created_at": "2024-09-03T10:16:05.490548-07:00", "updated_at": None,
     "user_id": "ada", "role": "user", "categories": ["sport"], "score": 0.3, "expiration_date": "2030-01-01",
+}  # fmt: skip
+WRITTEN: dict[str, Any] = {  # by get_all of mem0ai 2.2.1, after add(infer=False) and update
+    "results": [
+        {"id": "4f4b062c-f207-4301-9609-ac3c3f29cff4", "memory": "Likes green tea",
+         "hash": "d33c030345a490c9d80c1f970b21bfab", "metadata": None,
+         "created_at": "2026-11-30T01:29:01.423127+00:00", "updated_at": "2026-11-30T01:29:01.481947+00:00",
+         "user_id": "bob", "agent_id": "chef", "role": "user"},
+    ],
 }  # fmt: skip
 HISTORY = """
 CREATE TABLE history (
@@ -41,6 +49,12 @@ def test_each_memory_is_a_lesson_of_its_user(write: Write, read: Read) -> None:
         "kind": "habit", "user_id": "ada", "hash": "f1a9", "categories": ["sport"], "source": "mem0",
         "created_at": MEMORY["created_at"],
     }  # fmt: skip
+
+
+def test_what_the_package_wrote_is_read(write: Write, read: Read) -> None:
+    [found] = read("mem0", write("x.json", WRITTEN))
+    assert (found.project, found.item.text, found.item.role) == ("bob", "Likes green tea", "user")
+    assert found.item.at == datetime(2026, 11, 30, 1, 29, 1, 481947, tzinfo=UTC)
 
 
 def test_lists_lines_and_folders_of_them_are_read(tmp_path: Path, write: Write, read: Read) -> None:

@@ -174,12 +174,13 @@ def test_a_place_of_no_or_of_two_formats_is_one_sentence(tmp_path: Path, write: 
 
 def test_no_password_is_told_of_an_address() -> None:
     address = "postgresql://ada:secret@127.0.0.1:1/x"
-    assert detect_format(address) == "langgraph"
+    with pytest.raises(DatabaseError, match="cannot be reached") as unknown:
+        detect_format(address)
     with pytest.raises(UsageError, match="mem0 is read from files") as wrong:
         import_lessons(Kept(), address, "mem0")
     with pytest.raises(DatabaseError, match="cannot be reached") as refused:
-        import_lessons(Kept(), address)
-    assert "secret" not in f"{wrong.value} {refused.value}"
+        import_lessons(Kept(), address, "langgraph")
+    assert "secret" not in f"{unknown.value} {wrong.value} {refused.value}"
 
 
 def test_every_format_has_a_sentence_of_help() -> None:
