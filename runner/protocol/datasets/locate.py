@@ -50,46 +50,56 @@ def locate(
 
 
 def locate_folder(
-    suite: str, data: Path | None, environ: Mapping[str, str], patterns: tuple[str, ...]
+    suite: str,
+    data: Path | None,
+    environ: Mapping[str, str],
+    patterns: tuple[str, ...],
+    file: str = "",
+    title: str = "",
 ) -> Path:
     """Return the folder with the files of `suite`, which match `patterns`.
 
     Raises CorpusError if it is missing. `data` and the variable name the folder itself or its parent; the
-    folder may also be inside the parent's folder `chats`, as in BEAM's repository.
+    folder may also be inside the parent's folder `chats`, as in BEAM's repository. `file` and `title` are
+    the folder's name and the corpus's if no edition pins them.
     """
-    pins = current().suite(suite)
-    variable = pins.data_variable or ""
+    pins = current().suites.get(suite)
+    name, what = (pins.file, pins.what) if pins else (file, title)
+    variable = (pins.data_variable if pins else None) or ""
     ways = ((data, "--data"), (environ.get(variable), variable))
     place, origin = next(((Path(way).expanduser(), origin) for way, origin in ways if way), (None, ""))
     if place is None:
-        if found := _holding(data_folder(suite), pins.file, patterns):
+        if found := _holding(data_folder(suite), name, patterns):
             return found
-        raise _nowhere(f"folder {pins.file} of {pins.what}", suite, pins)
+        raise _nowhere(f"folder {name} of {what}", suite, pins)
     if not isdir(place):
         fault = "is a file" if isfile(place) else "does not exist or may not be read"
         raise CorpusError(
-            f"{origin} names {place}, which {fault}; name the folder {pins.file} of {pins.what}, or the one "
+            f"{origin} names {place}, which {fault}; name the folder {name} of {what}, or the one "
             "that holds it"
         )
-    found = _holding(place, pins.file, patterns)
+    found = _holding(place, name, patterns)
     if found == place and (other := _others(suite).get(place.name)):
         raise CorpusError(
             f"{origin} names {place}, which is the folder of the suite {other}; name "
-            f"{pins.file} of {pins.what}, or the folder that holds both"
+            f"{name} of {what}, or the folder that holds both"
         )
     if found:
         return found
     raise CorpusError(
-        f"the folder {place} ({origin}) holds no {patterns[-1]} of {pins.what}, nor does a folder "
-        f"{pins.file} in it"
+        f"the folder {place} ({origin}) holds no {patterns[-1]} of {what}, nor does a folder {name} in it"
     )
 
 
 def _others(suite: str) -> dict[str, str]:
     """Return the names of the suites that share this suite's variable, each by its folder's name."""
     suites = current().suites
-    variable = suites[suite].data_variable
-    return {p.file: name for name, p in suites.items() if name != suite and p.data_variable == variable}
+    variable = suites[suite].data_variable if suite in suites else None
+    return {
+        p.file: name
+        for name, p in suites.items()
+        if variable and name != suite and p.data_variable == variable
+    }
 
 
 def _holding(place: Path, name: str, patterns: tuple[str, ...]) -> Path | None:

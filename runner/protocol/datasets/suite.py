@@ -122,7 +122,7 @@ class Suite:
         if self.own:
             return _given(self.name, data)
         if self.folder_of:
-            return locate_folder(self.name, data, environ, self.folder_of)
+            return locate_folder(self.name, data, environ, self.folder_of, self.file, self.title)
         return locate(self.name, data, environ, self.file, self.other_files, self.committed)
 
     def chosen(self, path: Path, config: RunConfig, edition: Edition) -> Corpus:

@@ -20,13 +20,15 @@ from runner.protocol.datasets.corpus import cut_lessons
 from runner.protocol.datasets.corpus_file import CorpusFile
 from runner.protocol.datasets.suite import PARITY, LessonConstruction, Write
 from runner.protocol.editions import PassagePins, current, edition, known
+from runner.protocol.editions.load import FOLDER, tables_of
 from runner.protocol.templates import TEMPLATES, Session, Turn
 from runner.records import Corpus, SearchScope, Segment, View
 
 
 def test_registry_holds_the_suites_that_the_protocol_pins() -> None:
     assert list(SUITES)[:3] == ["locomo", "longmemeval", "sample"]
-    assert set(SUITES) - {"file"} <= set(current().suites)
+    coming = tables_of(FOLDER / "next.toml").get("suites", {})
+    assert set(SUITES) - {"file"} <= {*current().suites, *coming}
     assert "file" not in current().suites  # a user's own data, which nobody can register
 
 
