@@ -74,6 +74,7 @@ site: $(VENV)/.test-ready .venv-site/.ready
 	$(BIN)/python -m tools.site
 	rm -rf site
 	NO_MKDOCS_2_WARNING=1 .venv-site/bin/$(BUILDER) build --strict
+	$(BIN)/python -m tools.site llms site
 	$(BIN)/python -m tools.site check site
 
 lint: $(VENV)/.test-ready

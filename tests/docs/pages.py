@@ -43,19 +43,20 @@ TESTS = {  # those of the pages that HERE does not run
     "docs/howto/compare.md": f"{GUIDE}[compare.md]",
     "docs/howto/measure.md": f"{GUIDE}[measure.md]",
     "docs/howto/operating.md": "tests/docs/test_operating.py",
-    "docs/howto/verify.md": "tests/verify/test_stranger.py",
+    "docs/trust/check.md": "tests/verify/test_stranger.py",
     "docs/howto/your-data.md": "tests/test_your_data.py::test_every_step_runs_and_prints_what_is_shown",
 }
 ELSEWHERE = {  # the language of the blocks that such a test runs
     "howto/measure.md": "bash", "howto/compare.md": "bash", "howto/operating.md": "bash",
-    "howto/your-data.md": "bash", "howto/verify.md": "sh", "README.md": "python",
+    "howto/your-data.md": "bash", "trust/check.md": "sh", "README.md": "python",
 }  # fmt: skip
 INSTALL = re.compile(r"pip install ((?:'[^']+'|[\w.\[\],=-]+| )+)")
 MEMORY = (".[local]",)  # what the tutorial installs, for pages that go on from there
 RUNNER = (".", "runner")  # what the README installs to measure
 INSTALLED = {  # what readers of other pages have: measure.md says what, moving.md is for a program's users
     "docs/howto/compare.md": RUNNER, "docs/howto/measure.md": RUNNER, "docs/howto/verify.md": RUNNER,
-    "docs/howto/your-data.md": RUNNER, "docs/howto/moving.md": (*MEMORY, "langgraph"),
+    "docs/howto/your-data.md": RUNNER, "docs/trust/check.md": RUNNER,
+    "docs/howto/moving.md": (*MEMORY, "langgraph"),
 }  # fmt: skip
 
 

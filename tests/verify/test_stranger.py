@@ -1,4 +1,4 @@
-"""The stranger's check of docs/howto/verify.md does in a clone what the document says."""
+"""The commands of docs/trust/check.md do in a clone what the page says."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import run_blocks
 from tests.reader import path
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT = (ROOT / "docs" / "howto" / "verify.md").read_text(encoding="utf-8")
-SECTION = DOCUMENT.partition("## A stranger's check\n")[2].partition("\n## ")[0]
 
 
 def test_the_command_of_it_ends_as_the_document_says(tmp_path: Path) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("a stranger needs a repository to clone")
-    [block] = re.findall(r"^```sh\n(.+?)^```", SECTION, re.MULTILINE | re.DOTALL)
+    [block] = [one["text"] for one in run_blocks("docs/trust/check.md")]
     done = subprocess.run(
         ["sh", "-eu", "-c", block],
         cwd=tmp_path,
@@ -34,4 +33,4 @@ def test_the_command_of_it_ends_as_the_document_says(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^holds +commit ", done.stdout, re.MULTILINE)
-    assert done.stdout.endswith("\nthe files alone were held, as --rerun 0 asks\n")
+    assert "\nthe files alone were held, as --rerun 0 asks\n" in done.stdout
