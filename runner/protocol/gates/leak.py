@@ -6,7 +6,7 @@ LongMemEval's gold ids begin with `answer_`: one id in a text gives the answer a
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import islice
@@ -91,10 +91,16 @@ def _telling(one: str) -> bool:
 
 
 def _keys(ids: Iterable[str]) -> Keys:
-    """Return the ids grouped by their longest word: a text without the word cannot contain the id."""
+    """Return the ids grouped by a word of theirs: a text without the word cannot contain the id.
+
+    It is the word that the fewest ids have, so that a person's name in a text does not lead to all ids of
+    the person.
+    """
+    words = {one: _words(one) for one in sorted(ids)}
+    times = Counter(word for group in words.values() for word in set(group))
     keys: defaultdict[bytes, list[str]] = defaultdict(list)
-    for one in sorted(ids):
-        keys[max(_words(one), key=len)].append(one)
+    for one, group in words.items():
+        keys[min(group, key=lambda word: (times[word], -len(word)))].append(one)
     return {word: tuple(group) for word, group in keys.items()}
 
 
@@ -106,7 +112,7 @@ def _id(text: str, keys: Keys) -> str | None:
     words = _words(text)
     if keys.keys().isdisjoint(words):
         return None
-    candidates = (one for word in keys.keys() & set(words) for one in keys[word])
+    candidates = (one for word in keys.keys() & set(words) for one in keys[word] if one in text)
     return next((one for one in candidates if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)), None)
 
 

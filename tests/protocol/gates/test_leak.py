@@ -10,6 +10,7 @@ import pytest
 
 from runner.protocol.editions import current
 from runner.protocol.gates import RunFacts, gates_of
+from runner.protocol.gates.leak import _keys
 from runner.records import Corpus, Evidence, Question, SearchScope, Segment, Status
 
 Changed = Callable[..., RunFacts]
@@ -80,3 +81,8 @@ def test_a_short_or_plain_id_is_not_looked_for(changed: Changed) -> None:
     )
     corpus = replace(haystack(), segments=segments, suite="sample")
     assert GATES["leak"](changed(corpus=corpus)).status is Status.PASSED
+
+
+def test_an_id_is_looked_for_by_the_word_that_the_fewest_ids_have() -> None:
+    ids = [f"ann/sms/{number}" for number in range(1000, 1100)]
+    assert {len(group) for group in _keys(ids).values()} == {1}
