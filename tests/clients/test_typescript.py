@@ -28,6 +28,7 @@ from pgmnemo.errors import PgmnemoError
 from pgmnemo.http.openapi import openapi_document
 from pgmnemo.http.tokens import Principal
 from pgmnemo.http.verbs import VERBS
+from tests.helping import CURRENT
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.http.browsing import serving
 from tools.typescript_types import CLIENT, TARGET, types_of
@@ -194,6 +195,7 @@ def test_the_compiler_accepts_it_in_its_strictest_form(npm: Callable[..., str]) 
 def test_the_package_has_what_it_needs_and_no_more(installed: Installed) -> None:
     made = json.loads((CLIENT / "package.json").read_text(encoding="utf-8"))
     assert "dependencies" not in made
+    assert (installed.folder / f"pgmnemo-{CURRENT}.tgz").is_file()
     packed = {Path(name).parts[1] for name in installed.files}
     assert packed == {"dist", "LICENSE", "README.md", "package.json"}
     entries = {Path(one["default"]).name for one in made["exports"].values()}
