@@ -39,7 +39,7 @@ BEGIN
          WHERE x.total > 0 LIMIT depth;
         RETURN;
     END IF;
-    IF (SELECT max(t) FROM unnest(asked.tops) t) > 0 THEN
+    IF 0 < ANY (asked.tops) THEN
         SELECT s.ids, s.totals INTO segment_ids, segment_totals FROM pgmnemo._segment_leg(scope, asked, depth) s;
         floor := coalesce(segment_totals[depth], -1);
     END IF;

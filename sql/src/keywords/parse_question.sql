@@ -84,10 +84,11 @@ BEGIN
     asked.held := coalesce(asked.held, 0);
     asked.terms := coalesce(asked.terms, '{}');
     asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;
-    IF (SELECT count(*) FROM unnest(windows)) > most_windows THEN
-        RAISE EXCEPTION 'windows holds more than % ranges', most_windows
-        USING ERRCODE = 'invalid_parameter_value', HINT = 'Name fewer times.';
-    ELSIF windows IS NOT NULL THEN
+    IF windows IS NOT NULL THEN
+        IF (SELECT count(*) FROM unnest(windows)) > most_windows THEN
+            RAISE EXCEPTION 'windows holds more than % ranges', most_windows
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Name fewer times.';
+        END IF;
         SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
           INTO asked.since, asked.until FROM unnest(windows) w;
         asked.share := 1;

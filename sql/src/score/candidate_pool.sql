@@ -47,13 +47,15 @@ BEGIN
               FROM pgmnemo._first_of_each(scope, by_keyword, totals, by_vector, filled, 2 * depth) f;
         END IF;
         candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
-        SELECT bool_or(c.place IS NOT NULL), array_agg(c.mark), count(DISTINCT c.mark) FILTER (WHERE NOT c.repeats)
-          INTO placed, marks, different FROM unnest(candidates) c;
-        EXIT WHEN NOT asked.collapse OR found < looked OR looked >= depth + beyond;
+        EXIT WHEN NOT asked.collapse;
+        SELECT array_agg(c.mark), count(DISTINCT c.mark) FILTER (WHERE NOT c.repeats)
+          INTO marks, different FROM unnest(candidates) c;
+        EXIT WHEN found < looked OR looked >= depth + beyond;
         EXIT WHEN different >= depth;
         looked := least(depth + beyond, looked + 4 * (found - different));
     END LOOP;
-    placed := placed AND s.neighbours_weight > 0;
+    placed := s.neighbours_weight > 0
+              AND (SELECT bool_or(c.place IS NOT NULL) FROM (SELECT (unnest(candidates)).place OFFSET 0) c);
     IF placed THEN
         added := ARRAY(
             SELECT DISTINCT l.id
@@ -98,7 +100,9 @@ BEGIN
         SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
           FROM pgmnemo._neighbours(candidates, s) n;
     END IF;
-    equal := asked.collapse
-             AND (copies <> '{}' OR cardinality(marks) > (SELECT count(DISTINCT m) FROM unnest(marks) m));
+    equal := false;
+    IF asked.collapse THEN
+        equal := copies <> '{}' OR cardinality(marks) > (SELECT count(DISTINCT m) FROM unnest(marks) m);
+    END IF;
 END
 $$;

@@ -4,6 +4,6 @@
 CREATE FUNCTION pgmnemo._coverage(words float8, reach float8, enough float8, brevity float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT brevity * CASE WHEN words < enough * reach THEN words / (enough * reach) ELSE 1 END $$;
+AS $$ SELECT brevity * least(1::float8, words / nullif(enough * reach, 0)) $$;
 
 COMMENT ON FUNCTION pgmnemo._coverage(float8, float8, float8, float8) IS 'from 0 to 1: brevity, times words / (enough * reach), both in units of the score, where that is below 1';

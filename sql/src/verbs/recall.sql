@@ -99,11 +99,12 @@ BEGIN
     ahead := CASE WHEN recall.duplicates IS NULL OR cardinality(asked.since) > 0 THEN 0 ELSE 3 END;
     RETURN QUERY
     WITH best AS MATERIALIZED (
-        SELECT r.*, l.id, l.role, l.topic, l.content, l.metadata, l.occurred_at AS happened_at, l.lexemes,
-               l.project_id AS lies_in, l.external_id AS named, coalesce(l.occurred_at, l.stored_at) AS happened,
-               row_number() OVER (ORDER BY r.repeats, r.score DESC, r.external_id, r.project_id) AS turn
-          FROM (SELECT r.score, (r.own).*, f.fit, coalesce(shown[g.place], (r.own).lesson_id) AS shown,
-                       coalesce(others[g.place], 0) AS others, r.own
+        SELECT r.turn, r.score, r.fit, r.others, (r.own).*, r.own, l.id, l.role, l.topic, l.content, l.metadata,
+               l.occurred_at AS happened_at, l.lexemes, l.project_id AS lies_in, l.external_id AS named,
+               coalesce(l.occurred_at, l.stored_at) AS happened
+          FROM (SELECT row_number() OVER (ORDER BY (r.own).repeats, r.score DESC, (r.own).external_id,
+                                                   (r.own).project_id) AS turn, r.score, f.fit, r.own,
+                       coalesce(shown[g.place], (r.own).lesson_id) AS shown, coalesce(others[g.place], 0) AS others
                   FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
                  CROSS JOIN LATERAL pgmnemo._fit(r.alone, asked.ideal) f
                  CROSS JOIN LATERAL (SELECT array_position(leads, (r.own).lesson_id)) AS g (place)
@@ -125,15 +126,11 @@ BEGIN
            r.neighbours, r.recency, r.importance, r.graph,
            CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats,
            a.contributions
-      FROM (SELECT b.*, coalesce(b.turn - cardinality(b.scores_ahead) + o.place - 1.5, b.turn) AS rank
-              FROM (SELECT b.*, array_agg(b.score) OVER w AS scores_ahead, array_agg(b.happened) OVER w AS times_ahead,
-                           array_agg(b.lexemes) OVER w AS texts_ahead
-                      FROM best b WINDOW w AS (ORDER BY b.turn ROWS BETWEEN ahead PRECEDING AND 1 PRECEDING)) b
-             CROSS JOIN LATERAL (
-                    SELECT min(o.place) AS place
-                      FROM unnest(b.scores_ahead, b.times_ahead, b.texts_ahead) WITH ORDINALITY
-                            AS o (score, happened, lexemes, place)
-                     WHERE pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened, o.lexemes)) o
+      FROM (SELECT b.*, coalesce((SELECT min(o.turn) - 0.5 FROM best o
+                                   WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
+                                     AND pgmnemo._restates(b.score, b.happened, b.lexemes,
+                                                           o.score, o.happened, o.lexemes)), b.turn) AS rank
+              FROM best b
              ORDER BY b.repeats, rank, b.happened DESC, b.turn LIMIT recall.k) r
      CROSS JOIN LATERAL pgmnemo._contributions(r.own, s) a
      ORDER BY r.repeats, r.rank, r.happened DESC, r.turn;
