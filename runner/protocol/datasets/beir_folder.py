@@ -3,17 +3,17 @@
 It holds corpus.jsonl, queries.jsonl and judgements: qrels/SPLIT.tsv or .jsonl, qrels.tsv, or a TREC
 qrels.txt. Of several splits `CorpusFile.split` names one; by default `test` is read. For LMEB,
 corpus.jsonl and candidates.jsonl may be in the parent folder, and a scene of candidates.jsonl is a
-project. A document is a session of one turn without a speaker; a document without any text is left out.
-`metadata.project`, if every document has it, says which questions are searched in the document; else all
-documents are one project. Judgements of 0 and below are no evidence; a question without a judgement cites
-none.
+project; a document of several scenes is a lesson of each, `SCENE/ID`. A document is a session of one turn
+without a speaker; a document without any text is left out. `metadata.project`, if every document has it,
+says which questions are searched in the document; else all documents are one project. Judgements of 0 and
+below are no evidence; a question without a judgement cites none.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from math import isfinite
 from pathlib import PurePath
 from typing import Any
@@ -48,11 +48,15 @@ def is_beir_folder(source: CorpusFile) -> bool:
 def documents(source: CorpusFile) -> Iterator[tuple[Json, str]]:
     """Yield each document as a session of the suite `file`, and its place; an empty document has no turns."""
     scenes = _scenes(source)
+    shared = _shared(scenes)
     for record, where in _records(source, DOCUMENTS):
         title, text = (_text(record, key, where) for key in ("title", "text"))
         words = "\n".join(part for part in (title, text) if part.strip())
         turns = [] if is_blank(words) else [{"text": words}]
-        yield {"id": record["_id"], "turns": turns, **_project(record, scenes)}, where
+        key = record["_id"]
+        for scene in scenes.get(key, [""]):
+            own = {"id": _in_scene(key, scene, shared), "turns": turns}
+            yield {**own, **_project(record, scene)}, where
 
 
 def questions(source: CorpusFile) -> Iterator[tuple[Json, str]]:
@@ -60,19 +64,22 @@ def questions(source: CorpusFile) -> Iterator[tuple[Json, str]]:
 
     Raises CorpusError for a repeated id, and for judgements of an unknown question.
     """
-    gold, seen, scenes = _judgements(source), dict[str, str](), set(_scenes(source).values())
+    gold, seen, found = _judgements(source), dict[str, str](), _scenes(source)
+    scenes, shared = (
+        {one for group in found.values() for one in group},
+        {document for document, group in found.items() if len(group) > 1},
+    )
     for record, where in _records(source, QUERIES):
         key = record["_id"]
         if seen.setdefault(key, where) != where:
             raise CorpusError(f"{where} has the id {key!r}, as {seen[key]} has; keep one of the two")
         kind = (record.get("metadata") or {}).get("type")
         more = {"type": kind} if isinstance(kind, str) else {}
-        asked = {"id": key, "text": _text(record, "text", where), "evidence": gold.get(key, [])}
+        scene = _scene(key, scenes, where) if scenes else ""
+        cited = [_in_scene(one, scene, shared) for one in gold.get(key, [])]
+        asked = {"id": key, "text": _text(record, "text", where), "evidence": cited}
         if key in gold or not is_blank(asked["text"]):
-            yield (
-                {**asked, **_project(record, {key: _scene(key, scenes, where)} if scenes else {}), **more},
-                where,
-            )
+            yield {**asked, **_project(record, scene), **more}, where
     if strange := next((key for key in gold if key not in seen), None):
         raise CorpusError(
             f"the qrels of {source.path.name} judge {strange!r}, which is no question of {QUERIES}; remove "
@@ -81,9 +88,13 @@ def questions(source: CorpusFile) -> Iterator[tuple[Json, str]]:
 
 
 def _records(source: CorpusFile, name: str) -> Iterator[tuple[Json, str]]:
-    """Yield the objects of a file with their places, each with its `_id` (in LMEB `id`) as text."""
+    """Yield the objects of a file with their places, each with its `_id` as text.
+
+    In LMEB, whose judgements are in `qrels.tsv`, it is `id`, and an `_id` beside it means nothing.
+    """
+    first, second = ("id", "_id") if (source.path / "qrels.tsv").is_file() else ("_id", "id")
     for record, where in _objects(source, _named(source, name)):
-        given = record.get("_id", record.get("id"))
+        given = record.get(first, record.get(second))
         if isinstance(given, bool) or not isinstance(given, str | int):
             raise CorpusError(f"{where} has no '_id' that is a text or a whole number")
         if not isinstance(record.get("metadata") or {}, dict):
@@ -112,26 +123,32 @@ def _text(record: Json, key: str, where: str) -> str:
     return value or ""
 
 
-def _project(record: Json, scenes: dict[str, str]) -> Json:
-    project = scenes.get(record["_id"]) or (record.get("metadata") or {}).get("project")
+def _project(record: Json, scene: str) -> Json:
+    project = scene or (record.get("metadata") or {}).get("project")
     return {"project": project} if isinstance(project, str) else {}
 
 
-def _scenes(source: CorpusFile) -> dict[str, str]:
-    """Return the scene of each document in candidates.jsonl; empty if there is no such file."""
-    found: dict[str, str] = {}
+def _in_scene(document: str, scene: str, shared: Collection[str]) -> str:
+    """Return the id of a document's lesson in a scene."""
+    return f"{scene}/{document}" if document in shared else document
+
+
+def _scenes(source: CorpusFile) -> dict[str, list[str]]:
+    """Return the scenes of each document in candidates.jsonl; empty if there is no such file."""
+    found: dict[str, list[str]] = {}
     name = _named(source, CANDIDATES)
     for record, where in _objects(source, name) if name else ():
         scene, listed = record.get("scene_id"), record.get("candidate_doc_ids")
         if isinstance(scene, bool) or not isinstance(scene, str | int) or not isinstance(listed, list):
             raise CorpusError(f"{where} has no 'scene_id' with a list of 'candidate_doc_ids'")
-        for document in map(str, listed):
-            if found.setdefault(document, str(scene)) != str(scene):
-                raise CorpusError(
-                    f"{where} has the document {document!r} of the scene {found[document]!r}, too, and a "
-                    f"document is of one project here; remove {name} to ask every question of all documents"
-                )
+        for document in dict.fromkeys(map(str, listed)):
+            found.setdefault(document, []).append(str(scene))
     return found
+
+
+def _shared(scenes: dict[str, list[str]]) -> set[str]:
+    """Return the documents of more than one scene."""
+    return {document for document, found in scenes.items() if len(found) > 1}
 
 
 def _scene(key: str, scenes: set[str], where: str) -> str:

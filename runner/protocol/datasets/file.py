@@ -82,6 +82,7 @@ class FileReader:
         self._named: bool | None = None  # whether sessions name their projects
         self._order = Order()
         self._keys: dict[str, CustomEntry] = {}
+        self._texts: dict[str, str] = {}  # a text that several lessons have is in memory once
 
     def segments(self, entry: CustomEntry) -> Iterator[Segment]:
         """Yield the session as one segment, or one segment for each of its turns."""
@@ -207,7 +208,8 @@ class FileReader:
         self, project: str, one: str, date: str | None, time: datetime | None, turns: tuple[Turn, ...]
     ) -> Segment:
         written = self.write(Session(date or "", turns))
-        return Segment(project, one, written.text, occurred_at=time, passages=written.passages)
+        text = self._texts.setdefault(written.text, written.text)
+        return Segment(project, one, text, occurred_at=time, passages=written.passages)
 
     def _time(self, text: str | None, where: str) -> datetime | None:
         return self.times.read(text, where) if text else None

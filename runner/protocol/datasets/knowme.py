@@ -74,7 +74,7 @@ def _questions(source: CorpusFile, project: str, heads: list[Segment]) -> Iterat
                 raise CorpusError(f"{where} has no entry among the answers; fetch the data set again")
             cited = dict.fromkeys(f"{project}/{one}" for one in _ids(answers[key], where))
             yield Question(
-                key=f"{project}/{task}/{key}",
+                key=f"{project}/{task.replace(' ', '-')}/{key}",  # a TREC run has no blank in a key
                 project=project,
                 text=take(entry, "question", str, where).replace("\0", ""),
                 type=task,

@@ -121,11 +121,26 @@ def test_a_folder_of_lmeb_shares_its_documents_and_has_scenes(tmp_path: Path) ->
     assert [(one.project, one.gold) for one in corpus.questions] == [
         ("conv_1", ("conv_1_b",)), ("conv_2", ("conv_2_a",)),
     ]  # fmt: skip
+
+
+def test_a_document_of_several_scenes_is_a_lesson_of_each(tmp_path: Path) -> None:
+    place = tmp_path / "LongMemEval" / "multi_session"
+    place.mkdir(parents=True)
+    texts = {"a": "One.", "b": "Two.", "c": "Three."}
     jsonl(
-        place.parent / "candidates.jsonl", [*candidates, {"scene_id": 3, "candidate_doc_ids": ["conv_1_a"]}]
+        place.parent / "corpus.jsonl",
+        [{"_id": {"$oid": "9"}, "id": one, "text": text} for one, text in texts.items()],
     )
-    with pytest.raises(CorpusError, match=r"'conv_1_a' of the scene 'conv_1', too, .*remove \.\./candidates"):
-        FILE.load(place)
+    scenes = {"q_1": ["a", "b"], "q_2": ["b", "c", "c"]}
+    candidates = [{"scene_id": scene, "candidate_doc_ids": ids} for scene, ids in scenes.items()]
+    jsonl(place.parent / "candidates.jsonl", candidates)
+    jsonl(place / "queries.jsonl", [{"id": "q_1", "text": "Which?"}, {"id": "q_2", "text": "Who?"}])
+    (place / "qrels.tsv").write_text("q_1\tb\t1\nq_1\ta\t1\nq_2\tb\t1\n")
+    corpus = FILE.load(FILE.locate(place, {}))
+    assert [(one.project, one.id, one.text) for one in corpus.segments] == [
+        ("q_1", "a", "One."), ("q_1", "q_1/b", "Two."), ("q_2", "q_2/b", "Two."), ("q_2", "c", "Three."),
+    ]  # fmt: skip
+    assert [one.gold for one in corpus.questions] == [("a", "q_1/b"), ("q_2/b",)]
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_gold_is_the_entries_that_the_answer_cites(write: Write) -> None:
     }
     assert {one.as_of for one in corpus.questions} == {datetime(1970, 1, 1, 8, tzinfo=UTC)}
     assert (corpus.shape["questions"], corpus.shape["scored"]) == (7, 3)
-    assert corpus.questions[0].key == "dataset3/Information Extraction/1"
+    assert corpus.questions[0].key == "dataset3/Information-Extraction/1"
 
 
 def test_a_data_set_is_a_project_and_the_folder_or_its_parent_leads_to_all(write: Write) -> None:
