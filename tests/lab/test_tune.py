@@ -19,6 +19,7 @@ from lab.tune.loaded_task import Setup
 from lab.tune.request import TuneOptions
 from lab.tune.scoring import TaskScorer, check_agreement
 from lab.tune.weights import TRIALS
+from pgmnemo.errors import UsageError
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.progress import QUIET
 from runner.systems import open_system
@@ -87,3 +88,9 @@ def test_items_kept_for_acceptance_are_refused(
     for path in (unread, copy):
         assert main(["tune", *SAMPLE, "--data", str(path)]) == 2
         assert f"{path} holds the items of sample that are kept for acceptance" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suite", ["realtalk", "lifebench", "lifebench-zh", "knowme"])
+def test_a_corpus_that_shows_the_quality_of_a_default_is_never_tuned_on(suite: str) -> None:
+    with pytest.raises(UsageError, match=f"^{suite} is never tuned on"):
+        next(tasks.load_tasks(suite, None, {}))
