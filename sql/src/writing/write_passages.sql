@@ -1,7 +1,6 @@
 -- Write the passages and vectors of these lessons of a tenant, as the set gives them. A lesson without passages in the
 -- set keeps its own. Vectors stay out of the HNSW index until pgmnemo._hnsw_insert inserts them; or they are `marked`
--- as indexed in an index that is not built yet. PostgreSQL splits a full page within an index in halves, of which
--- ascending rows fill one: so every third lesson comes last, into the half empty pages of the others.
+-- as indexed in an index that is not built yet.
 CREATE FUNCTION pgmnemo._write_passages(tenant uuid, ids bigint[], lessons pgmnemo.lesson_input[],
                                         space pgmnemo.embedding_space, marked boolean DEFAULT false)
 RETURNS void
@@ -37,7 +36,6 @@ BEGIN
              UNION ALL
             SELECT p.number, p.vector FROM unnest(i.passage_embeddings) WITH ORDINALITY AS p (vector, number)
              WHERE i.passages IS NOT NULL) AS v (number, vector)
-     WHERE l.id = ANY (ids) AND v.vector IS NOT NULL AND space.dimensions IS NOT NULL
-     ORDER BY l.id % 3 = 0, l.id;
+     WHERE l.id = ANY (ids) AND v.vector IS NOT NULL AND space.dimensions IS NOT NULL;
 END
 $$;
