@@ -223,7 +223,9 @@ class RankedSegment:
 class Retrieval:
     """The answer of one arm to one question in one scope, best first.
 
-    The raw file does not hold `seconds`.
+    `tokens` has the length of each ranked segment's text and `gold_tokens` that of each gold segment's, in
+    the order of `ranking` and `gold`; both are empty where lengths are not counted. The raw file does not
+    hold `seconds`.
     """
 
     question: str
@@ -235,6 +237,8 @@ class Retrieval:
     gold: tuple[str, ...]
     ranking: tuple[RankedSegment, ...]
     seconds: float | None = None
+    gold_tokens: tuple[int, ...] = ()
+    tokens: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,9 +121,9 @@ def _text(former: Edition, version: str, why: str, when: date) -> str:
 
 def _metric_row(family: Family, pins: MetricPins) -> str:
     """Return the row of §4.1 for a family of metrics, with its cutoffs or with its own depth."""
-    metrics = list(family.metrics(pins, pins.cutoffs))
-    name = metrics[0].name if family.depth else f"{metrics[0].family}@k"
-    return f"| `{name}` | {metrics[0].definition} | {', '.join(str(one.k) for one in metrics)} |"
+    metrics = family.metrics(pins, pins.cutoffs)
+    name = f"{metrics[0].family}@k" if len(metrics) > 1 else metrics[0].name
+    return f"| `{name}` | {metrics[0].definition} | {', '.join(f'{one.k:,}' for one in metrics)} |"
 
 
 def _check(made: Edition) -> None:

@@ -47,8 +47,9 @@ def measure_under_test(
         loaded = system.load(workload.lessons, state.progress)
     validator = AnswerValidator(name, workload.lessons, components_of(system))
     first = RankedSystem(
-        name, system, validator, kept=KeptFields.ALL, limit=request.time_limit, jobs=request.jobs
-    )
+        name, system, validator, kept=KeptFields.ALL, limit=request.time_limit, jobs=request.jobs,
+        counts_tokens=bool(edition.metrics.budgets),
+    )  # fmt: skip
     words = f"pgmnemo.recall_lessons, mode {state.run.choice.mode}" if request.ours else ""
     with wrap_errors(name):
         if isinstance(system, Pgmnemo):
@@ -157,7 +158,10 @@ def _measure_baseline(
         loaded = system.load(workload.lessons, state.progress)
         validator = AnswerValidator(name, workload.lessons, components_of(system))
         limit, jobs = state.request.time_limit, state.request.jobs
-        ranker = RankedSystem(name, system, validator, kept=KeptFields.ALL, limit=limit, jobs=jobs)
+        ranker = RankedSystem(
+            name, system, validator, kept=KeptFields.ALL, limit=limit, jobs=jobs,
+            counts_tokens=bool(state.run.edition.metrics.budgets),
+        )  # fmt: skip
         scopes = state.run.scopes_beside
         retrieve(raw, workload, ranker, scopes, pins.depth, state.progress)
         if timings is not None:

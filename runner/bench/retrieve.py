@@ -24,7 +24,8 @@ class RankedSystem:
 
     `kept` says which parts of each rank the raw file keeps besides the id. `limit` is the time limit in
     seconds of one question, and `jobs` the number of questions asked at once. `on_answer` is called with
-    each answered question before its row is written.
+    each answered question before its row is written. `counts_tokens`: the rows within a project have the
+    lengths of the ranked texts.
     """
 
     name: str
@@ -35,6 +36,7 @@ class RankedSystem:
     limit: float = LIMIT
     jobs: int = WORKERS
     on_answer: Callable[[IndexedQuestion, SearchScope, Query], None] | None = None
+    counts_tokens: bool = False
 
 
 class RetrievalSink(Protocol):
@@ -81,6 +83,8 @@ def retrieve(
                 ranker.on_answer(one, scope, query)
             size = len(workload.lessons) if scope.pooled else sizes[one.question.project]
             line = _retrieval(one, ranker, scope, size, workload.hits(answer.matches))
+            if ranker.counts_tokens and not scope.pooled:
+                line = workload.lengths.counted(line)
             writer.write(line, kept=ranker.kept)
 
 

@@ -13,6 +13,7 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from pgmnemo.records import EmbedderIdentity
+from runner.protocol.lengths import TextLengths
 from runner.protocol.templates.embedding import rows_of
 from runner.records import Corpus, CorpusVectors, Question, RankedSegment, SearchScope, opaque
 from runner.systems.system import Lesson, Lessons, Link, Match, Query
@@ -100,7 +101,7 @@ class CorpusLessons(Lessons):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Workload:
     """The input of all arms of a run: the same lessons, the same vectors, the same questions."""
 
@@ -108,6 +109,11 @@ class Workload:
     vectors: CorpusVectors | None
     asked: tuple[IndexedQuestion, ...]
     lessons: CorpusLessons
+
+    @cached_property
+    def lengths(self) -> TextLengths:
+        """The lengths of the corpus's texts."""
+        return TextLengths(self.corpus)
 
     @property
     def joined(self) -> tuple[str, ...]:

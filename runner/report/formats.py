@@ -1,6 +1,6 @@
 """Look-ups in the rows of metrics.json, and the format of printed figures.
 
-Recalls are in percent with one decimal, other metrics with three decimals.
+Recalls and metrics within a budget are in percent with one decimal, other metrics with three decimals.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ MINUS = "−"  # noqa: RUF001
 HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b")
 
 
-def is_recall(metric: str) -> bool:
+def in_percent(metric: str) -> bool:
     """Return whether `metric` is printed in percent."""
-    return metric.startswith("recall_")
+    return metric.startswith(("recall_", "budget_"))
 
 
 def figure(metric: str, value: float) -> str:
-    """Return `94.4` for a recall of 0.944, `0.944` for any other metric."""
-    return f"{100 * value:.1f}" if is_recall(metric) else f"{value:.3f}"
+    """Return `94.4` for a recall of 0.944, `0.944` for a metric that is not printed in percent."""
+    return f"{100 * value:.1f}" if in_percent(metric) else f"{value:.3f}"
 
 
 def percents(shares: Iterable[float]) -> list[float]:
@@ -157,4 +157,4 @@ def trivial(row: Row) -> bool:
     Such a recall is no headline. MRR and nDCG are never trivial: a rank within a small scope still has
     information.
     """
-    return is_recall(row["metric"]) and int(row["trivial"]) > 0
+    return in_percent(row["metric"]) and int(row["trivial"]) > 0

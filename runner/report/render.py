@@ -54,7 +54,8 @@ FOLDER = Path(__file__).with_name("templates")
 RENDERERS: Registry[str] = Registry(
     "report template",
     {
-        "pgmnemo/report/5": "report-5.md.j2",
+        "pgmnemo/report/5": "report.md.j2",  # the sections that 6 adds are empty for the runs of 5
+        "pgmnemo/report/6": "report.md.j2",
     },
 )
 

@@ -17,8 +17,8 @@ from runner.report.formats import (
     change_interval,
     count,
     figure,
+    in_percent,
     interval,
-    is_recall,
     questions_of,
     seconds,
     shorten,
@@ -39,7 +39,7 @@ def headline(figures: Figures, run: Run) -> str:
     The result is empty if all of them are trivial.
     """
     rows = [
-        (row["metric"], figure(row["metric"], row["value"]) + (" %" if is_recall(row["metric"]) else ""),
+        (row["metric"], figure(row["metric"], row["value"]) + (" %" if in_percent(row["metric"]) else ""),
          interval(row), count(row["n"]))
         for row in figures.headline(run)
         if not trivial(row)
@@ -120,6 +120,22 @@ def _costs(run: Run, arm: Arm) -> tuple[str, ...]:
     return (loaded, *times, *sizes)
 
 
+def budgets(figures: Figures, metrics: Facts, run: Run) -> str:
+    """Return the table of systems by budgets of tokens, in the first scope; empty without such metrics.
+
+    A cell has the questions with any evidence, those with all of it, and the precision of the tokens.
+    """
+    scope = run.scopes[0].name
+    sizes = [name.partition("@")[2] for name in metrics["definitions"] if name.startswith("budget_any@")]
+    names = [[f"budget_{what}@{size}" for what in ("any", "all", "precision")] for size in sizes]
+    rows = [
+        (arm.name, *(" / ".join(figures.value(arm.name, scope, name) for name in three) for three in names))
+        for arm in run.systems
+        if sizes and figures.row(arm.name, scope, names[0][0])
+    ]
+    return table(("system", *(f"{int(size):,} tokens" for size in sizes)), rows) if rows else ""
+
+
 def system_words(arm: Arm) -> str:
     """Return the description of a system, the origin of its defaults, and the run's remarks on it."""
     own = ["It embeds by itself and stands under no shared embedder."] if arm.own_embedder else []
@@ -185,6 +201,7 @@ def everything(figures: Figures, run: Run, scope: str) -> str:
             *(figures.value(arm, scope, name, ALL) for arm in others),
         )
         for name in figures.names
+        if any(figures.row(arm, scope, name, ALL) for arm in (first, *others))
     ]
     return table(("metric", first, *others), rows)
 

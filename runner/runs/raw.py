@@ -1,6 +1,8 @@
 """raw_retrievals.jsonl: one line for each question, arm and scope, the only source of metrics.
 
-A line has, in this order, question, type, arm, scope, project, size, gold, ranking. A rank of a system is
+A line has, in this order, question, type, arm, scope, project, size, gold, ranking. From edition 2.2.0 on, a
+line of a system in its own scope also has the lengths of the gold and of the ranked segments, in tokens by
+`pgmnemo.passages.estimate`, as gold_tokens and tokens. A rank of a system is
 `[id, score, [component, …]]` in the first ten and `[id, score]` after them (without components: `[id, score]`
 in the first ten, the bare id after them). For a retriever or a control the first ten ranks have a score, with
 components for a retriever that is a mode of the system, and the later ranks are bare ids. run.json names the
@@ -74,7 +76,8 @@ def encode(retrieval: Retrieval, *, kept: KeptFields) -> str:
     ranking = [_rank(hit, place, where, kept) for place, hit in hits]
     values = (retrieval.question, retrieval.type, retrieval.arm, retrieval.scope, retrieval.project,
               retrieval.size, list(retrieval.gold), ranking)  # fmt: skip
-    return compact(dict(zip(KEYS, values, strict=True)))
+    lengths = {"gold_tokens": retrieval.gold_tokens, "tokens": retrieval.tokens}
+    return compact(dict(zip(KEYS, values, strict=True)) | (lengths if retrieval.gold_tokens else {}))
 
 
 def _check(retrieval: Retrieval, where: str) -> None:
@@ -83,6 +86,10 @@ def _check(retrieval: Retrieval, where: str) -> None:
         raise OutputError(f"{where}: a segment is ranked twice")
     if len(ids) > retrieval.size:
         raise OutputError(f"{where}: {len(ids)} segments are ranked in a scope of {retrieval.size}")
+    counted = {"gold": (retrieval.gold_tokens, retrieval.gold), "ranking": (retrieval.tokens, ids)}
+    for what, (lengths, some) in counted.items() if retrieval.gold_tokens or retrieval.tokens else ():
+        if len(lengths) != len(some):
+            raise OutputError(f"{where}: {len(lengths)} lengths are given for the {len(some)} ids of {what}")
 
 
 def _rank(hit: RankedSegment, place: int, where: str, kept: KeptFields) -> Any:
@@ -142,6 +149,8 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     size: int
     gold: tuple[str, ...]
     ranking: list[str | _Rank]
+    gold_tokens: tuple[int, ...] = ()
+    tokens: tuple[int, ...] = ()
 
 
 _DECODER = msgspec.json.Decoder(_Line)

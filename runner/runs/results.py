@@ -160,7 +160,8 @@ class Results:
 
         def row(line: Json) -> Retrieval:
             ranking = tuple(hit(rank if isinstance(rank, str) else rank[0]) for rank in line["ranking"])
-            return Retrieval(**{**line, "gold": tuple(line["gold"]), "ranking": ranking})
+            tuples = {name: tuple(line.get(name, ())) for name in ("gold", "gold_tokens", "tokens")}
+            return Retrieval(**line | tuples | {"ranking": ranking})
 
         return [row(line) for line in self.raw]
 

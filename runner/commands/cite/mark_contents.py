@@ -25,8 +25,8 @@ from runner.report.formats import (
     count,
     difference,
     figure,
+    in_percent,
     interval,
-    is_recall,
     questions_of,
     trivial,
 )
@@ -80,7 +80,7 @@ def _figure(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
 
 def _text(cited: ComparedRun, arm: str, scope: str, metric: str, part: str = "") -> str:
     row = row_of(cited, arm, scope, metric, part)
-    unit, mark = " %" if is_recall(metric) else "", DAGGER if trivial(row) else ""
+    unit, mark = " %" if in_percent(metric) else "", DAGGER if trivial(row) else ""
     sure = "" if arm == "ceiling" else f" {interval(row)}"
     label = _label([cited], arm, first=_view(row["view"], part))
     return f"{figure(metric, row['value'])}{unit}{mark}{sure}{label}"

@@ -16,7 +16,7 @@ from runner.protocol.metrics import Metric
 from runner.protocol.metrics.metric import Floats
 from runner.protocol.statistics import bootstrap_difference, holm, mcnemar
 from runner.records import ALL, View
-from runner.report.formats import is_recall
+from runner.report.formats import in_percent
 from runner.runs.canonical import significant
 
 HITS = ("recall_any", "recall_all")  # families with a value of 0 or 1 for a question
@@ -154,7 +154,7 @@ def band(edition: Edition, suite: str, metric: str) -> float:
     MRR@50 (all others) in that suite; else 0.010 or 0.015.
     """
     bands = edition.variance.get(suite, {})
-    pin, default = (RECALL_PIN, RECALL_BAND) if is_recall(metric) else (RANK_PIN, RANK_BAND)
+    pin, default = (RECALL_PIN, RECALL_BAND) if in_percent(metric) else (RANK_PIN, RANK_BAND)
     return float(bands.get(metric, bands.get(pin, default)))
 
 

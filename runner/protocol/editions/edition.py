@@ -30,7 +30,7 @@ class RetrievalPins(Pins, frozen=True):
 class MetricPins(Pins, frozen=True):
     """The pins of the metrics: `code` is the version of the metric code.
 
-    `families` name records of protocol/metrics/families/.
+    `families` name records of protocol/metrics/families/. `budgets` are numbers of tokens.
     """
 
     code: str
@@ -39,6 +39,7 @@ class MetricPins(Pins, frozen=True):
     mrr_depth: int
     ndcg_depth: int
     headline: tuple[str, ...]
+    budgets: tuple[int, ...] = ()
 
 
 class EmbeddingPins(Pins, frozen=True):

@@ -3,13 +3,14 @@
 Each edition is a folder next to this file: edition.toml has its pins, PROTOCOL.sha256 the hash of its text,
 which is at the top of the repository while the edition is in force and in git's history afterwards. An
 edition that `follows` another has only its additions: a list is appended to the former list, a value replaces
-the former value. next.toml collects the additions of the next edition (tools/edition.py).
+the former value, and so does a list that `replaces` names. next.toml collects the additions of the next
+edition (tools/edition.py).
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +27,7 @@ from runner.protocol.editions.edition import Edition
 FOLDER = Path(__file__).parent
 DOCUMENT = ROOT / "PROTOCOL.md"
 PINS, TEXT = "edition.toml", "PROTOCOL.sha256"
-FOLLOWS = "follows"
+FOLLOWS, REPLACES = "follows", "replaces"
 NO_FILES: Mapping[str, str] = MappingProxyType({})
 LAST_OF_1 = "1012da63d28f41393beda79a0d654163576f88e1"
 OLDER: Mapping[str, str] = MappingProxyType(
@@ -88,14 +89,26 @@ def tables_of(pins: Path) -> dict[str, Any]:
 
 
 def merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `base` with `more`: tables are merged, lists are appended, any other value is replaced."""
-    return {**base, **{name: _added(base.get(name), value) for name, value in more.items()}}
+    """Return `base` with `more`: tables are merged, lists are appended, any other value is replaced.
+
+    The lists that `more` names under `replaces`, such as `metrics.headline`, are replaced, too.
+    """
+    rest = {name: value for name, value in more.items() if name != REPLACES}
+    return _merged(base, rest, more.get(REPLACES, ()))
 
 
-def _added(base: Any, value: Any) -> Any:
-    if isinstance(base, dict) and isinstance(value, dict):
-        return merged(base, value)
-    return [*base, *value] if isinstance(base, list) and isinstance(value, list) else value
+def _merged(
+    base: Mapping[str, Any], more: Mapping[str, Any], replaces: Collection[str], within: str = ""
+) -> dict[str, Any]:
+    def added(name: str, value: Any) -> Any:
+        former, place = base.get(name), f"{within}{name}"
+        if isinstance(former, dict) and isinstance(value, dict):
+            return _merged(former, value, replaces, f"{place}.")
+        if isinstance(former, list) and isinstance(value, list) and place not in replaces:
+            return [*former, *value]
+        return value
+
+    return {**base, **{name: added(name, value) for name, value in more.items()}}
 
 
 def demand_known(version: str, folder: Path) -> None:

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from pgmnemo.errors import UsageError
 from pgmnemo.registry import Registry
 from runner.protocol.editions import Edition
-from runner.protocol.metrics.metric import Floats, GoldRanks, Metric, locate, metrics_for, tabulate
+from runner.protocol.metrics.metric import (
+    Floats,
+    GoldRanks,
+    Lengths,
+    Metric,
+    locate,
+    metrics_for,
+    tabulate,
+)
 from runner.protocol.statistics import MEAN, PAIRED_SCORE, PAIRED_T, Interval, Method, mean_interval
 from runner.records import Difference, Retrieval, Score
 
@@ -34,11 +42,16 @@ class JudgedQuestion:
 
 @dataclass(slots=True)
 class ScopeTable:
-    """A scope: its questions by key, and for each arm the ranks of the gold by question."""
+    """A scope: its questions by key, and for each arm the ranks of the gold by question.
+
+    `lengths` has the (tokens, is gold) pairs of each ranking whose lengths are known, by arm and question,
+    and under the name of the ceiling those of the gold, shortest first.
+    """
 
     scope: str
     questions: dict[str, JudgedQuestion] = field(default_factory=dict)
     arms: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    lengths: dict[str, dict[str, Lengths]] = field(default_factory=dict)
 
     def add(self, row: Retrieval) -> None:
         """Add one row; raise UsageError if it contradicts or repeats an earlier row."""
@@ -53,7 +66,12 @@ class ScopeTable:
             raise UsageError(
                 f"arm {row.arm!r} answers question {row.question!r} in scope {self.scope!r} twice; keep one"
             )
-        answers[row.question] = locate(judged.gold, [hit.id for hit in row.ranking])
+        answers[row.question] = locate(judged.gold, ids := [hit.id for hit in row.ranking])
+        if row.gold_tokens:
+            golden = [(length, True) for length in sorted(row.gold_tokens)]
+            ranked = [(length, id in judged.gold) for length, id in zip(row.tokens, ids, strict=True)]
+            self.lengths.setdefault(CEILING, {})[row.question] = golden
+            self.lengths.setdefault(row.arm, {})[row.question] = ranked
 
     def judged(self) -> list[JudgedQuestion]:
         """Return the questions in order of their keys, so that no figure depends on the order of the rows."""
@@ -65,11 +83,18 @@ class ScopeTable:
         A missing retrieval found nothing.
         """
         answers = self.arms[arm]
-        return tabulate((answers.get(q.key, []), len(q.gold)) for q in self.judged())
+        return tabulate(((answers.get(q.key, []), len(q.gold)) for q in self.judged()), self._lengths_of(arm))
 
     def ceiling(self) -> GoldRanks:
         """Return the best possible ranks: all gold first, as far as the scope reaches."""
-        return tabulate((range(1, min(len(q.gold), q.size) + 1), len(q.gold)) for q in self.judged())
+        return tabulate(
+            ((range(1, min(len(q.gold), q.size) + 1), len(q.gold)) for q in self.judged()),
+            self._lengths_of(CEILING),
+        )
+
+    def _lengths_of(self, arm: str) -> list[Lengths] | None:
+        known = self.lengths.get(arm)
+        return None if known is None else [known.get(q.key, ()) for q in self.judged()]
 
 
 def arrange(rows: Iterable[Retrieval]) -> list[ScopeTable]:
@@ -159,7 +184,8 @@ def score(
 class ValueSheet:
     """The values of a scope: `values[arm]` has the shape (questions, metrics).
 
-    Rows are in the order of `questions`, columns in the order of `metrics`.
+    Rows are in the order of `questions`, columns in the order of `metrics`. The column of a metric that an
+    arm has no lengths for is NaN, and gives no row.
     """
 
     scope: str
@@ -174,7 +200,7 @@ class ValueSheet:
         """Apply every metric to every arm and to the ceiling."""
         questions = table.judged()
         found = {arm: table.found(arm) for arm in table.arms} | {CEILING: table.ceiling()}
-        values = {arm: np.column_stack([m.formula(f) for m in metrics]) for arm, f in found.items()}
+        values = {arm: np.column_stack([m.values(f) for m in metrics]) for arm, f in found.items()}
         for arm, answers in table.arms.items():
             missing = [q.key not in answers for q in questions]
             values[arm][missing] = [m.worst for m in metrics]
@@ -186,8 +212,9 @@ class ValueSheet:
         """Yield one row for each view, type ("all" first) and metric."""
         for view, inside in views.items():
             for type_, chosen in self._types(inside):
-                interval = mean_interval(self.values[arm][chosen], self._clusters(chosen))
-                for i, metric in enumerate(self.metrics):
+                values, metrics = self._known(self.values[arm][chosen])
+                interval = mean_interval(values, self._clusters(chosen))
+                for i, metric in enumerate(metrics):
                     yield Score(
                         arm=arm,
                         scope=self.scope,
@@ -207,9 +234,9 @@ class ValueSheet:
             chosen = self._inside(inside)
             if not len(chosen):
                 continue
-            paired = self.values[arm][chosen] - self.values[baseline][chosen]
+            paired, metrics = self._known(self.values[arm][chosen] - self.values[baseline][chosen])
             interval = method.interval(paired, self._clusters(chosen))
-            for i, metric in enumerate(self.metrics):
+            for i, metric in enumerate(metrics):
                 yield Difference(
                     arm=arm,
                     baseline=baseline,
@@ -219,6 +246,11 @@ class ValueSheet:
                     **_figures(interval, i),
                     n=len(chosen),
                 )
+
+    def _known(self, values: Floats) -> tuple[Floats, list[Metric]]:
+        """Return the columns that are known, with their metrics."""
+        known = [column for column in range(len(self.metrics)) if not np.isnan(values[:, column]).any()]
+        return values[:, known], [self.metrics[column] for column in known]
 
     def _types(self, inside: View) -> Iterator[tuple[str, NDArray[np.intp]]]:
         chosen = self._inside(inside)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from runner.naming import SystemName
 from runner.records import ALL, RankedSegment
-from runner.report.formats import MINUS, Figures, change, change_interval, count, figure, is_recall, p_text
+from runner.report.formats import MINUS, Figures, change, change_interval, count, figure, in_percent, p_text
 from runner.report.formats import Row as Result
 from runner.report.html import plots
 from runner.report.html.gold_ranks import FAMILIES, Curve, ScopeAnswers, first_ranks
@@ -107,7 +107,7 @@ def _share_axis(rows: Sequence[IntervalRow], metric: str) -> Axis:
     """Return an axis from a round number below the lowest value to 1."""
     lowest = min(min([row.low, *(mark.value for mark in row.marks)]) for row in rows)
     low = max(0.0, int(lowest * 10) / 10)
-    words = (lambda at: figure(metric, at).removesuffix(".0")) if is_recall(metric) else "{:.1f}".format
+    words = (lambda at: figure(metric, at).removesuffix(".0")) if in_percent(metric) else "{:.1f}".format
     return Axis(low, 1, tuple((at, words(at)) for at in ticks(low, 1, 5)))
 
 
@@ -175,7 +175,7 @@ def forest(document: Facts, headline: Sequence[str], scope: str) -> list[Panel]:
         listed = [_forest_row(row) for row in rows if ALL in (row["view"], row["type"])]
         if listed:
             member = members.get((scope, metric))
-            axis = _difference_axis(listed, 100 if is_recall(metric) else 1, member and member["band"])
+            axis = _difference_axis(listed, 100 if in_percent(metric) else 1, member and member["band"])
             plot = plots.intervals(listed, axis, _said(f"differences in {metric}", listed))
             whole = next(row for row in rows if (row["view"], row["type"]) == (view, ALL))
             panels.append(Panel(metric, _decided(whole, member), plot))

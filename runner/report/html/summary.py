@@ -15,8 +15,8 @@ from runner.report.formats import (
     change_interval,
     count,
     figure,
+    in_percent,
     interval,
-    is_recall,
     questions_of,
     scope_words,
     shorten,
@@ -84,7 +84,7 @@ def _value(row: Row) -> str:
 
 def title(figures: Figures, run: Run) -> str:
     """Return the main result in one sentence."""
-    rows = {row["metric"]: row for row in headline(figures, run) if is_recall(row["metric"])}
+    rows = {row["metric"]: row for row in headline(figures, run) if in_percent(row["metric"])}
     if not rows:
         return "The search scope is so small that no recall is a headline"
     row = rows.get(CITED) or next(iter(rows.values()))

@@ -12,6 +12,7 @@ from itertools import groupby, pairwise
 from runner.bench.request import selected
 from runner.bench.workload import CorpusLessons, IndexedQuestion, Workload
 from runner.protocol.datasets import SUITES
+from runner.protocol.lengths import TextLengths
 from runner.protocol.metrics.document import metrics_of
 from runner.records import Json
 from runner.runs.run import METRICS, metrics_text
@@ -59,8 +60,10 @@ def _faults(context: RunContext, blocks: Blocks) -> Iterator[str]:
         # a system other than pgmnemo may find fewer lessons than exist
         full = arm.role == "control" or (run.choice.ours and (arm.role == "leg" or arm is arms[0]))
         for scope in run.scopes_of(arm):
+            counted = bool(run.edition.metrics.budgets) and arm.role == "system" and not scope.pooled
             for line in blocks[arm.name, scope.name]:
-                if fault := _ranking(line, context, full and scope.name not in joined, len(arm.components)):
+                fault = _ranking(line, context, full and scope.name not in joined, len(arm.components))
+                if fault := fault or _lengths(line, counted):
                     yield f"{arm.name}, {scope.name}, {line['question']}: {fault}"
     for scope in run.scopes:
         yield from _sizes(first[scope.name], run.corpus.segments, scope.name, scope.pooled)
@@ -102,6 +105,16 @@ def _ranking(line: Json, context: RunContext, full: bool, parts: int) -> str:
         return "the scores do not fall with the ranks"
     if any(len(rank[2]) != parts for rank in ranks if rank[2:]):
         return "a rank has not the components that run.json names"
+    return ""
+
+
+def _lengths(line: Json, counted: bool) -> str:
+    """Return the fault of a line's lengths; empty if there is one for each id, or none where none is due."""
+    for what, ranked in (("gold_tokens", line["gold"]), ("tokens", line["ranking"])):
+        if (what in line) != counted:
+            return f"{what} is {'missing' if counted else 'there, and nothing is counted in this row'}"
+        if counted and len(line[what]) != len(ranked):
+            return f"{what} has {len(line[what])} lengths for {len(ranked)} ids"
     return ""
 
 
@@ -158,19 +171,23 @@ def questions(context: RunContext) -> str:
 
 
 def ranked(context: RunContext) -> str:
-    """Check with the corpus that every ranked id exists in the searched scope."""
+    """Check with the corpus that every ranked id exists in the searched scope, and every counted length."""
     own = context.require_corpus
     projects: dict[str, set[str]] = {}
     for segment in own.heads:
         projects.setdefault(segment.project, set()).add(segment.id)
     everything = {segment.id for segment in own.heads}
     pooled = {scope.name: scope.pooled for scope in own.scopes}
-    number = 0
+    number, lengths = 0, TextLengths(own)
     for line in context.raw:
         members = everything if pooled.get(line["scope"]) else projects.get(line["project"], set())
         if strange := [one for one in ids(line) if one not in members]:
             place = f"{line['arm']}, {line['scope']}, {line['question']}"
             raise CheckFailed(f"{place}: there is no segment {strange[0]} to be found")
+        for what, some in (("gold_tokens", line["gold"]), ("tokens", ids(line))):
+            if what in line and tuple(line[what]) != lengths.of(line["project"], some):
+                place = f"{line['arm']}, {line['scope']}, {line['question']}"
+                raise CheckFailed(f"{place}: {what} are not the lengths of the corpus's texts")
         number += len(line["ranking"])
     return f"{number:,} ranked ids exist in their scopes"
 

@@ -49,6 +49,6 @@ def ndcg(k: int) -> Metric:
 
 
 FAMILIES = (
-    Family("mrr", mrr, depth=lambda pins: pins.mrr_depth),
-    Family("ndcg", ndcg, depth=lambda pins: pins.ndcg_depth),
+    Family("mrr", mrr, lambda pins, _: (pins.mrr_depth,)),
+    Family("ndcg", ndcg, lambda pins, _: (pins.ndcg_depth,)),
 )
