@@ -102,7 +102,7 @@ def test_the_manifest_lists_every_other_file(tmp_path: Path, run: Run) -> None:
         done = folder.finish(SCHEMAS)
     manifest = json.loads((done / "manifest.json").read_text(encoding="utf-8"))
     assert [entry["name"] for entry in manifest["files"]] == ["raw_retrievals.jsonl", "run.json"]
-    assert [entry["schema"] for entry in manifest["files"]] == ["pgmnemo/raw/3", "pgmnemo/run/5"]
+    assert [entry["schema"] for entry in manifest["files"]] == [SCHEMAS.raw, SCHEMAS.run]
     for entry in manifest["files"]:
         content = (done / entry["name"]).read_bytes()
         assert (entry["bytes"], entry["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())

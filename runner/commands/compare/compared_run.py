@@ -164,11 +164,17 @@ def _pair(before: ComparedRun, after: ComparedRun, scope: str, metrics: list[Met
     if not shared:
         raise UsageError(f"{before.name} and {after.name} share no question in scope {scope}")
     chosen = [[place[key] for key in shared] for place in ({k: i for i, k in enumerate(ks)} for ks in keys)]
+    first, second = (
+        sheet.values[side.system][rows]
+        for sheet, side, rows in zip(sheets, (before, after), chosen, strict=True)
+    )
+    _, known = sheets[0].known(first + second)  # lengths are counted within projects only
+    columns = [metrics.index(metric) for metric in known]
     return PairedValues(
         scope=scope,
         questions=tuple(sheets[0].questions[i] for i in chosen[0]),
-        metrics=tuple(metrics),
-        before=sheets[0].values[before.system][chosen[0]],
-        after=sheets[1].values[after.system][chosen[1]],
+        metrics=tuple(known),
+        before=first[:, columns],
+        after=second[:, columns],
         clustered=clustered,
     )

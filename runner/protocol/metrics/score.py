@@ -212,7 +212,7 @@ class ValueSheet:
         """Yield one row for each view, type ("all" first) and metric."""
         for view, inside in views.items():
             for type_, chosen in self._types(inside):
-                values, metrics = self._known(self.values[arm][chosen])
+                values, metrics = self.known(self.values[arm][chosen])
                 interval = mean_interval(values, self._clusters(chosen))
                 for i, metric in enumerate(metrics):
                     yield Score(
@@ -234,7 +234,7 @@ class ValueSheet:
             chosen = self._inside(inside)
             if not len(chosen):
                 continue
-            paired, metrics = self._known(self.values[arm][chosen] - self.values[baseline][chosen])
+            paired, metrics = self.known(self.values[arm][chosen] - self.values[baseline][chosen])
             interval = method.interval(paired, self._clusters(chosen))
             for i, metric in enumerate(metrics):
                 yield Difference(
@@ -247,7 +247,7 @@ class ValueSheet:
                     n=len(chosen),
                 )
 
-    def _known(self, values: Floats) -> tuple[Floats, list[Metric]]:
+    def known(self, values: Floats) -> tuple[Floats, list[Metric]]:
         """Return the columns that are known, with their metrics."""
         known = [column for column in range(len(self.metrics)) if not np.isnan(values[:, column]).any()]
         return values[:, known], [self.metrics[column] for column in known]
