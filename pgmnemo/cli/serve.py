@@ -28,7 +28,7 @@ File = Annotated[str | None, Parameter(metavar="FILE")]
 def serve(
     memory: str | None = None, *, tokens: File = None, tenant: str | None = None, host: str = "127.0.0.1",
     port: int = PORT, body: int = 1 << 20, seconds: float = 30.0, rate: float = 100.0, concurrent: int = 256,
-    benchmark: bool = False, embedder: Embedder = LOCAL,
+    benchmark: bool = False, min_fit: float | None = None, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Serve a memory over HTTP, until it is stopped (Ctrl-C, SIGTERM).
 
@@ -52,6 +52,7 @@ def serve(
         concurrent: maximum number of requests at once
         benchmark: serve only the routes of benchmarks' wrappers (POST
             /add, POST /search, …)
+        min_fit: with --benchmark, find no lesson with a smaller fit, 0 to 1
     """
     from pgmnemo.models.runtime import demand
 
@@ -63,6 +64,8 @@ def serve(
         raise UsageError("--body, --seconds, --rate and --concurrent are more than 0, and finite")
     if benchmark and tokens:
         raise UsageError("--benchmark is for this machine alone, and takes no --tokens")
+    if min_fit is not None and not benchmark:
+        raise UsageError("--min-fit belongs to --benchmark; else each request names its own min_fit")
     if (tokens is None) == (tenant is None) and not benchmark:
         raise UsageError(
             "give --tokens FILE (mnemo token make makes one), or for this machine alone --tenant NAME"
@@ -70,12 +73,12 @@ def serve(
     known = token_file(host, tokens)
     principal = single_principal(tenant or BENCHMARK) if known is None else None
     limits = Limits(body, seconds, rate, concurrent)
-    asyncio.run(_serve(memory, embedder, host, port, limits, known, principal, benchmark))
+    asyncio.run(_serve(memory, embedder, host, port, limits, known, principal, benchmark, min_fit))
 
 
 async def _serve(
     place: str | None, embedder: str, host: str, port: int, limits: Limits, tokens: Any,
-    principal: Principal | None, benchmark: bool,
+    principal: Principal | None, benchmark: bool, min_fit: float | None,
 ) -> None:  # fmt: skip
     from pgmnemo import AsyncMemory
     from pgmnemo.http.auth import AuthMiddleware
@@ -84,17 +87,17 @@ async def _serve(
 
     made_of = None if embedder == NONE else embedder
     async with await AsyncMemory.open(check_has_memory(place), embedder=made_of) as memory:
-        app = _application(memory, benchmark, tokens is not None)
+        app = _application(memory, benchmark, min_fit, tokens is not None)
         guarded = AuthMiddleware(app, tokens, limits, principal=principal)
         paths = [route.path for route in app.routes]
         await serve(RequestLogMiddleware(guarded, paths), host, port, limits.seconds)
 
 
-def _application(memory: AsyncMemory, benchmark: bool, tokens: bool) -> Any:
+def _application(memory: AsyncMemory, benchmark: bool, min_fit: float | None, tokens: bool) -> Any:
     if benchmark:
         from pgmnemo.http import benchmark as wrapped
 
-        return wrapped.build_app(memory)
+        return wrapped.build_app(memory, min_fit)
     from pgmnemo.http.app import build_app
     from pgmnemo.http.page import route
 

@@ -55,8 +55,11 @@ class Search(msgspec.Struct, kw_only=True):
     scope: str | None = None
 
 
-def build_app(memory: AsyncMemory) -> Starlette:
-    """Return an application with the routes, over the tenant of the request's principal."""
+def build_app(memory: AsyncMemory, min_fit: float | None = None) -> Starlette:
+    """Return an application with the routes, over the tenant of the request's principal.
+
+    A search finds no lesson with a fit below `min_fit`.
+    """
 
     def of(request: Request, user: str | None = None) -> Any:
         tenant = request.state.principal.scope(memory)
@@ -81,7 +84,9 @@ def build_app(memory: AsyncMemory) -> Starlette:
         given = msgspec.json.decode(await request.body(), type=Search)
         only = None if given.scope is None else {"metadata": {"scope": given.scope}}
         scope = of(request, given.user_id)
-        hits = await scope.recall(given.query, k=given.limit, filter=only, duplicates=True)
+        hits = await scope.recall(
+            given.query, k=given.limit, filter=only, duplicates=True, min_fit=min_fit
+        )
         results = [{"id": hit.key, "text": hit.text, "score": hit.score} for hit in hits]
         return json_response({"results": results})
 

@@ -54,6 +54,15 @@ def test_what_a_wrapper_does(wrapped: Served) -> None:
     assert ids(wrapped, other, query="Lisbon", user_id="u1") == ["b9"]
 
 
+def test_a_floor_leaves_out_what_does_not_fit(place: Place, served: Served, opened: AsyncMemory) -> None:
+    token = served.token()
+    served.app = AuthMiddleware(build_app(opened, min_fit=0.2), served.tokens)
+    for body in (belief("b1", "Ada lives in Lisbon"), belief("b2", "The oven needs a new fuse")):
+        served.ask("POST", "/add", token, json=body)
+    assert ids(served, token, query="Does Ada live in Lisbon?", user_id="u1") == ["b1"]
+    assert ids(served, token, query="a volcano on Mars", user_id="u1") == []
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
