@@ -74,13 +74,16 @@ def counted(figures: Figures, names: Sequence[str], scope: str) -> str:
 
 
 def summary(metrics: Facts, run: Run) -> str:
-    """Return the output of a run on the command line: the verdict, then every arm in each scope."""
+    """Return the output of a run on the command line: the verdict, then every arm in each scope.
+
+    The first three metrics of the headline fit into a terminal.
+    """
     figures = Figures(metrics, run.headline_view)
     of = "" if figures.view == ALL else f", {questions_of(figures.view)}"
     plain = not run.corpus.citable and run.verdict == Verdict.DEVIATION  # it is never cited
     parts = [f"# {run.corpus.title}{of}, {run.title}{'' if plain else f': {run.verdict}'}"]
     for scope in run.scopes:
-        parts += [f"## {scope.name}", counted(figures, run.headline, scope.name)]
+        parts += [f"## {scope.name}", counted(figures, run.headline[:3], scope.name)]
     parts.append("Recalls in percent, MRR from 0 to 1, each with its 95 % interval; n questions.")
     return escape_markdown("\n\n".join(parts)) + "\n"
 

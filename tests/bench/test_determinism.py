@@ -31,7 +31,7 @@ def test_two_runs_of_the_sample_give_the_same_bytes(bench: Callable[..., Any], t
 def test_two_runs_of_locomo_give_the_same_bytes(
     cli: Callable[..., Any], server: Any, locomo_path: Path, tmp_path: Path
 ) -> None:
-    """And of six arms, four with components, they take little room: 28 MB if all 1,982 were asked."""
+    """And of six arms, four with components, they take little room: 34 MB if all 1,982 were asked."""
     words = ["--data", locomo_path, "--embedder", "hash", "--limit", 40, "--cache", tmp_path / "cache"]
     for database in (["--dsn", server.dsn()], []):  # a database that was used before, and a fresh one
         ended = cli("locomo", "--quiet", *words, *database, "--output", tmp_path / "results")
@@ -39,4 +39,4 @@ def test_two_runs_of_locomo_give_the_same_bytes(
     one, other = folders(tmp_path / "results")
     assert (one / RAW).read_bytes() == (other / RAW).read_bytes()
     fixed = sum(path.stat().st_size for path in one.iterdir() if path.name != RAW)
-    assert fixed + 1982 / 40 * (one / RAW).stat().st_size < 32e6
+    assert fixed + 1982 / 40 * (one / RAW).stat().st_size < 36e6

@@ -416,7 +416,7 @@ def test_a_full_disk_keeps_what_was_done(stage: Stage, small_disk: Path) -> None
     holds("a full disk", ended)
     partial = Path(ended.sentence.rpartition("--resume ")[2].partition(" goes on")[0])
     assert (partial / "raw_retrievals.jsonl").stat().st_size > 10_000
-    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
+    subprocess.run(["mount", "-o", "remount,size=8m", str(small_disk)], check=True)
     assert stage.bench("--output", small_disk, "--resume", partial).code == 0
 
 

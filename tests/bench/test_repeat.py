@@ -53,9 +53,10 @@ def test_the_same_run_twice_is_within_the_bands(runs: Callable[..., None], outco
     repeated = repeat(Request("locomo", embedder="hash"), 2)
     assert repeated.within
     assert list(summary_lines(repeated)) == [
-        "conversation, recall_any@5: 0.9000, 0.9000; spread 0.0000, no band in the protocol",
-        "conversation, recall_any@10: 0.9000, 0.9000; spread 0.0000, band 0.01: within",
+        "conversation, recall_any@1: 0.9000, 0.9000; spread 0.0000, no band in the protocol",
         "conversation, MRR@50: 0.9000, 0.9000; spread 0.0000, band 0.015: within",
+        "conversation, recall_all@5: 0.9000, 0.9000; spread 0.0000, no band in the protocol",
+        "conversation, recall_any@10: 0.9000, 0.9000; spread 0.0000, band 0.01: within",
         "2 runs: raw rankings are the same bytes",
     ]
 

@@ -98,7 +98,11 @@ def exchange(run: Any) -> None:
     places = {first: second, second: first}
     for line in lines:
         if line["question"] == lines[0]["question"] and line["arm"] not in AGAIN:
+            before = [name(rank) for rank in line["ranking"]]
             line["ranking"] = [put(rank, places.get(name(rank), name(rank))) for rank in line["ranking"]]
+            if "tokens" in line:
+                lengths = dict(zip(before, line["tokens"], strict=True))
+                line["tokens"] = [lengths[places.get(one, one)] for one in before]
     run.write("raw_retrievals.jsonl", lines)
     run.recompute()
     run.seal()
@@ -136,6 +140,8 @@ def test_gold_that_was_never_recalled_stands_nowhere(run: Any, system: Callable[
     lines = run.read("raw_retrievals.jsonl")
     for line in (*of(lines, "pgmnemo"), *of(lines, "bm25")):
         del line["ranking"][5:]
+        if "tokens" in line:
+            del line["tokens"][5:]
     run.write("raw_retrievals.jsonl", lines)
     assert rerun(run).found is CheckStatus.HOLDS
 

@@ -64,7 +64,7 @@ def test_a_regression_fails_and_the_summary_says_where(
     )
     assert text.startswith("## Recall gate: failed\n")
     assert "❌ **regressed**" in text
-    assert "| conversation | recall_any@5" in text
+    assert "| conversation | recall_all@5" in text
     assert "`garden/q" in text  # a question lost, by its key
     assert "no evidence of recall" in text
 
@@ -94,8 +94,8 @@ def test_hybrid_below_a_leg_fails_only_where_that_is_asked(
     once, twice = (halves[f"{name} again"].folder for name in ("level", "behind"))
     found = gate(once, level, check=check, legs=True)
     assert (found.exit_code, found.legs and found.legs.falls) == (0, ())
-    assert markdown(found).endswith("\n\nlegs: ✅ hybrid is not below keyword or vector in recall_any@5, "
-                                    "recall_any@10, MRR@50\n")  # fmt: skip
+    assert markdown(found).endswith("\n\nlegs: ✅ hybrid is not below keyword or vector in recall_any@1, "
+                                    "MRR@50, recall_all@5, recall_any@10\n")  # fmt: skip
     found = gate(twice, behind, check=check, legs=True)
     assert (found.exit_code, found.word) == (1, "failed")
     assert "\n\nlegs: ❌ hybrid is below keyword in " in markdown(found)
