@@ -14,7 +14,7 @@ import pytest
 from runner.paths import ROOT
 
 TEXT = (ROOT / "CAPABILITIES.md").read_text(encoding="utf-8")
-LAST = 178
+LAST = 180
 TESTED = "1. one: `--one` (`tests/a/test_b.py::test_c`, `tests/a/test_b.py::TestD::test_e`)"
 
 

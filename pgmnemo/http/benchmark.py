@@ -84,9 +84,7 @@ def build_app(memory: AsyncMemory, min_fit: float | None = None) -> Starlette:
         given = msgspec.json.decode(await request.body(), type=Search)
         only = None if given.scope is None else {"metadata": {"scope": given.scope}}
         scope = of(request, given.user_id)
-        hits = await scope.recall(
-            given.query, k=given.limit, filter=only, duplicates=True, min_fit=min_fit
-        )
+        hits = await scope.recall(given.query, k=given.limit, filter=only, duplicates=True, min_fit=min_fit)
         results = [{"id": hit.key, "text": hit.text, "score": hit.score} for hit in hits]
         return json_response({"results": results})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import socket
 from collections.abc import Callable
 
 import h11
@@ -12,6 +13,7 @@ import pytest
 
 from pgmnemo.http.client_connections import ConnectionLimiter, StrictConnection
 from pgmnemo.http.logs import JsonLogHandler, log_loop_error
+from pgmnemo.http.server import listening_socket
 
 
 class One:
@@ -87,3 +89,10 @@ def test_a_chunked_body_is_read(parts: tuple[bytes, ...]) -> None:
 def test_a_trailer_with_bare_line_ends_is_refused(parts: tuple[bytes, ...]) -> None:
     with pytest.raises(h11.RemoteProtocolError, match="LF or CR alone"):
         read_whole(*parts)
+
+
+def test_a_body_is_sent_at_once_behind_its_head() -> None:
+    with listening_socket("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
