@@ -14,6 +14,7 @@ TEXTS = {
     "spanish": ("Los gatos duermen en la cocina de la casa con los niños.", "gato"),
     "russian": ("Собаки спят в саду, и кошки тоже.", "собака"),
     "arabic": ("الكتب على الطاولة في البيت", "كتب"),
+    "turkish": ("Kediler ve köpekler için mama", "köpek"),
     "greek": ("Οι γάτες κοιμούνται στον κήπο", "γάτες"),
     "simple": ("我喜欢在公园里喝茶", "喝茶"),
     "english": ("The children were running through the gardens.", "child"),
@@ -28,7 +29,7 @@ def test_the_language_of_a_text_is_recognized(tenant: Any, config: str) -> None:
     assert tenant.recall(asked, mode="keyword")[0]["bm25"] > 0
 
 
-@pytest.mark.parametrize("text", ["Miso", "OK!", "de facto", "San Francisco", "12:30"])
+@pytest.mark.parametrize("text", ["Miso", "OK!", "de facto", "We've met", "San Francisco", "12:30"])
 def test_what_tells_no_language_is_english(tenant: Any, text: str) -> None:
     tenant.store("it", text)
     assert tenant.value("SELECT text_config FROM pgmnemo.lessons") == "english"

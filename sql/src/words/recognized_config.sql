@@ -9,7 +9,7 @@ AS $$
 DECLARE
     sample constant text := left(words, 1000);
     configs regconfig[] := '{english,german,french,spanish,portuguese,italian,dutch,swedish,danish,'
-                           'norwegian,finnish,hungarian,turkish}';
+                           'norwegian,finnish,hungarian,turkish}'::regconfig[];
     -- frequent stop words that are no English words: without one of them no language but `fallback` is tried
     telling constant tsquery := (
         'der | das | und | ist | nicht | ich | ein | eine | einen | einem | mit | auf | wie | wer | '
@@ -20,8 +20,9 @@ DECLARE
         'por | con | una | se | mi | su | al | o | os | em | um | uma | da | dos | com | eu | meu | '
         'minha | lo | di | che | per | non | del | della | sono | ho | mio | het | een | van | dat | '
         'niet | ik | op | met | zijn | heb | och | att | det | som | jag | inte | av | har | og | er '
-        '| jeg | ikke | til | af | med | ja | ei | oli | ett | az | hogy | nem | egy | bir | ve | bu '
-        '| ile | ne')::tsquery;
+        '| jeg | ikke | til | af | med | ja | ei | oli | ett | az | hogy | nem | egy | bir | bu | ile '
+        '| ne')::tsquery;
+    turkish_and constant text := '(?:^|[^''\u2019])\mve\M';  -- a word, not the end of the English I've
     cut tsvector;
     letters integer;
     tokens integer;
@@ -47,7 +48,7 @@ BEGIN
         END LOOP;
     END IF;
     cut := to_tsvector('pg_catalog.simple', sample);
-    IF fallback = 'pg_catalog.english'::regconfig AND NOT cut @@ telling THEN
+    IF fallback = 'pg_catalog.english'::regconfig AND NOT (cut @@ telling OR sample ~* turkish_and) THEN
         RETURN fallback;
     END IF;
     IF getdatabaseencoding() <> 'UTF8' THEN
