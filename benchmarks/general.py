@@ -1,7 +1,7 @@
 """Rank texts of every kind and language: the default, its modes, their rank fusion and a peer, in one table.
 
     python benchmarks/general.py [xquad-de locomo …] [--data FOLDER] [--embedder NAME] [--out FOLDER]
-                                 [--systems S,S,…] [--set NAME=VALUE] [--version V] [--quick]
+                                 [--baselines S,S,…] [--set NAME=VALUE] [--version V] [--quick]
 
 Without a name it measures every JSONL file of FOLDER (or of GENERAL_DATA_DIR), in the form of `python -m
 runner file`, then LoCoMo by session and by turn, LongMemEval, REALTALK and BEAM 100K, found as their
@@ -9,7 +9,7 @@ suites find them. It prints hit@5, hit@10 and MRR@50 with 95 % intervals, within
 
     hybrid, keyword, vector   pgmnemo with its defaults, and its modes
     rrf                       rank fusion of the 50 best of keyword and vector, k = 60
-    other names               each of --systems, by default pg-textsearch (words and vectors, fused by rank)
+    other names               each of --baselines, by default pg-textsearch (words and vectors, fused by rank)
 
 Each corpus is one run of the runner. `rrf` is computed from its raw rankings and scored as the runner scores.
 --quick leaves out the other systems and the English suites. A run lies below --out and is used again until
@@ -90,12 +90,12 @@ def run_command(source: CorpusSource, options: argparse.Namespace, output: Path)
     command = [sys.executable, "-m", "runner", *source.arguments, "--scopes", source.scope, "--quiet"]
     command += ["--embedder", options.embedder, "--version", options.version, "--output", str(output)]
     command += [word for setting in options.set for word in ("--set", setting)]
-    return command + (["--systems", options.systems] if options.systems else [])
+    return command + (["--baselines", options.baselines] if options.baselines else [])
 
 
 def run_folder(source: CorpusSource, options: argparse.Namespace) -> Path:
     """Return the folder of a corpus' run, whose name tells apart whatever changes its rankings."""
-    digest = sha256(repr((options.version, options.systems, options.set, source.arguments[1:])).encode())
+    digest = sha256(repr((options.version, options.baselines, options.set, source.arguments[1:])).encode())
     for path in scripts(SQL_FOLDER, options.version):
         digest.update(path.read_bytes())
     if source.scope == "project":
@@ -165,7 +165,7 @@ def cell(one: Score) -> str:
 def rows_of(source: CorpusSource, options: argparse.Namespace) -> list[tuple[str, ...]]:
     """Return the rows of one corpus in the table; the wall time of its run is in the first."""
     raw, seconds = measure(source, options)
-    systems = options.systems.split(",") if options.systems else []
+    systems = options.baselines.split(",") if options.baselines else []
     by_arm: dict[str, dict[str, Score]] = {}
     for one in scores_of(raw, source, systems):
         by_arm.setdefault(one.arm, {})[one.metric] = one
@@ -187,12 +187,12 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
     given.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of pgmnemo"
     )
-    given.add_argument("--systems", default=None, help=f"others, by comma (default: {PEER}; '': none)")
+    given.add_argument("--baselines", default=None, help=f"others, by comma (default: {PEER}; '': none)")
     given.add_argument("--out", default=str(ROOT / "benchmarks" / "general" / "local"), metavar="FOLDER")
     given.add_argument("--quick", action="store_true", help="no other systems, no English suites")
     options = given.parse_args(words)
-    if options.systems is None:
-        options.systems = "" if options.quick else PEER
+    if options.baselines is None:
+        options.baselines = "" if options.quick else PEER
     return options
 
 

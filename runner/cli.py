@@ -30,7 +30,7 @@ USUAL_NUMBERS = {"--rerun": str(USUAL)}
 EXAMPLES = """Examples:
   python -m runner sample --embedder none      a first run, without a model
   python -m runner locomo --embedder minilm --dry-run   what a run would lack
-  python -m runner locomo --embedder minilm --systems bm25s,chroma
+  python -m runner locomo --embedder minilm --baselines bm25s,chroma
   python -m runner verify benchmarks/locomo/results/*
 """
 RUNS, FINISHED, OTHERS = (

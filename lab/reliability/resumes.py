@@ -36,7 +36,7 @@ from runner.runs.timings import RERANKS, REWRITES, TIMINGS
 from runner.verification import verify
 
 SEED, KILLS, PATIENCE = 42, 50, 60.0  # seconds in which a watchdog cleans up after a kill
-MORE = ("--systems", "sqlite-fts5", "--rerank", "linear", "--rewrite", "words")
+MORE = ("--baselines", "sqlite-fts5", "--rerank", "linear", "--rewrite", "words")
 RUNS: Mapping[str, Sequence[str]] = {
     "sample": ("sample", "--embedder", "hash"),
     "sample, more systems": ("sample", "--embedder", "hash", *MORE),

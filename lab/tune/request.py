@@ -24,7 +24,7 @@ from runner.systems.fusion import CONVEX, RRF, Fusion
 from runner.systems.strategy import settings_of
 
 SUITES_TUNED = ("locomo", "longmemeval", "beam")  # the default suites
-TEXT = "text"
+TEMPLATE = "template"
 FIXED = ("over", "keyword", "vector", "anchor")  # settings that decide what is collected; fixed in a sweep
 MOST = 2_000  # maximum points of a sweep
 
@@ -103,12 +103,12 @@ class Point:
     method: str
 
     @property
-    def text(self) -> str:
-        return self.given.get(TEXT, FULL)
+    def template(self) -> str:
+        return self.given.get(TEMPLATE, FULL)
 
     @property
     def fusion(self) -> Fusion:
-        return Fusion.of(self.method, {name: one for name, one in self.given.items() if name != TEXT})
+        return Fusion.of(self.method, {name: one for name, one in self.given.items() if name != TEMPLATE})
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class SweepOptions(LabOptions):
     """The options of `python -m lab tune sweep`.
 
     Args:
-        grid: NAME=V,V,…: an axis, a setting or `text`; may be repeated
+        grid: NAME=V,V,…: an axis, a setting or `template`; may be repeated
         strategy: convex or rrf with its base, such as convex:over=sqlite-hybrid,vector=cosine
         suite: the suite to sweep on
         granularity: unit of a lesson (default: the suite's own)
@@ -189,12 +189,12 @@ def axes(method: str, grids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         values = tuple(value.strip() for value in listed.split(",") if value.strip())
         if not (sign and values) or name in found:
             raise UsageError(f"--grid takes NAME=VALUE,VALUE,…, each name once, not {text!r}")
-        if name != TEXT and name not in known:
+        if name != TEMPLATE and name not in known:
             raise UsageError(
-                f"a sweep of {method} has no axis {name!r}; choose one of: {', '.join((*known, TEXT))}"
+                f"a sweep of {method} has no axis {name!r}; choose one of: {', '.join((*known, TEMPLATE))}"
             )
         for value in values:
-            if name == TEXT:
+            if name == TEMPLATE:
                 TEMPLATES[value]
             elif wrong := known[name].wrong(value):
                 raise UsageError(f"--grid {name}: {value!r}, but it {wrong}")

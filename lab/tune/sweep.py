@@ -80,10 +80,11 @@ def sweep(
 
 def _swept(request: SweepOptions, setup: Setup, folder: Path) -> Swept:
     tasks, legs = {}, {}
-    for text in dict.fromkeys(point.text for point in request.points):
-        found = load_tasks(request.suite, request.data, setup.environ, text=text, level=request.level)
-        [tasks[text]] = found
-        legs[text] = _legs(request, setup, tasks[text])
+    for template in dict.fromkeys(point.template for point in request.points):
+        [tasks[template]] = load_tasks(
+            request.suite, request.data, setup.environ, template=template, level=request.level
+        )
+        legs[template] = _legs(request, setup, tasks[template])
     figures = list(_scored(request, setup, tasks, legs))
     task, first = next(iter(tasks.values())), next(iter(legs.values()))
     made = document(request, setup.embedder, task, first, figures, confirming(task))
@@ -169,11 +170,14 @@ def _scored(
     """Yield the figures of each point, (questions, figures); each is saved until the sweep is done."""
     whole = (request.strategy, request.k, request.embedder, request.number, request.level)
     for point in setup.progress.track(request.points, "points", len(request.points)):
-        task = tasks[point.text]
+        task = tasks[point.template]
         depends = repr((whole, point, task.corpus.sha256))
         file = request.output / PARTIAL / f"{sha256(depends.encode()).hexdigest()[:16]}.npz"
         if (found := load_arrays(file)) is None:
-            found = {"figures": point_figures(point, request.k, task.layout, legs[point.text])}, str(point)
+            found = (
+                {"figures": point_figures(point, request.k, task.layout, legs[point.template])},
+                str(point),
+            )
             save_arrays(file, *found)
         yield found[0]["figures"]
 

@@ -190,7 +190,7 @@ def _metrics(names: tuple[str, ...]) -> list[Metric]:
 
 
 def load_tasks(
-    suite: str, data: Path | None, environ: Mapping[str, str], *, text: str = FULL, level: str = ""
+    suite: str, data: Path | None, environ: Mapping[str, str], *, template: str = FULL, level: str = ""
 ) -> Iterator[Task]:
     """Yield one task for each granularity of `suite`, or only for `level`.
 
@@ -206,7 +206,7 @@ def load_tasks(
     if suite in HELD_OUT and path.name.startswith(current().suite(suite).file):
         raise _kept(suite, str(path))  # unread
     for one in (level,) if level else LEVELS.get(suite, parts.levels):
-        corpus = parts.load(path, one, text)
+        corpus = parts.load(path, one, template)
         if suite in HELD_OUT and corpus.sha256 == current().suite(suite).sha256:
             raise _kept(suite, corpus.path)  # the same file under another name
         questions = tuple((at, one) for at, one in enumerate(corpus.questions) if one.scored and one.gold)

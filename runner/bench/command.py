@@ -108,7 +108,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
         if failed := [arm.name for arm in outcome.run.arms if arm.failed]:
             raise SystemFault(
                 f"{' and '.join(failed)} failed and has no ranking beside {outcome.run.system}; mend what "
-                f"{outcome.folder / REPORT} says of it, or leave it out of --systems"
+                f"{outcome.folder / REPORT} says of it, or leave it out of --baselines"
             )
         if empty := [arm.name for arm in outcome.run.arms if arm.is_silent]:
             raise EmptyAnswersError(

@@ -72,10 +72,10 @@ def count_answers(state: RunState, system: System) -> int:
     """Return the number of answers that a run needs, including the timed answers."""
     every, timed = len(state.asked), len(spread(state.asked, state.run.edition.retrieval.timed))
     scopes = len(state.run.scopes)
-    aside = len(state.baselines) * len(state.run.scopes_beside)
+    aside = len(state.baseline_arms) * len(state.run.baseline_scopes)
     others = scopes * (len(_retrievers(state, system)) + len(_controls(state)))
     again = len(spread(state.asked, state.run.edition.retrieval.timed_reranked))
-    reordered = (1 + len(state.baselines)) * len(state.run.scopes_beside) if state.reranker else 0
+    reordered = (1 + len(state.baseline_arms)) * len(state.run.baseline_scopes) if state.reranker else 0
     return (scopes + aside) * (every + timed) + others * every + reordered * (every + again)
 
 
@@ -162,7 +162,7 @@ def _measure_baseline(
             name, system, validator, kept=KeptFields.ALL, limit=limit, jobs=jobs,
             counts_tokens=bool(state.run.edition.metrics.budgets),
         )  # fmt: skip
-        scopes = state.run.scopes_beside
+        scopes = state.run.baseline_scopes
         retrieve(raw, workload, ranker, scopes, pins.depth, state.progress)
         if timings is not None:
             time_recall(timings, workload, ranker, scopes, pins, state.progress)

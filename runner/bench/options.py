@@ -23,7 +23,7 @@ UNDER, WORK, EMBEDDER, REWRITE, RERANK, RUN = (
     for title in ("Systems", "Corpus and questions", "Embedder", "Rewriter", "Reranker", "Run")
 )
 TESTED = f"the one under test: {', '.join(SYSTEMS)}, or another package's"
-BESIDE = f"scopes in which those others answer: {ALL_SCOPES}, or the {HEADLINE_SCOPE}'s alone"
+BASELINE_SCOPES = f"scopes in which the baselines answer: {ALL_SCOPES}, or only the {HEADLINE_SCOPE}'s"
 MODE = f"legs of pgmnemo: {', '.join(MODES)} (default: hybrid; keyword without an embedder)"
 EMBEDDERS_KNOWN = (
     f"{', '.join(EMBEDDERS)}, or {NO_EMBEDDER} for a keyword-only run (default: the suite's canonical one)"
@@ -38,7 +38,7 @@ class RunOptions:
 
     Args:
         version: version of pgmnemo (default: the current one)
-        systems: S,S,…: other systems to measure on the same corpus and questions
+        baselines: S,S,…: other systems to measure on the same corpus and questions
         set: NAME=VALUE: a setting of the system under test, a labelled deviation; may be repeated
         dsn: PostgreSQL to use (default: PGMNEMO_DSN, the compose service, or an embedded one)
         system_url: address of the system http
@@ -63,9 +63,9 @@ class RunOptions:
 
     system: Annotated[str, UNDER, Parameter(help=TESTED)] = OURS
     version: Annotated[str | None, UNDER] = None
-    systems: Annotated[tuple[str, ...], UNDER, SYSTEM_NAMES] = ()
+    baselines: Annotated[tuple[str, ...], UNDER, SYSTEM_NAMES] = ()
     set: Annotated[tuple[str, ...], UNDER, Parameter(consume_multiple=False)] = ()
-    beside: Annotated[str, UNDER, Parameter(help=BESIDE)] = ALL_SCOPES
+    baseline_scopes: Annotated[str, UNDER, Parameter(help=BASELINE_SCOPES)] = ALL_SCOPES
     mode: Annotated[str | None, UNDER, Parameter(help=MODE)] = None
     dsn: Annotated[str | None, UNDER] = None
     system_url: Annotated[str | None, UNDER] = None
@@ -74,7 +74,7 @@ class RunOptions:
     jobs: Annotated[int, UNDER] = WORKERS
     data: Annotated[Path | None, WORK] = None
     granularity: Annotated[str | None, WORK] = None
-    text: Annotated[str, WORK, Parameter(help=f"how a lesson is written: {', '.join(TEMPLATES)}")] = FULL
+    template: Annotated[str, WORK, Parameter(help=f"how a lesson is written: {', '.join(TEMPLATES)}")] = FULL
     passages: Annotated[str, WORK] = BY_TURNS
     max_chars: Annotated[int | None, WORK] = None
     k: Annotated[Numbers, WORK] = ()

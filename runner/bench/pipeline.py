@@ -100,7 +100,7 @@ def run(
                 with progress.total("all answers", count_answers(work, system)):
                     measure_under_test(work, system, workload, raw, timings, reranks)
                     stack.close()  # only one system is open on the machine at a time
-                    measure_baselines(work, work.baselines, workload, raw, timings, reranks)
+                    measure_baselines(work, work.baseline_arms, workload, raw, timings, reranks)
             rows = list(read_raw(folder.path / RAW))
             depth = work.run.edition.retrieval.depth
             work.update(arms=with_short_answer_remarks(work.run.arms, rows, depth, workload.joined))
@@ -129,7 +129,7 @@ def dry_run(
     work = _begin(request, environ, progress, sql)
     with open_system(str(request.tested), work.system_context(rehearsal=True)) as system:
         _check(work, system)
-    for name in request.systems:
+    for name in request.baselines:
         if lacking := missing_parts(spec_of(name)):
             progress.say(f"{name} is {lacking}; its row would say so")
     if work.embedder is not None:

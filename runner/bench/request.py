@@ -77,12 +77,12 @@ class Request(RunOptions):
         if self.level not in suite.levels:
             known = ", ".join(suite.levels)
             raise UsageError(f"{self.suite} has no granularity {self.level!r}; choose one of: {known}")
-        LessonConstruction(self.text, self.passages, self.max_chars).check()
+        LessonConstruction(self.template, self.passages, self.max_chars).check()
         if self.split and not suite.own:
             suite.split(self.split)
 
     def _check_systems(self) -> None:
-        named = (self.tested, *self.systems)
+        named = (self.tested, *self.baselines)
         for name in named:
             kind = spec_of(str(name))
             if kind.needs_vectors and self.embedder_name == NO_EMBEDDER:
@@ -96,8 +96,10 @@ class Request(RunOptions):
                 f"a system stands twice in {', '.join(self.named)}; name each once, and in place of --set "
                 f"write {self.tested}"
             )
-        if self.beside not in (ALL_SCOPES, HEADLINE_SCOPE):
-            raise UsageError(f"--beside takes {ALL_SCOPES} or {HEADLINE_SCOPE}, not {self.beside!r}")
+        if self.baseline_scopes not in (ALL_SCOPES, HEADLINE_SCOPE):
+            raise UsageError(
+                f"--baseline-scopes takes {ALL_SCOPES} or {HEADLINE_SCOPE}, not {self.baseline_scopes!r}"
+            )
         if "mode" in dict(self.tested.settings) and self.ours:
             raise UsageError("mode is no setting of the system under test; name it with --mode")
         if self.mode is not None and not self.ours:
@@ -122,7 +124,7 @@ class Request(RunOptions):
     @property
     def named(self) -> tuple[str, ...]:
         """The names of all systems of the run, the system under test first."""
-        return (self.system, *self.systems)
+        return (self.system, *self.baselines)
 
     @cached_property
     def tested(self) -> SystemName:
@@ -157,7 +159,7 @@ class Request(RunOptions):
     @property
     def versions(self) -> tuple[str, ...]:
         """Return every version of pgmnemo in the run, measured directly or as the base of another system."""
-        searching = (base_of(str(name)) for name in (self.tested, *self.systems))
+        searching = (base_of(str(name)) for name in (self.tested, *self.baselines))
         return tuple(
             name.version or version_number(self.version) for name in searching if name.system == OURS
         )
@@ -166,8 +168,8 @@ class Request(RunOptions):
     def takes_passages(self) -> bool:
         """Return whether a system of the run takes passages with vectors."""
         ours = any(self.edition.engine(version).passages for version in self.versions)
-        beside = any(spec_of(name).passages and spec_of(name).vectors for name in self.systems)
-        return ours or beside or PASSAGES in self.tested.wrappers
+        baselines = any(spec_of(name).passages and spec_of(name).vectors for name in self.baselines)
+        return ours or baselines or PASSAGES in self.tested.wrappers
 
     @property
     def embedder_name(self) -> str:

@@ -64,7 +64,7 @@ class RunState:
         self.update(gates=gates, verdict=overall_verdict(gates), deviations=deviations(gates))
 
     @property
-    def baselines(self) -> tuple[str, ...]:
+    def baseline_arms(self) -> tuple[str, ...]:
         """The names of the baseline arms.
 
         A system that can hold passages has a second arm, with passages, if any lesson has more than one
@@ -72,7 +72,7 @@ class RunState:
         """
         parts = any(len(segment.passages) > 1 for segment in self.corpus.segments)
         return tuple(
-            arm for name in self.request.systems
+            arm for name in self.request.baselines
             for arm in ((name, f"{name}+{PASSAGES}") if parts and self._takes_passages(name) else (name,))
         )  # fmt: skip
 
@@ -183,7 +183,7 @@ class Stopwatch:
         return time.perf_counter() - self._began
 
 
-ALIKE = ("suite", "corpus", "granularity", "text", "embedder", "mode", "questions asked")
+ALIKE = ("suite", "corpus", "granularity", "template", "embedder", "mode", "questions asked")
 
 
 def former_duration(bases: Iterable[Path], run: Run) -> str:

@@ -50,7 +50,7 @@ class Reranking:
 
         `base` is the system and `arm` its record.
         """
-        name, scopes, pins = base.name + SUFFIX, state.run.scopes_beside, state.run.edition.retrieval
+        name, scopes, pins = base.name + SUFFIX, state.run.baseline_scopes, state.run.edition.retrieval
         most = state.request.rerank_options.rerank_failures
         failed = ((one.question, one.scope) for one in self.writer.held if one.arm == name and one.failed)
         before = len(set(failed))  # failures that the resumed run already has

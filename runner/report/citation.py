@@ -7,6 +7,7 @@ import shlex
 from runner.records import ALL
 from runner.report.formats import CITED, Figures, Row, count, questions_of, trivial
 from runner.runs.config import BY_TURNS, FULL, OURS
+from runner.runs.former_names import option_name
 from runner.runs.run import Run
 
 CITABLE = ("verified", "deviation")
@@ -83,7 +84,7 @@ def _versions(row: Row, run: Run, previous: tuple[Figures, Run] | None) -> str:
 
 def command(run: Run) -> str:
     """Return the command line that repeats the run."""
-    choice = run.choice
+    choice, schema = run.choice, run.edition.schemas.run
     versioned = OURS in choice.named or any(arm.facts.get("over") == OURS for arm in run.arms)
     told = choice.mode == "vector" or (choice.mode == "keyword" and run.embedder)
     options = [
@@ -92,11 +93,11 @@ def command(run: Run) -> str:
         ("--version", f"v{choice.version}" if versioned else ""),
         ("--embedder", run.embedder_name),
         ("--granularity", choice.level),
-        ("--text", "" if choice.text == FULL else choice.text),
+        (f"--{option_name('template', schema)}", "" if choice.template == FULL else choice.template),
         ("--passages", "" if choice.passages == BY_TURNS else choice.passages),
         ("--max-chars", choice.max_chars),
         ("--max-tokens", choice.max_tokens),
-        ("--systems", ",".join(choice.systems)),
+        (f"--{option_name('baselines', schema)}", ",".join(choice.baselines)),
         *(("--set", f"{name}={value}") for name, value in choice.settings.items()),
         ("--mode", choice.mode if told else ""),
         ("--k", ",".join(map(str, choice.k))),

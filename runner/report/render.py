@@ -16,6 +16,7 @@ from runner.records import Verdict
 from runner.report import citation, formats, sections
 from runner.report.component_comparison import compare_baseline_strategies, compare_with_components
 from runner.report.formats import Figures
+from runner.runs.former_names import option_name
 from runner.runs.run import Run, moment
 
 SHARED = Path(__file__).parent / "html" / "templates"  # templates that every kind of page may include
@@ -85,6 +86,7 @@ def template_values(metrics: Mapping[str, Any], run: Run, figures: Figures) -> d
         "stated": stated_fields(run),
         "formats": formats,
         "moment": moment,
+        "template_label": option_name("template", run.edition.schemas.run),
         "cited": citation.citation(figures, run),
         "refusal": citation.refusal(figures, run),
         "command": citation.command(run),

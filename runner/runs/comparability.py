@@ -25,7 +25,7 @@ CONDITIONS: Mapping[str, Of] = {
     "suite": lambda run: run.choice.suite,
     "corpus": lambda run: run.corpus.sha256,
     "granularity": lambda run: run.choice.level,
-    "text": lambda run: run.choice.text,
+    "template": lambda run: run.choice.template,
     "passages": lambda run: run.choice.passages,
     "characters of a lesson": lambda run: run.choice.max_chars or "all",
     "scopes": lambda run: [[scope.name, scope.pooled] for scope in run.scopes],

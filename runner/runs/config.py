@@ -24,27 +24,27 @@ SESSION = "session"  # the level of a suite that no edition pins
 class RunConfig:
     """Everything except the bytes of the corpus that decides the rankings of a run.
 
-    `level` is the granularity of a lesson, `text` its template, `system` the system under test and `systems`
-    the baselines, each as runner/naming.py reads it; `version` is pgmnemo's, without its v, and `mode` its
-    retrievers. `settings` are the settings of the system under test that --set changes, and `beside` the
-    scopes of the baselines: `all`, or only the `headline`'s. `passages` says how a lesson is cut: by `turns`,
-    or `SIZE/OVERLAP` in characters; `max_chars` is the number of characters that a lesson keeps, `max_tokens`
-    the number of tokens of a text that the embedder reads. Empty or None means for `k` the edition's cutoffs,
-    for `types` all, for `split` none, for `scopes` the suite's own, for `limit` no limit, for `rerank` no
-    reranker, for `rewrite` no rewriter, for `max_chars` all characters, and for `max_tokens` the embedder's
-    own limit.
+    `level` is the granularity of a lesson, `template` the template of its text, `system` the system under
+    test and `baselines` the others, each as runner/naming.py reads it; `version` is pgmnemo's, without its v,
+    and `mode` its retrievers. `settings` are the settings of the system under test that --set changes, and
+    `baseline_scopes` the scopes of the baselines: `all`, or only the `headline`'s. `passages` says how a
+    lesson is cut: by `turns`, or `SIZE/OVERLAP` in characters; `max_chars` is the number of characters that a
+    lesson keeps, `max_tokens` the number of tokens of a text that the embedder reads. Empty or None means for
+    `k` the edition's cutoffs, for `types` all, for `split` none, for `scopes` the suite's own, for `limit` no
+    limit, for `rerank` no reranker, for `rewrite` no rewriter, for `max_chars` all characters, and for
+    `max_tokens` the embedder's own limit.
     """
 
     suite: str
     level: str
-    text: str = FULL
+    template: str = FULL
     passages: str = BY_TURNS
     max_chars: int | None = None
     max_tokens: int | None = None
     embedder: str = NO_EMBEDDER
     system: str = OURS
-    systems: tuple[str, ...] = ()
-    beside: str = ALL_SCOPES
+    baselines: tuple[str, ...] = ()
+    baseline_scopes: str = ALL_SCOPES
     version: str = ""
     mode: str = "hybrid"
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -71,13 +71,13 @@ class RunConfig:
     @property
     def named(self) -> tuple[str, ...]:
         """The names of all systems of the run, the system under test first."""
-        return (self.system, *self.systems)
+        return (self.system, *self.baselines)
 
     @property
     def written(self) -> tuple[str, ...]:
         """Return a label for each way in which the lessons differ from the protocol's."""
         return (
-            *([self.text] if self.text != FULL else []),
+            *([self.template] if self.template != FULL else []),
             *([f"passages{self.passages}"] if self.passages != BY_TURNS else []),
             *([f"chars{self.max_chars}"] if self.max_chars else []),
         )
@@ -110,7 +110,7 @@ class RunConfig:
             yield f"rewrite-{self.rewrite}"
         if self.rerank:
             yield f"rerank-{self.rerank}"
-        if self.systems:
+        if self.baselines:
             yield "side-by-side"
 
     def departures(self, edition: Edition) -> Iterator[str]:
@@ -132,8 +132,8 @@ class RunConfig:
             yield f"every question asked in the words of the rewriter {self.rewrite} (--rewrite)"
         if self.rerank:
             yield f"every system measured behind the reranker {self.rerank}, too (--rerank)"
-        if self.text != FULL:
-            yield f"text {self.text}"
+        if self.template != FULL:
+            yield f"template {self.template} (--template)"
         if self.passages != BY_TURNS:
             yield f"passages of {self.passages} characters (--passages)"
         if self.max_chars:

@@ -21,6 +21,7 @@ from pgmnemo.escaping import find_control_char
 from runner.errors import UnusableRunError
 from runner.protocol.editions import Edition, demand_known
 from runner.records import Json, RankedSegment, Retrieval
+from runner.runs.former_names import with_current_names
 from runner.runs.manifest import MANIFEST
 from runner.runs.packing import LINES, MOST, manifest_name, packed_path, restore_hint, unpack
 from runner.runs.raw import RAW
@@ -134,7 +135,7 @@ class Results:
     def run(self) -> Run:
         """The record in run.json."""
         try:
-            return msgspec.convert(self.document, Run)
+            return msgspec.convert(with_current_names(self.document), Run)
         except (msgspec.ValidationError, LookupError, TypeError, ValueError) as error:
             raise Unreadable(f"{RUN} cannot be read as a run ({error})") from None
 

@@ -28,11 +28,11 @@ from runner.records import (
 from runner.runs.canonical import pretty, tabular, without_private_path, without_private_paths
 from runner.runs.config import HEADLINE_SCOPE, NO_EMBEDDER, OURS, RunConfig
 from runner.runs.environment import Code, Machine
+from runner.runs.former_names import with_schema_names
 from runner.runs.storage import write_file
 from runner.runs.timings import Latency, RerankCount, RewriteCount
 
 RUN = "run.json"
-SCHEMA = "pgmnemo/run/5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +177,12 @@ class Run:
 
     def scopes_of(self, arm: Arm) -> tuple[SearchScope, ...]:
         """Return the scopes in which an arm of the run answers."""
-        return self.scopes_beside if arm.role == "system" and arm.name != self.system else self.scopes
+        return self.baseline_scopes if arm.role == "system" and arm.name != self.system else self.scopes
 
     @property
-    def scopes_beside(self) -> tuple[SearchScope, ...]:
+    def baseline_scopes(self) -> tuple[SearchScope, ...]:
         """Return the scopes of the baselines: all, or only the headline's scope."""
-        return self.scopes[:1] if self.choice.beside == HEADLINE_SCOPE else self.scopes
+        return self.scopes[:1] if self.choice.baseline_scopes == HEADLINE_SCOPE else self.scopes
 
     @property
     def systems(self) -> tuple[Arm, ...]:
@@ -232,7 +232,7 @@ class Run:
 
     def document(self) -> Json:
         """Return the record as JSON: plain types, no private path."""
-        document = {"schema": SCHEMA, **asdict(self)}
+        document = with_schema_names({"schema": self.edition.schemas.run, **asdict(self)})
         if not self.corpus.files:
             del document["corpus"]["files"]
         document["started"], document["finished"] = moment(self.started), moment(self.finished)

@@ -39,8 +39,8 @@ from runner.systems.pgmnemo import Pgmnemo
 from runner.verification.context import RunContext
 
 AS_CHOSEN = (
-    "system", "version", "beside", "text", "passages", "max_chars", "types", "split", "limit", "scopes",
-    "embedder",
+    "system", "version", "baseline_scopes", "template", "passages", "max_chars", "types", "split", "limit",
+    "scopes", "embedder",
 )  # fmt: skip  # fields with the same name in a request and in the recorded configuration
 HASH = "hash"  # the embedder that has an option for its width
 START = 3.0  # seconds to open a system, including its own database
@@ -300,7 +300,7 @@ def original_request(run: Run, left: Collection[str] = ()) -> Request:
     return Request(
         choice.suite,
         **same,
-        systems=tuple(name for name in choice.systems if name not in left),
+        baselines=tuple(name for name in choice.baselines if name not in left),
         rerank=choice.rerank or None,
         set=tuple(f"{name}={value}" for name, value in choice.settings.items()),
         mode=choice.mode or None,

@@ -56,11 +56,11 @@ def test_a_keyword_only_run_imports_no_torch(sql: Path, server: Any, tmp_path: P
     [
         ({"keep": True, "output": "x"}, "--keep writes to benchmarks/<suite>/results, --output elsewhere"),
         (
-            {"set": ("bm25_b=0.5",), "systems": ("pgmnemo",)},
+            {"set": ("bm25_b=0.5",), "baselines": ("pgmnemo",)},
             "pgmnemo, pgmnemo; name each once, and in place of --set write pgmnemo:bm25_b=0.5",
         ),
-        ({"systems": ("http",), "system_url": "nonsense"}, "not 'nonsense'"),
-        ({"beside": "nowhere"}, "--beside takes all or headline, not 'nowhere'"),
+        ({"baselines": ("http",), "system_url": "nonsense"}, "not 'nonsense'"),
+        ({"baseline_scopes": "nowhere"}, "--baseline-scopes takes all or headline, not 'nowhere'"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_runs(options: dict[str, Any], sentence: str) -> None:

@@ -64,11 +64,11 @@ def test_longmemeval_by_turns_in_two_scopes_with_passages_by_characters(run: Cal
     items = [*map(item, KEYS[:5]), item("ff", marked=False)]
     found = run(
         "longmemeval", items, "--granularity", "turn", "--scopes", "haystack,pool", "--passages", "12/4",
-        "--text", "undated", "--max-chars", 30, "--jobs", 2,
+        "--template", "undated", "--max-chars", 30, "--jobs", 2,
     )  # fmt: skip
     run_, choice = found.run, found.run.choice
     assert [scope.name for scope in run_.scopes] == ["haystack", "pool"]
-    assert (choice.text, choice.passages, choice.max_chars) == ("undated", "12/4", 30)
+    assert (choice.template, choice.passages, choice.max_chars) == ("undated", "12/4", 30)
     assert "_turn_undated_passages12-4_chars30_haystack-pool" in run_.name
     assert run_.corpus.shape["answerable"] == 5
     assert run_.passages.count > run_.corpus.segments
@@ -107,7 +107,7 @@ def test_one_split_is_never_written_over_another(run: Callable[..., Results]) ->
 def test_a_strategy_under_test_has_its_legs_beside_it_and_is_intact(run: Callable[..., Results]) -> None:
     items = [item(key) for key in KEYS[:2]]
     name = "convex:anchor=built-in"
-    left = run("longmemeval", items, "--system", name, "--systems", "rrf")
+    left = run("longmemeval", items, "--system", name, "--baselines", "rrf")
     roles = {arm.name: (arm.role, arm.components) for arm in left.run.arms}
     parts = ("vector", "keyword", "recency", "temporal")
     assert [roles[one] for one in (name, "keyword", "vector", "rrf")] == [

@@ -16,15 +16,17 @@ from tests.helping import CURRENT
 
 KINDS = {
     "in mode vector, beside what has another, reranked at three":
-        "--mode vector --systems rrf,convex+quoted --rerank linear --rerank-depth 3",
+        "--mode vector --baselines rrf,convex+quoted --rerank linear --rerank-depth 3",
     "with more weight for words, of the tenant, and a small pool":
-        "--set bm25_weight=2.5 --set pool_depth=10 --set statistics_scope=tenant --systems pgmnemo+names",
+        "--set bm25_weight=2.5 --set pool_depth=10 --set statistics_scope=tenant --baselines pgmnemo+names",
     "without a weight for words, reranked deeper than is kept":
-        "--set bm25_weight=0 --rerank linear --rerank-depth 100 --beside headline --systems sqlite-fts5",
+        "--set bm25_weight=0 --rerank linear --rerank-depth 100 --baseline-scopes headline "
+        "--baselines sqlite-fts5",
     "without vectors, of another text, cut short":
-        "--embedder none --text user-only --passages 40/10 --max-chars 90 --systems pgmnemo+keyword,bm25s",
+        "--embedder none --template user-only --passages 40/10 --max-chars 90 "
+        "--baselines pgmnemo+keyword,bm25s",
     "of another system, of one type in one scope":
-        "--system sqlite-fts5 --systems bm25s,bm25s+passages --types multi-hop --scopes pool --k 1,5",
+        "--system sqlite-fts5 --baselines bm25s,bm25s+passages --types multi-hop --scopes pool --k 1,5",
 }  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def test_what_a_system_beside_wrote_goes_with_the_run(
 ) -> None:  # fmt: skip
     if sentence := missing_parts(spec_of("sqlite-fts5")):
         pytest.skip(sentence)
-    words = (*WORDS, "--output", tmp_path / "results", "--systems", "sqlite-fts5", "--dsn", server.dsn())
+    words = (*WORDS, "--output", tmp_path / "results", "--baselines", "sqlite-fts5", "--dsn", server.dsn())
     process = start(*words, pause="sqlite-fts5, conversation", temporary=open_folder)
     assert list(open_folder.rglob("*.sqlite"))
     process.send_signal(ending)

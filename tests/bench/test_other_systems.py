@@ -101,7 +101,7 @@ def test_a_system_that_takes_vectors_stands_beside_their_exact_cosine(
 def test_pgmnemo_may_stand_beside_another_system(
     bench: Callable[..., Any], sqlite: None, sql: Path, tmp_path: Path
 ) -> None:
-    assert bench("--system", "sqlite-fts5", "--systems", "pgmnemo,pgmnemo@0.2.1").code == 0
+    assert bench("--system", "sqlite-fts5", "--baselines", "pgmnemo,pgmnemo@0.2.1").code == 0
     results = made(tmp_path / "results")
     run = results.run
     assert [arm.name for arm in run.arms if arm.role == "system"] == [
@@ -130,12 +130,12 @@ def test_a_version_behind_the_name_is_the_version_under_test(
 def test_the_command_that_makes_the_run_again_is_the_one_that_made_it(
     bench: Callable[..., Any], sqlite: None, tmp_path: Path
 ) -> None:
-    words = ("--system", "sqlite-fts5", "--systems", "pgmnemo", "--version", "v0.6.1", "--limit", 2)
+    words = ("--system", "sqlite-fts5", "--baselines", "pgmnemo", "--version", "v0.6.1", "--limit", 2)
     assert bench(*words).code == 0
     results = made(tmp_path / "results")
     assert command(results.run) == (
         "python -m runner sample --system sqlite-fts5 --version v0.6.1 --embedder hash --granularity session "
-        "--systems pgmnemo --limit 2"
+        "--baselines pgmnemo --limit 2"
     )
     assert command(results.run) in results.text("report.md")
 
@@ -148,20 +148,23 @@ def test_another_text_is_a_labelled_deviation(
     sqlite: None,
 ) -> None:  # fmt: skip
     words = ("--data", locomo_path, "--system", "sqlite-fts5", "--limit", 60, "--quiet")
-    for text in ((), ("--text", TEXT)):
+    for text in ((), ("--template", TEXT)):
         ended = cli("locomo", *words, *text, "--output", tmp_path / (text or ("full",))[-1])
         assert ended.code == 0, ended.err
     full, other = made(tmp_path / "full"), made(tmp_path / TEXT)
     assert f"_none_{TEXT}_limit60" in other.folder.name
-    assert other.run.choice.text == TEXT
+    assert other.run.choice.template == TEXT
     [scope] = (gate for gate in other.run.gates if gate.gate == "scope")
-    assert (scope.status, f"text {TEXT}" in scope.found) == ("deviation", True)
-    assert f"text {TEXT}" in " ".join(other.run.deviations)
-    assert f"deviation: scope: only 60 questions, spread evenly (--limit); text {TEXT}" in ended.out
-    assert f"text {TEXT}" not in " ".join(full.run.deviations)
+    assert (scope.status, f"template {TEXT}" in scope.found) == ("deviation", True)
+    assert f"template {TEXT}" in " ".join(other.run.deviations)
+    assert (
+        f"deviation: scope: only 60 questions, spread evenly (--limit); template {TEXT} (--template)"
+        in ended.out
+    )
+    assert f"template {TEXT}" not in " ".join(full.run.deviations)
     assert full.run.corpus.sha256 == other.run.corpus.sha256
     assert full.content("raw_retrievals.jsonl") != other.content("raw_retrievals.jsonl")
     for results in (full, other):
         intact(results, sql, corpus=locomo_path)
     choice = json.loads(other.text("run.json"))["choice"]
-    assert choice["text"] == TEXT
+    assert choice["template"] == TEXT

@@ -117,7 +117,7 @@ def beside(
     if not shared:
         folder = tmp_path_factory.mktemp("beside")
         ended = bench(
-            "--systems", "pgmnemo@0.6.1,pgmnemo@0.2.1,sqlite-hybrid,chroma", *FEW, "--output", folder
+            "--baselines", "pgmnemo@0.6.1,pgmnemo@0.2.1,sqlite-hybrid,chroma", *FEW, "--output", folder
         )
         assert ended.code == 0, ended.err
         shared["run"] = made(folder)
@@ -223,11 +223,11 @@ def test_a_system_that_fails_leaves_the_rest_whole(
     odd(**told)
     odd("after")
     limit = ("--time-limit", "2") if case == "hanging" else ()
-    ended = bench("--systems", "odd,after", "--limit", 3, *limit)
+    ended = bench("--baselines", "odd,after", "--limit", 3, *limit)
     results = made(tmp_path / "results")
     assert ended.code == 3
     assert ended.err.startswith("error: odd failed and has no ranking beside pgmnemo; mend what ")
-    assert ended.err.endswith("/report.md says of it, or leave it out of --systems\n")
+    assert ended.err.endswith("/report.md says of it, or leave it out of --baselines\n")
     rows = {arm.name: arm for arm in results.run.arms}
     assert rows["odd"].failed.startswith(words)
     assert "\n" not in rows["odd"].failed
@@ -252,7 +252,7 @@ def test_passages_that_fail_leave_the_lessons_of_the_same_system(
         return found
 
     odd(passages=True, ask=ask)
-    assert bench("--systems", "odd", *FEW).code == 3
+    assert bench("--baselines", "odd", *FEW).code == 3
     results = made(tmp_path / "results")
     assert counted(results, "odd") == dict.fromkeys(SCOPES, QUESTIONS)
     assert counted(results, "odd+passages") == {}
@@ -268,7 +268,7 @@ def test_a_system_may_tell_of_itself_in_whatever_numbers_it_has(
         facts=lambda: facts, load=lambda: {"store": np.float32(0.25)}, sizes=lambda: {"all": np.int64(3)},
         ask=lambda query, found: [Match(np.int64(one.number), np.float32(one.score)) for one in found],
     )  # fmt: skip
-    assert bench("--systems", "odd", "--limit", 3).code == 0
+    assert bench("--baselines", "odd", "--limit", 3).code == 0
     results = made(tmp_path / "results")
     row = results.run.arms[-1]
     assert (row.failed, row.version, row.facts) == ("", "3.5", {"pool": "50", "7": "None"})
@@ -287,11 +287,11 @@ def test_answers_that_fall_short_are_remarked_whether_the_run_was_interrupted_or
         return found[:5]
 
     odd(ask=lambda query, found: found[:5])
-    assert bench("--systems", "odd", *FEW, "--output", tmp_path / "whole").code == 0
+    assert bench("--baselines", "odd", *FEW, "--output", tmp_path / "whole").code == 0
     odd(ask=once)
-    assert bench("--systems", "odd", *FEW).code == 130
+    assert bench("--baselines", "odd", *FEW).code == 130
     [partial] = (tmp_path / "results").glob(".*.partial")
-    assert bench("--systems", "odd", *FEW, "--resume", partial).code == 0
+    assert bench("--baselines", "odd", *FEW, "--resume", partial).code == 0
     whole, resumed = made(tmp_path / "whole"), made(tmp_path / "results")
     assert whole.content("raw_retrievals.jsonl") == resumed.content("raw_retrievals.jsonl")
     remarks = ("12 of 12 answers had fewer lessons than there are",)
@@ -312,7 +312,7 @@ def test_a_system_that_never_finds_anything_is_known() -> None:
 
 
 def test_a_setting_is_that_of_the_system_under_test_alone(bench: Callable[..., Any], tmp_path: Path) -> None:
-    ended = bench("--set", "bm25_b=0.5", "--systems", "pgmnemo@0.6.1,pgmnemo:bm25_k1=2")
+    ended = bench("--set", "bm25_b=0.5", "--baselines", "pgmnemo@0.6.1,pgmnemo:bm25_k1=2")
     assert (ended.code, ended.err) == (0, "")
     results = made(tmp_path / "results")
     assert "scope: bm25_b = 0.5 (--set)" in results.run.deviations

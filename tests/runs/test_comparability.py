@@ -44,7 +44,7 @@ CASES: list[tuple[str, Callable[[Run], Run], str]] = [
     ("suite", chosen(suite="locomo"), "sample against locomo"),
     ("corpus", of_corpus(sha256="ef" * 32), f"{'cd' * 32} against {'ef' * 32}"),
     ("granularity", chosen(level="turn"), "session against turn"),
-    ("text", chosen(text="dated-without-captions"), "full against dated-without-captions"),
+    ("template", chosen(template="dated-without-captions"), "full against dated-without-captions"),
     ("passages", chosen(passages="1200/200"), "turns against 1200/200"),
     ("characters of a lesson", chosen(max_chars=4000), "all against 4000"),
     ("scopes", changed(scopes=POOL), "conversation against conversation, pool"),
@@ -84,7 +84,7 @@ def test_every_condition_has_a_case() -> None:
 
 def test_version_database_machine_and_neighbours_may_differ(first: Run) -> None:
     other = replace(
-        first, choice=replace(first.choice, version="9.9", systems=("chroma",), k=(1, 5)),
+        first, choice=replace(first.choice, version="9.9", baselines=("chroma",), k=(1, 5)),
         database=DatabaseFacts("--dsn", "bench", "18.4", "0.8.5", "9.9", "ef" * 32, "runner"),
         machine=Machine("another processor", 64, 512.0, "Linux x86_64"), python="3.12.1",
     )  # fmt: skip

@@ -21,7 +21,11 @@ CASES: list[tuple[dict[str, Any], list[str], list[str]]] = [  # changes, labels,
     ({}, [], []),
     ({"level": "turn"}, ["turn"], []),  # a gate of its own judges it
     ({"suite": "pages", "level": "page"}, ["page"], []),
-    ({"text": "dated-without-captions"}, ["dated-without-captions"], ["text dated-without-captions"]),
+    (
+        {"template": "dated-without-captions"},
+        ["dated-without-captions"],
+        ["template dated-without-captions (--template)"],
+    ),
     ({"mode": "vector"}, ["vector"], ["mode vector"]),
     ({"mode": "keyword", "embedder": "none"}, [], ["mode keyword"]),  # the embedder's name says it
     ({"system": "pgmnemo@0.2.1", "mode": "keyword"}, ["keyword"], ["mode keyword"]),
@@ -52,12 +56,12 @@ CASES: list[tuple[dict[str, Any], list[str], list[str]]] = [  # changes, labels,
     ),
     ({"k": (1, 5, 10)}, [], ["no figure at k = 20, 50 (--k)"]),
     ({"k": (1, 3, 5, 10, 20, 50)}, [], []),
-    ({"systems": ("chroma", "sqlite-fts5")}, ["side-by-side"], []),
+    ({"baselines": ("chroma", "sqlite-fts5")}, ["side-by-side"], []),
     ({"allow_unregistered_corpus": True}, [], []),
     (
-        {"level": "turn", "text": "dated-without-captions", "limit": 3, "systems": ("chroma",)},
+        {"level": "turn", "template": "dated-without-captions", "limit": 3, "baselines": ("chroma",)},
         ["turn", "dated-without-captions", "limit3", "side-by-side"],
-        ["only 3 questions, spread evenly (--limit)", "text dated-without-captions"],
+        ["only 3 questions, spread evenly (--limit)", "template dated-without-captions (--template)"],
     ),
 ]
 
@@ -84,4 +88,4 @@ def test_pgmnemo_is_ours_at_whichever_version(system: str, ours: bool) -> None:
 
 
 def test_the_system_under_test_is_named_first() -> None:
-    assert choice(systems=("chroma", "gin-hnsw")).named == ("pgmnemo", "chroma", "gin-hnsw")
+    assert choice(baselines=("chroma", "gin-hnsw")).named == ("pgmnemo", "chroma", "gin-hnsw")

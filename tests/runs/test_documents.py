@@ -35,7 +35,7 @@ def test_the_record_is_read_back_as_written(tmp_path: Path, run: Run) -> None:
     assert json.loads(text) == document
     assert text.endswith("}\n")
     assert list(document)[:3] == ["schema", "name", "verdict"]
-    assert (document["schema"], document["started"]) == ("pgmnemo/run/5", "2026-05-09T23:59:00Z")
+    assert (document["schema"], document["started"]) == ("pgmnemo/run/6", "2026-05-09T23:59:00Z")
 
 
 def test_the_record_holds_no_private_path(run: Run) -> None:

@@ -35,7 +35,7 @@ def test_the_name_says_version_day_embedder_and_labels(run: Run) -> None:
 
 def test_the_name_begins_with_another_system_that_is_under_test(run: Run) -> None:
     other = replace(run, arms=(Arm("sqlite-fts5", "SQLite", "system", version="3.45.1"),))
-    choice = {"system": "sqlite-fts5", "embedder": "none", "mode": "", "systems": ("pgmnemo",)}
+    choice = {"system": "sqlite-fts5", "embedder": "none", "mode": "", "baselines": ("pgmnemo",)}
     assert _named(other, **choice) == "sqlite-fts5_3.45.1_20260509_none_side-by-side"
     assert _named(replace(run, arms=()), **choice) == "sqlite-fts5_20260509_none_side-by-side"
 

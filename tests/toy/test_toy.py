@@ -123,10 +123,10 @@ def made(top: Path, *words: str) -> Path:
 
 
 def test_each_part_is_one_file_and_one_line(copy: Path) -> None:
-    folder = made(copy, "sample", "--embedder", "toy", "--text", "toy", "--system", "toy")
+    folder = made(copy, "sample", "--embedder", "toy", "--template", "toy", "--system", "toy")
     run, metrics = (json.loads((folder / name).read_text()) for name in ("run.json", "metrics.json"))
     assert run["protocol"]["version"] == "99.0.0"
-    assert run["choice"]["text"] == "toy"
+    assert run["choice"]["template"] == "toy"
     assert run["embedder"]["name"] == "toy"
     assert run["arms"][0]["name"] == "toy"
     assert "toy" in {gate["gate"] for gate in run["gates"]}
@@ -135,7 +135,7 @@ def test_each_part_is_one_file_and_one_line(copy: Path) -> None:
 
 
 def test_a_toy_corpus_is_registered_by_its_edition(copy: Path) -> None:
-    folder = made(copy, "toy", "--data", str(copy / "toy.json"), "--systems", "toy")
+    folder = made(copy, "toy", "--data", str(copy / "toy.json"), "--baselines", "toy")
     run, metrics = (json.loads((folder / name).read_text()) for name in ("run.json", "metrics.json"))
     assert run["verdict"] == "deviation"  # the copy is no checkout
     assert [gate["found"] for gate in run["gates"] if gate["gate"] == "dataset"] != []

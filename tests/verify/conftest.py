@@ -111,7 +111,7 @@ def measure(output: Path, **options: Any) -> Path:
 @pytest.fixture(scope="session")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One with systems beside it, and a reranker behind them all."""
-    return measure(tmp_path_factory.mktemp("measured"), systems=(OLDER, RIVAL), rerank="linear")
+    return measure(tmp_path_factory.mktemp("measured"), baselines=(OLDER, RIVAL), rerank="linear")
 
 
 @pytest.fixture(scope="session")

@@ -156,7 +156,7 @@ def renamed(new: str, **more: Any) -> Change:
     """The older pgmnemo beside gets another name, wherever it stands."""
 
     def change(run: Any, *lines: Lines) -> None:
-        run["choice"]["systems"] = [new if one == OLDER else one for one in run["choice"]["systems"]]
+        run["choice"]["baselines"] = [new if one == OLDER else one for one in run["choice"]["baselines"]]
         for arm in run["arms"]:
             if arm["name"].removesuffix("+rerank") == OLDER:
                 arm.update(name=arm["name"].replace(OLDER, new), **more)
@@ -190,7 +190,7 @@ FAULTS: tuple[tuple[str, Change, str], ...] = (
     ("record", said("bm25", words="Lucene"), "arms[bm25].words is Lucene, made again "),
     ("record", said("vector", failed="no answer"), "arms[vector].failed is no answer, made again "),
     ("record", said("pgmnemo", version="0.6.1"), "arms[pgmnemo].version is 0.6.1, made again "),
-    ("record", put("choice/systems", [RIVAL]), "is pgmnemo@0.6.1, made again bm25s"),
+    ("record", put("choice/baselines", [RIVAL]), "is pgmnemo@0.6.1, made again bm25s"),
     ("record", without_passages, "made again bm25s+passages"),
     ("record", without("bm25s+rerank"), "made again bm25s+rerank"),
     ("record", said("bm25s+rerank", name="chroma+rerank"), "is chroma+rerank, made again bm25s+rerank"),

@@ -20,7 +20,7 @@ CORPUS = "with --corpus: "
 
 FIELDS: Mapping[str, str] = {
     "schema": "schema", "name": "record", "verdict": "record", "deviations": "record", "protocol": "record",
-    "choice": "record", "choice.beside": "raw", "choice.k": "metrics", "choice.limit": "raw",
+    "choice": "record", "choice.baseline_scopes": "raw", "choice.k": "metrics", "choice.limit": "raw",
     "choice.types": "raw", "choice.split": CORPUS + "questions",
     "seed": "record", "python_hash_seed": "record",
     "corpus": "record", "corpus.file": STATED,
@@ -40,7 +40,7 @@ FIELDS: Mapping[str, str] = {
     "latency": "record", "started": "record", "finished": "record",
 }  # fmt: skip
 
-SCHEMA = json.loads((Path(schemas.__file__).parent / "run-5.json").read_bytes())
+SCHEMA = json.loads((Path(schemas.__file__).parent / "run-6.json").read_bytes())
 
 
 def holder(field: str) -> str | None:

@@ -47,7 +47,7 @@ def system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[type[Co
 @pytest.fixture(scope="module")
 def beside(finish: Callable[..., Any]) -> Any:
     """A run with a system beside the one under test, and with a reranker behind both."""
-    return finish(limit=4, k=(1, 5), systems=(BESIDE,), rerank="linear")
+    return finish(limit=4, k=(1, 5), baselines=(BESIDE,), rerank="linear")
 
 
 @pytest.fixture(scope="module")

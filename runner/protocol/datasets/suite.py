@@ -42,22 +42,22 @@ PARITY: Mapping[str, Split] = {"development": lambda key: not _odd(key), "held-o
 class LessonConstruction:
     """The construction of a lesson's text and passages.
 
-    `text` is a name of TEMPLATES, `passages` is `turns` or `SIZE/OVERLAP` in characters. `most` is the
+    `template` is a name of TEMPLATES, `passages` is `turns` or `SIZE/OVERLAP` in characters. `most` is the
     maximum number of characters of a lesson; None: no limit.
     """
 
-    text: str = FULL
+    template: str = FULL
     passages: str = BY_TURNS
     most: int | None = None
 
     @classmethod
     def of(cls, config: RunConfig) -> LessonConstruction:
         """Return the construction that a run's configuration names."""
-        return cls(config.text, config.passages, config.max_chars)
+        return cls(config.template, config.passages, config.max_chars)
 
     def check(self) -> None:
         """Raise UsageError for an unknown template, malformed passages, or a limit below 1."""
-        TEMPLATES[self.text]
+        TEMPLATES[self.template]
         if self.passages != BY_TURNS:
             characters(self.passages)
         if self.most is not None and self.most < 1:
@@ -74,7 +74,7 @@ class LessonConstruction:
         """Return the text of the longest prefix of the session that fits, or else the start of the date
         line.
         """
-        write = TEMPLATES[self.text].write
+        write = TEMPLATES[self.template].write
         written = write(session, pins)
         while self.most is not None and (excess := len(written.text) - self.most) > 0:
             if not session.turns:
@@ -137,14 +137,14 @@ class Suite:
         self,
         path: Path,
         level: str | None = None,
-        text: str = FULL,
+        template: str = FULL,
         edition: Edition | None = None,
         construction: LessonConstruction | None = None,
         split: str = "",
     ) -> Corpus:
         """Return the corpus at `path`.
 
-        Raises UsageError for an unknown level or text, CorpusError for a bad file. `split` names the
+        Raises UsageError for an unknown level or template, CorpusError for a bad file. `split` names the
         judgements of a user's BEIR folder. A corpus with an unregistered hash is loaded too, if its shape is
         right: gates decide about it.
         """
@@ -152,7 +152,7 @@ class Suite:
         if wanted not in self.levels:
             known = ", ".join(self.levels)
             raise UsageError(f"{self.name} has no granularity {wanted!r}; choose one of: {known}")
-        written = construction or LessonConstruction(text)
+        written = construction or LessonConstruction(template)
         written.check()
         source = CorpusFile(path.absolute(), split)  # artefacts never hold its folders
         try:

@@ -98,7 +98,7 @@ USER_ONLY_DATED = Template(
     "the words of people alone, without who says them, below the date", partial(people_turns, date=True)
 )
 TEMPLATES: Parts[Template] = Parts(
-    "text",
+    "template",
     {
         "full": "runner.protocol.templates:FULL",
         "dated-without-captions": "runner.protocol.templates:DATED_WITHOUT_CAPTIONS",

@@ -40,13 +40,13 @@ def expected_arms(context: RunContext, corpus: Corpus | None) -> tuple[Arm, ...]
         retrievers = list(_retrievers(context))
     else:  # another system defines its own retrievers
         retrievers = [replace(arm, failed="") for arm in run.arms if arm.role == "leg"]
-    beside = [_system(context, found, name) for name in _beside(context, corpus, [*found])]
+    baselines = [_system(context, found, name) for name in _baselines(context, corpus, [*found])]
     return (
         tested,
         *retrievers,
         *_controls(context),
         *_reranked(context, found, tested),
-        *(one for arm in beside for one in (arm, *_reranked(context, found, arm))),
+        *(one for arm in baselines for one in (arm, *_reranked(context, found, arm))),
     )
 
 
@@ -66,12 +66,12 @@ def _controls(context: RunContext) -> Iterator[Arm]:
         yield Arm(name, RETRIEVER_WORDS[name])
 
 
-def _beside(context: RunContext, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
+def _baselines(context: RunContext, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
     """Yield the names of the baselines, and of their `+passages` arms if lessons have several passages."""
     choice, several = context.run.choice, _several_passages(context, corpus)
     if several is None:  # then the recorded arms decide for all systems
         several = any(name.removesuffix(SUFFIX).endswith(PARTED) for name in {*found} - {*choice.named})
-    for name in choice.systems:
+    for name in choice.baselines:
         yield name
         if several and _takes_passages(choice, name, found):
             yield f"{name}{PARTED}"

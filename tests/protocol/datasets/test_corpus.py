@@ -67,8 +67,8 @@ def test_unknown_suite_and_granularity_list_the_known_ones(tmp_path: Path) -> No
         SUITES["loco"]
     with pytest.raises(UsageError, match="locomo has no granularity 'word'; choose one of: session, turn"):
         SUITES["locomo"].load(tmp_path, "word")
-    with pytest.raises(UsageError, match="no text named 'short'; choose one of: full, dated"):
-        SUITES["locomo"].load(tmp_path, text="short")
+    with pytest.raises(UsageError, match="no template named 'short'; choose one of: full, dated"):
+        SUITES["locomo"].load(tmp_path, template="short")
 
 
 @pytest.mark.parametrize("version", known())

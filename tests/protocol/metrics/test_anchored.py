@@ -23,7 +23,9 @@ def test_a_question_is_listed_where_a_shown_rank_has_a_part_from_its_time(record
     other = Arm("chroma", "", "system", components=("cosine",))
     broken = Arm("rrf", "", "system", components=PARTS, failed="it died")
     leg = Arm("keyword", "", "leg", components=PARTS)
-    run = record(arms=(ours, beside, other, broken, leg), scopes=SCOPES, choice={"beside": "headline"})
+    run = record(
+        arms=(ours, beside, other, broken, leg), scopes=SCOPES, choice={"baseline_scopes": "headline"}
+    )
     rows = [
         _row("q1", "pgmnemo", "haystack", (0.9, 0.0), (0.1, 0.25)),
         _row("q2", "pgmnemo", "haystack", (0.9, 0.0), (0.1, None)),  # a part that is not known is none

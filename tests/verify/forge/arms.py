@@ -43,7 +43,7 @@ def _peer(draft: Draft, chance: Random) -> None:
 
 @forgery("arms invented", "a system of the house, chosen, that ranks at random")
 def _house(draft: Draft, chance: Random) -> None:
-    draft.run["choice"]["systems"] = ["bm25s"]
+    draft.run["choice"]["baselines"] = ["bm25s"]
     _invent(draft, "bm25s", spec_of("bm25s").title, "random")
 
 

@@ -32,7 +32,7 @@ FIELDS: tuple[tuple[str, str, Any], ...] = (
     ("embedder's pins", "embedder.revision", "5617a9f61b028005a4858fdac845db406aefb181"),
     ("embedder's pins", "embedder.dimensions", 1024), ("embedder's pins", "embedder.query_prefix", "query: "),
     ("embedder's pins", "embedder.max_tokens", 512), ("embedder's pins", "embedder.note", "mean pooling"),
-    ("the choice", "choice.mode", "keyword"), ("the choice", "choice.text", "head"),
+    ("the choice", "choice.mode", "keyword"), ("the choice", "choice.template", "head"),
     ("the choice", "choice.k", [1, 5]), ("the choice", "choice.passages", "none"),
     ("the choice", "choice.split", "test"), ("the choice", "choice.allow_unregistered_corpus", True),
     ("what arms say", "arms.0.words", "the whole of pgmnemo"),
