@@ -1,6 +1,6 @@
 -- Return the configuration of a text's language. The script decides most; among languages that share a script
--- PostgreSQL's stop words decide: the text is parsed under each configuration, and the configuration that drops most
--- words wins, if it drops two at least and more than `fallback` does. `fallback` where nothing decides.
+-- PostgreSQL's stop words decide: the words go to the stemmer of each configuration, and the configuration that drops
+-- most words wins, if it drops two at least and more than `fallback` does. `fallback` where nothing decides.
 CREATE FUNCTION pgmnemo._recognized_config(words text, fallback regconfig)
 RETURNS regconfig
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -26,10 +26,7 @@ DECLARE
     cut tsvector;
     letters integer;
     tokens integer;
-    dropped integer;
     most integer := 1;
-    best regconfig := fallback;
-    config regconfig;
     script record;
 BEGIN
     IF octet_length(sample) > 1.3 * length(sample) AND getdatabaseencoding() = 'UTF8' THEN
@@ -56,14 +53,13 @@ BEGIN
     END IF;
     tokens := pgmnemo._position_count(cut);
     most := greatest(most, tokens - pgmnemo._position_count(to_tsvector(fallback, sample)));
-    FOREACH config IN ARRAY array_remove(configs, fallback) LOOP
-        dropped := tokens - pgmnemo._position_count(to_tsvector(config, sample));
-        IF dropped > most THEN
-            most := dropped;
-            best := config;
-        END IF;
-    END LOOP;
-    RETURN best;
+    RETURN coalesce((
+        SELECT c.config
+          FROM unnest(array_remove(configs, fallback)) WITH ORDINALITY AS c (config, place)
+         CROSS JOIN LATERAL (SELECT (c.config::text || '_stem')::regdictionary AS stemmer OFFSET 0) s
+         CROSS JOIN LATERAL (SELECT sum(cardinality(w.positions)) AS dropped FROM unnest(cut) w
+                              WHERE ts_lexize(s.stemmer, w.lexeme) = '{}' OFFSET 0) d
+         WHERE d.dropped > most ORDER BY d.dropped DESC, c.place LIMIT 1), fallback);
 END
 $$;
 
