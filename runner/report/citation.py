@@ -6,8 +6,8 @@ import shlex
 
 from runner.records import ALL
 from runner.report.formats import CITED, Figures, Row, count, questions_of, trivial
-from runner.runs.config import BY_TURNS, FULL, OURS
-from runner.runs.former_names import option_name
+from runner.runs.config import ALL_SCOPES, BY_TURNS, FULL, OURS
+from runner.runs.former_names import FORMER_SCHEMA, option_name
 from runner.runs.run import Run
 
 CITABLE = ("verified", "deviation")
@@ -105,7 +105,20 @@ def command(run: Run) -> str:
         ("--types", ",".join(choice.types)),
         ("--split", choice.split),
         ("--scopes", ",".join(choice.scopes)),
+        *(_later_options(run) if schema != FORMER_SCHEMA else ()),
     ]
     given = [word for option, value in options if value not in (None, "") for word in (option, str(value))]
     flags = ["--allow-unregistered-corpus"] if choice.allow_unregistered_corpus else []
     return shlex.join(["python", "-m", "runner", choice.suite, *given, *flags])
+
+
+def _later_options(run: Run) -> list[tuple[str, object]]:
+    """Return the options that the reports of run/5 left out."""
+    choice, reranker = run.choice, run.reranker
+    return [
+        ("--baseline-scopes", choice.baseline_scopes if choice.baseline_scopes != ALL_SCOPES else ""),
+        ("--rerank", choice.rerank),
+        ("--rerank-depth", reranker.depth if reranker else None),
+        ("--rerank-chars", reranker.characters if reranker else None),
+        ("--rewrite", choice.rewrite),
+    ]
