@@ -10,7 +10,6 @@ from pgmnemo.records import EmbedderIdentity
 from runner.markdown import table
 from runner.records import ALL, GateResult, Status, Verdict
 from runner.report.formats import (
-    CITED,
     MISSING,
     Figures,
     change,
@@ -95,23 +94,27 @@ def side_by_side(figures: Figures, metrics: Facts, run: Run) -> str:
 
 
 def systems(figures: Figures, metrics: Facts, run: Run) -> list[tuple[str, ...]]:
-    """Return a header, then each system in the first scope: quality, difference to the first, and costs."""
-    scope, names = run.scopes[0].name, run.headline
-    heads = ("system", *names, f"{CITED}, difference", "load s", "p50 ms", "p95 ms", "MB disk", "MB memory")
+    """Return a header, then each system in the first scope: quality, difference to the first, and costs.
+
+    The difference is in the second metric of the headline: MRR@50, and recall_any@10 before edition 2.2.0.
+    """
+    scope, names, compared = run.scopes[0].name, run.headline, run.headline[1]
+    costs = ("load s", "p50 ms", "p95 ms", "MB disk", "MB memory")
+    heads = ("system", *names, f"{compared}, difference", *costs)
     rows = [heads]
     for arm in run.systems:
         cells = [figures.with_interval(arm.name, scope, metric) for metric in names]
-        apart = _apart(metrics, arm.name, scope, run.headline_view)
+        apart = _apart(metrics, arm.name, scope, run.headline_view, compared)
         rows.append((arm.name, *cells, apart, *_costs(run, arm)))
     return rows
 
 
-def _apart(metrics: Facts, arm: str, scope: str, view: str) -> str:
+def _apart(metrics: Facts, arm: str, scope: str, view: str, metric: str) -> str:
     """Return the lead of the system under test over an arm, paired by question; a dash if it is unknown."""
-    wanted = (arm, scope, view, CITED)
+    wanted = (arm, scope, view, metric)
     for row in metrics["differences"]:
         if (row["baseline"], row["scope"], row["view"], row["metric"]) == wanted:
-            return f"{change(CITED, row['value'])} {change_interval(row)}"
+            return f"{change(metric, row['value'])} {change_interval(row)}"
     return MISSING
 
 
