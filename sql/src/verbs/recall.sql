@@ -126,11 +126,15 @@ BEGIN
            r.neighbours, r.recency, r.importance, r.graph,
            CASE WHEN r.repeats THEN 0 ELSE r.fit END, hidden, r.others, r.repeats,
            a.contributions
-      FROM (SELECT b.*, coalesce((SELECT min(o.turn) - 0.5 FROM best o
-                                   WHERE o.turn BETWEEN b.turn - ahead AND b.turn - 1
-                                     AND pgmnemo._restates(b.score, b.happened, b.lexemes,
-                                                           o.score, o.happened, o.lexemes)), b.turn) AS rank
-              FROM best b
+      FROM (SELECT b.*, coalesce(b.turn - cardinality(b.scores_ahead) + o.place - 1.5, b.turn) AS rank
+              FROM (SELECT b.*, array_agg(b.score) OVER w AS scores_ahead, array_agg(b.happened) OVER w AS times_ahead,
+                           array_agg(b.lexemes) OVER w AS texts_ahead
+                      FROM best b WINDOW w AS (ORDER BY b.turn ROWS BETWEEN ahead PRECEDING AND 1 PRECEDING)) b
+             CROSS JOIN LATERAL (
+                    SELECT min(o.place) AS place
+                      FROM unnest(b.scores_ahead, b.times_ahead, b.texts_ahead) WITH ORDINALITY
+                            AS o (score, happened, lexemes, place)
+                     WHERE pgmnemo._restates(b.score, b.happened, b.lexemes, o.score, o.happened, o.lexemes)) o
              ORDER BY b.repeats, rank, b.happened DESC, b.turn LIMIT recall.k) r
      CROSS JOIN LATERAL pgmnemo._contributions(r.own, s) a
      ORDER BY r.repeats, r.rank, r.happened DESC, r.turn;
