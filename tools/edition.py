@@ -81,7 +81,8 @@ def _pins(former: Edition, version: str) -> str:
     if number <= tuple(map(int, former.version.split("."))):
         raise UsageError(f"{version} is no version after {former.version}: name one such as 2.1.0")
     follows = f'{{ version = "{former.version}", pins_sha256 = "{former.pins_sha256}" }}'
-    return f'version = "{version}"\nfollows = {follows}\n\n{(FOLDER / NEXT).read_text("utf-8")}'
+    added = (FOLDER / NEXT).read_text("utf-8").removeprefix(EMPTY)
+    return f'version = "{version}"\nfollows = {follows}\n\n{added}'
 
 
 def _text(former: Edition, version: str, why: str, when: date) -> str:
