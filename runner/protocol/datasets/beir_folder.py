@@ -65,10 +65,7 @@ def questions(source: CorpusFile) -> Iterator[tuple[Json, str]]:
     Raises CorpusError for a repeated id, and for judgements of an unknown question.
     """
     gold, seen, found = _judgements(source), dict[str, str](), _scenes(source)
-    scenes, shared = (
-        {one for group in found.values() for one in group},
-        {document for document, group in found.items() if len(group) > 1},
-    )
+    scenes, shared = {one for group in found.values() for one in group}, _shared(found)
     for record, where in _records(source, QUERIES):
         key = record["_id"]
         if seen.setdefault(key, where) != where:

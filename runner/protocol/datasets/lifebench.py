@@ -33,7 +33,8 @@ TYPES = (
     "Information Extraction", "Multi-hop reasoning", "Nondeclarative", "Temporal and Knowledge Updating",
     "Unanswerable",
 )  # fmt: skip
-ASSISTANT, HEALTH = "assistant", "fitness_health"
+ASSISTANT, CALL, HEALTH = "assistant", "call", "fitness_health"
+Writer = Callable[[Json, str, str], tuple[Turn, ...]]  # of a record, its person, and its place for errors
 QUESTIONS = "QA/QA_clean.json"
 SENT = ("Send", "发送")
 NAMED = re.compile(r"[^:：]{1,40}[:：]")  # noqa: RUF001  the text of a message begins with its speaker
@@ -53,8 +54,9 @@ class PhoneRecord:
 
 def _parts(call: str, source: CorpusFile, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
     """Yield the lessons and questions of each person; CorpusError names a faulty file."""
+    writers: Mapping[str, Writer] = {**WRITERS, CALL: partial(_call, call)}
     for person in _persons(source):
-        records = [one for kind in WRITERS for one in _records(source, person, kind, call)]
+        records = [one for kind, write in writers.items() for one in _records(source, person, kind, write)]
         records = sorted((one for one in records if not _is_blank(one)), key=lambda one: one.time)
         if not records:
             raise CorpusError(f"{source.path / person} holds no record of a phone; fetch it again")
@@ -73,15 +75,15 @@ def _persons(source: CorpusFile) -> list[str]:
     return persons
 
 
-def _records(source: CorpusFile, person: str, kind: str, call: str) -> Iterator[PhoneRecord]:
+def _records(source: CorpusFile, person: str, kind: str, write: Writer) -> Iterator[PhoneRecord]:
     name = f"{person}/phone_data/{kind}.json"
     entries = check_type(source.within(name).document(), list, f"what {source.path / name} holds")
     for at, entry in enumerate(entries):
         where = f"record {at} of {source.path / name}"
         record = check_type(entry, dict, where)
         time = next((record[key] for key in ("datetime", "date", "日期") if record.get(key)), None)
-        turns = WRITERS[kind](record, person, where) if kind != "call" else _call(record, call, where)
-        yield PhoneRecord(kind, _id(record, where), check_type(time, str, f"the time of {where}")[:16], turns)
+        minute = check_type(time, str, f"the time of {where}")[:16]
+        yield PhoneRecord(kind, _id(record, where), minute, write(record, person, where))
 
 
 def _id(record: Json, where: str) -> str:
@@ -112,13 +114,13 @@ def _message(record: Json, person: str, where: str) -> tuple[Turn, ...]:
     return (Turn("" if NAMED.match(words) else sender, words),)
 
 
-def _call(record: Json, call: str, where: str) -> tuple[Turn, ...]:
+def _call(call: str, record: Json, person: str, where: str) -> tuple[Turn, ...]:
     """Return the line of a call: the word for it, with whom, and how it went."""
     result = record.get("call_result") or record.get("call_type") or ""
     return (Turn("", f"{call}: {take(record, 'contactName', str, where)} {result}".rstrip()),)
 
 
-def _fields(*keys: str) -> Callable[[Json, str, str], tuple[Turn, ...]]:
+def _fields(*keys: str) -> Writer:
     """Return a function that writes the fields of a record that are not empty, a line each."""
 
     def written(record: Json, person: str, where: str) -> tuple[Turn, ...]:
@@ -151,12 +153,16 @@ def _leaves(value: Any, name: str) -> Iterator[str]:
         yield f"{name}: {value}"
 
 
-WRITERS: Mapping[str, Callable[..., tuple[Turn, ...]]] = {
-    "agent_chat": _chat, HEALTH: _health, "note": _fields("title", "content"), "sms": _message, "call": _call,
+WRITERS: Mapping[str, Writer] = {
+    "agent_chat": _chat, HEALTH: _health, "note": _fields("title", "content"), "sms": _message,
+    CALL: partial(_call, CALL),
     "calendar": _fields("title", "description", "start_time"), "photo": _photo,
     "push": _fields("title", "content"),
 }  # fmt: skip
-"""The kinds of records, each with the function that makes its turns, in the order of records of one time."""
+"""The kinds of records, each with the function that makes its turns, in the order of records of one time.
+
+The word for a call is that of the corpus's language.
+"""
 
 
 def _is_blank(record: PhoneRecord) -> bool:
