@@ -46,10 +46,7 @@ def measure_under_test(
     with state.watch.stage("ingest"), wrap_errors(name):
         loaded = system.load(workload.lessons, state.progress)
     validator = AnswerValidator(name, workload.lessons, components_of(system))
-    first = RankedSystem(
-        name, system, validator, kept=KeptFields.ALL, limit=request.time_limit, jobs=request.jobs,
-        counts_tokens=bool(edition.metrics.budgets),
-    )  # fmt: skip
+    first = _measured_system(state, name, system, validator)
     words = f"pgmnemo.recall_lessons, mode {state.run.choice.mode}" if request.ours else ""
     with wrap_errors(name):
         if isinstance(system, Pgmnemo):
@@ -66,6 +63,14 @@ def measure_under_test(
     if reranks is not None:
         again = reranks.measure(state, first, row, workload, raw, timings)
         state.update(arms=(*state.run.arms, again))
+
+
+def _measured_system(state: RunState, name: str, system: System, validator: AnswerValidator) -> RankedSystem:
+    """Return a system, under test or a baseline, with everything that the raw file keeps of it."""
+    return RankedSystem(
+        name, system, validator, kept=KeptFields.ALL, limit=state.request.time_limit, jobs=state.request.jobs,
+        counts_tokens=bool(state.run.edition.metrics.budgets),
+    )  # fmt: skip
 
 
 def count_answers(state: RunState, system: System) -> int:
@@ -157,11 +162,7 @@ def _measure_baseline(
         system = stack.enter_context(open_system(name, state.system_context()))
         loaded = system.load(workload.lessons, state.progress)
         validator = AnswerValidator(name, workload.lessons, components_of(system))
-        limit, jobs = state.request.time_limit, state.request.jobs
-        ranker = RankedSystem(
-            name, system, validator, kept=KeptFields.ALL, limit=limit, jobs=jobs,
-            counts_tokens=bool(state.run.edition.metrics.budgets),
-        )  # fmt: skip
+        ranker = _measured_system(state, name, system, validator)
         scopes = state.run.baseline_scopes
         retrieve(raw, workload, ranker, scopes, pins.depth, state.progress)
         if timings is not None:

@@ -86,10 +86,6 @@ def _check(retrieval: Retrieval, where: str) -> None:
         raise OutputError(f"{where}: a segment is ranked twice")
     if len(ids) > retrieval.size:
         raise OutputError(f"{where}: {len(ids)} segments are ranked in a scope of {retrieval.size}")
-    counted = {"gold": (retrieval.gold_tokens, retrieval.gold), "ranking": (retrieval.tokens, ids)}
-    for what, (lengths, some) in counted.items() if retrieval.gold_tokens or retrieval.tokens else ():
-        if len(lengths) != len(some):
-            raise OutputError(f"{where}: {len(lengths)} lengths are given for the {len(some)} ids of {what}")
 
 
 def _rank(hit: RankedSegment, place: int, where: str, kept: KeptFields) -> Any:

@@ -67,6 +67,11 @@ class ScopeTable:
                 f"arm {row.arm!r} answers question {row.question!r} in scope {self.scope!r} twice; keep one"
             )
         answers[row.question] = locate(judged.gold, ids := [hit.id for hit in row.ranking])
+        if (len(row.gold_tokens), len(row.tokens)) not in ((0, 0), (len(row.gold), len(ids))):
+            raise UsageError(
+                f"arm {row.arm!r} has not one length for each id of the gold and of the ranking of question "
+                f"{row.question!r} in scope {self.scope!r}; score rows as a run wrote them"
+            )
         if row.gold_tokens:
             golden = [(length, True) for length in sorted(row.gold_tokens)]
             ranked = [(length, id in judged.gold) for length, id in zip(row.tokens, ids, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -83,6 +84,13 @@ def test_a_scope_without_lengths_has_no_such_figure_and_every_other() -> None:
     assert not [name for name in in_pool if name.startswith("budget_")]
     with pytest.raises(UsageError):
         budget_any(500).value(frozenset({"a"}), ["a"])
+
+
+def test_a_length_too_few_is_told() -> None:
+    whole = row("q", {"a": 3, "gold": 4}, ("gold",))
+    for changed in (replace(whole, tokens=(3,)), replace(whole, gold_tokens=()), replace(whole, tokens=())):
+        with pytest.raises(UsageError, match="one length for each id"):
+            values([changed])
 
 
 def test_the_lengths_are_those_of_the_texts_of_a_project() -> None:
