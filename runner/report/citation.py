@@ -119,6 +119,6 @@ def _later_options(run: Run) -> list[tuple[str, object]]:
         ("--baseline-scopes", choice.baseline_scopes if choice.baseline_scopes != ALL_SCOPES else ""),
         ("--rerank", choice.rerank),
         ("--rerank-depth", reranker.depth if reranker else None),
-        ("--rerank-chars", reranker.characters if reranker else None),
+        ("--rerank-chars", (reranker.characters or None) if reranker else None),
         ("--rewrite", choice.rewrite),
     ]

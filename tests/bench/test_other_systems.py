@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,27 @@ def test_the_command_that_makes_the_run_again_is_the_one_that_made_it(
         "--baselines pgmnemo --limit 2"
     )
     assert command(results.run) in results.text("report.md")
+
+
+def test_the_command_of_a_run_with_every_stage_is_taken_again(
+    bench: Callable[..., Any], cli: Callable[..., Any], sqlite: None, tmp_path: Path
+) -> None:
+    stages = (
+        "--baseline-scopes",
+        "headline",
+        "--rerank",
+        "linear",
+        "--rerank-depth",
+        "20",
+        "--rewrite",
+        "words",
+    )
+    words = ("--system", "sqlite-fts5", "--baselines", "pgmnemo", "--limit", 2)
+    assert bench(*words, *stages).code == 0
+    again = shlex.split(command(made(tmp_path / "results").run))
+    assert set(stages) <= set(again)
+    ended = cli(*again[3:], "--dry-run")
+    assert ended.code == 0, ended.err
 
 
 TEXT = "dated-without-captions"
