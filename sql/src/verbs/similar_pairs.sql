@@ -47,7 +47,7 @@ BEGIN
              WHERE l.tenant_id = tenant AND l.id = p.newer OFFSET 0) n
      CROSS JOIN LATERAL (SELECT pgmnemo._word_overlap(o.lexemes, n.lexemes)) AS w (words)
      CROSS JOIN LATERAL (
-            SELECT max(pgmnemo._clamped_cosine(-(a.embedding OPERATOR(@extschema:vector@.<#>) b.embedding))) AS cosine
+            SELECT max(pgmnemo._cosine(a.embedding, b.embedding)) AS cosine
               FROM pgmnemo.lesson_vector a
               JOIN pgmnemo.lesson_vector b ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.generation = serving
                                    AND b.number = 0
