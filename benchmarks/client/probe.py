@@ -103,17 +103,23 @@ def hold(agent, *_):
     return {}
 
 
+def load_agent(program):
+    """The class Agent of a program."""
+    spec = importlib.util.spec_from_file_location("agent", program)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Agent
+
+
 def main():
     program, place, part, *numbers = sys.argv[1:]
     began, turns, recalls = map(float, numbers)
-    spec = importlib.util.spec_from_file_location("agent", program)
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        made = load_agent(program)
     except ImportError as error:
         print(json.dumps({"absent": str(error)}), file=OUT)
         return
-    agent = module.Agent(place)
+    agent = made(place)
     seen = {"first": first, "again": again, "hold": hold}[part](agent, began, int(turns), int(recalls))
     print(json.dumps(seen), file=OUT, flush=True)
     agent.close()

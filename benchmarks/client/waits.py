@@ -23,10 +23,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from http.client import HTTPConnection
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,9 +36,11 @@ from psycopg.conninfo import make_conninfo
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1])]
 
+from probe import load_agent  # noqa: E402  beside this file
+
 OURS, SERVED = ("client", "MCP", "serve", "hook"), ("serve", "hook")
 PEERS = {"mem0": "mem0", "LangGraph": "langgraph", "MemPalace": "mempalace", "Chroma": "chroma"}
-USER, PROJECT, EMBEDDER, SEED, PORT = "ada", "talks", "minilm-int8", 42, 7439
+USER, PROJECT, EMBEDDER, SEED = "me", "talks", "minilm-int8", 42
 MNEMO = (sys.executable, "-m", "pgmnemo")
 HEAD = ("lessons", "way", "n", "p50 ms", "p95 ms", "p99 ms", "first answer, s")
 MARKS = ("<!-- waits -->\n", "<!-- /waits -->")
@@ -49,12 +50,7 @@ Ask = Callable[[str], Any]
 
 def program(name: str, place: str) -> Any:
     """Return the agent of a program of `agents/`."""
-    spec = spec_from_file_location("agent", HERE / "agents" / f"with_{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Agent(place)
+    return load_agent(HERE / "agents" / f"with_{name}.py")(place)
 
 
 def by_client(place: str) -> Ask:
@@ -64,8 +60,8 @@ def by_client(place: str) -> Ask:
     return lambda question: scope.recall(question, k=3)
 
 
-def by_serve(_: str) -> Ask:
-    connection = HTTPConnection("127.0.0.1", PORT)
+def by_serve(url: str) -> Ask:
+    connection = HTTPConnection(url.removeprefix("http://"))
 
     def ask(question: str) -> Any:
         body = json.dumps({"query": question, "k": 3, "project": PROJECT})
@@ -78,8 +74,8 @@ def by_serve(_: str) -> Ask:
     return ask
 
 
-def by_hook(place: str) -> Ask:
-    command = [*MNEMO, "hook", "recall", "--url", f"http://127.0.0.1:{PORT}", "--seconds", "60"]
+def by_hook(url: str) -> Ask:
+    command = [*MNEMO, "hook", "recall", "--url", url, "--seconds", "60"]
 
     def ask(question: str) -> Any:
         event = json.dumps({"prompt": question, "cwd": PROJECT, "hook_event_name": "UserPromptSubmit"})
@@ -164,6 +160,7 @@ def child(python: str, *words: str, given: Any) -> Any:
 
 def rows(options: argparse.Namespace, pythons: dict[str, str]) -> Iterator[list[str]]:
     """Yield a row for each size and way."""
+    from benchmarks.agents.latency import server
     from pgmnemo.postgres.embedded import EmbeddedServer
 
     for size in options.sizes:
@@ -182,27 +179,11 @@ def rows(options: argparse.Namespace, pythons: dict[str, str]) -> Iterator[list[
                     place = make_conninfo(**local.conninfo)
                 if way not in OURS:
                     child(python, "store", name, place, given=texts)
-                with serving(ours) if way in SERVED else nullcontext():
+                with server(ours, EMBEDDER) if way in SERVED else nullcontext(place) as place:
                     spent = child(python, "ask", name, place, repr(time.time()), given=questions)
                 warm = [f"{ms:.1f}" for ms in np.percentile(spent[1:], [50, 95, 99]) * 1000]
                 first = "–" if way in SERVED else f"{spent[0]:.1f}"  # noqa: RUF001
                 yield [f"{size:,}", way, str(len(spent) - 1), *warm, first]
-
-
-@contextmanager
-def serving(place: str) -> Iterator[None]:
-    """Run a `mnemo serve` that answers."""
-    command = [*MNEMO, "serve", place, "--tenant", USER, "--port", str(PORT), "--embedder", EMBEDDER]
-    with subprocess.Popen([*command, "--rate", "100000"], stderr=subprocess.DEVNULL) as process:
-        try:
-            for _ in range(600):
-                with suppress(OSError):
-                    HTTPConnection("127.0.0.1", PORT).connect()
-                    break
-                time.sleep(0.1)
-            yield
-        finally:
-            process.terminate()
 
 
 def play(words: Sequence[str]) -> Any:
