@@ -26,6 +26,7 @@ from runner.runs.results import Results
 from runner.runs.run import Run, metrics_text
 from runner.runs.timings import Timing, latencies
 from runner.verification.checks.record import gate_facts
+from runner.verification.checks.scores import ids
 from runner.verification.context import RunContext
 
 RAW, TIMINGS = "raw_retrievals.jsonl", "timings.jsonl"
@@ -76,7 +77,21 @@ def forged(honest: Draft, change: Change, chance: Random, home: Path) -> Path:
     change(draft, chance)
     if draft == honest:
         raise Inapplicable
+    _measured(draft, honest)
     return written(draft, home)
+
+
+def _measured(draft: Draft, honest: Draft) -> None:
+    """Every counted line has the lengths of its ids, as the honest lines of its project tell them."""
+    known = {
+        (line["project"], id): length
+        for line in honest.raw if "tokens" in line
+        for id, length in zip(ids(line), line["tokens"], strict=True)
+    }  # fmt: skip
+    for line in draft.raw:
+        if "tokens" in line:
+            for what, some in (("gold_tokens", line["gold"]), ("tokens", ids(line))):
+                line[what] = [known.get((line["project"], id), 0) for id in some]
 
 
 def written(draft: Draft, home: Path) -> Path:
