@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the scripts of the version in pgmnemo.control from src/ and upgrade/; needs Python and a checkout.
 
-    assemble.py write               write those that are missing or old, unless the version is released
-                                    (releases.toml)
+    assemble.py write               write those that are missing or old; the sources of a released version
+                                    must make the scripts that releases.toml lists
     assemble.py managed [SCHEMA]    write managed/: these scripts as statements for servers without access to
                                     files, for a pgvector in SCHEMA (public)
 
@@ -27,6 +27,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -43,12 +44,31 @@ def main(arguments: list[str]) -> int:
     if arguments != ["write"]:
         print(__doc__, file=sys.stderr)
         return 2
-    frozen = SQL / "releases.toml"
-    if release in tomllib.loads(frozen.read_text("utf-8")):
-        print(f"{release} is released and frozen: raise default_version in pgmnemo.control", file=sys.stderr)
+    made = dict(scripts(release))
+    released = tomllib.loads((SQL / "releases.toml").read_text("utf-8")).get(release)
+    if released is not None and digests(made) != {key: released.get(key) for key in digests(made)}:
+        print(
+            f"{release} is released, and src/ or upgrade/ make other scripts than releases.toml lists: raise "
+            "default_version in pgmnemo.control",
+            file=sys.stderr,
+        )
         return 1
-    made = scripts(release)
-    return write({path: text for path, text in made if not path.exists() or path.read_text("utf-8") != text})
+    old = [path for path, text in made.items() if not path.exists() or path.read_text("utf-8") != text]
+    return write({path: made[path] for path in old})
+
+
+def digests(made: dict[Path, str]) -> dict[str, object]:
+    """Return the sha256 of the scripts of the current release, as releases.toml lists them."""
+    release = control("default_version")
+    former = {path.name.split("--")[1]: path for path in made if path.match(f"*--*--{release}.sql")}
+    return {
+        "install_sha256": digest(made[SQL / f"pgmnemo--{release}.sql"]),
+        "upgrade_sha256": {version: digest(made[path]) for version, path in former.items()},
+    }
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
 
 
 def write(made: dict[Path, str]) -> int:

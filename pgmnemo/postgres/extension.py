@@ -38,7 +38,7 @@ VECTOR_SCHEMA = """
 SELECT quote_ident(n.nspname::text) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
  WHERE e.extname = 'vector'
 """
-OF_VECTOR = r"(?<![\w.\"]){}\.(?=vector|halfvec|subvector|l2_norm|[<=|])"  # a name in pgvector's schema
+OF_VECTOR = r"(?<![\w.\"]){}\.(?=vector|halfvec|subvector|l2_norm|avg\(|[<=|])"  # a name in pgvector's schema
 
 
 def fingerprint(connection: Connection[Any]) -> str:

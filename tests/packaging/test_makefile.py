@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -119,10 +120,18 @@ def test_the_script_is_its_sources_by_layer_and_name(copy: Path) -> None:
     assert "SELECT 4;" in (copy / f"pgmnemo--{CURRENT}.sql").read_text()
 
 
-def test_a_released_script_is_not_written_again(copy: Path) -> None:
-    (copy / "releases.toml").write_text(f'["{CURRENT}"]\n')
-    (copy / f"pgmnemo--{CURRENT}.sql").write_text("frozen")
+def test_the_script_of_a_release_is_written_from_its_own_sources_alone(copy: Path) -> None:
+    script = copy / f"pgmnemo--{CURRENT}.sql"
+    assert make(copy, "script").returncode == 0
+    made = script.read_text()
+    (copy / "releases.toml").write_text(
+        f'["{CURRENT}"]\ninstall_sha256 = "{sha256(made.encode()).hexdigest()}"\nupgrade_sha256 = {{}}\n'
+    )
+    script.unlink()
+    assert make(copy, "script").returncode == 0
+    assert script.read_text() == made
+    (copy / "src" / "late" / "b.sql").write_text("SELECT 4;\n")
     done = make(copy, "script")
     assert done.returncode != 0
-    assert f"{CURRENT} is released and frozen" in done.stderr
-    assert (copy / f"pgmnemo--{CURRENT}.sql").read_text() == "frozen"
+    assert f"{CURRENT} is released, and src/ or upgrade/ make other scripts than" in done.stderr
+    assert script.read_text() == made
