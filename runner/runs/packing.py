@@ -1,7 +1,7 @@
-"""Compressed JSONL files of a kept run: NAME.jsonl.xz in place of NAME.jsonl.
+"""Compressed files of a kept run: its files of lines and metrics.json are kept as NAME.xz.
 
-A manifest lists NAME.jsonl with the hash of its plain content, so a run is the same run packed and unpacked,
-whatever the version of xz. Packing reduces a run's rankings to an eighth.
+A manifest lists NAME with the hash of its plain content, so a run is the same run packed and unpacked,
+whatever the version of xz. Packing reduces a run's rankings to an eighth, and its figures to a twentieth.
 """
 
 from __future__ import annotations
@@ -12,29 +12,35 @@ from pathlib import Path
 from pgmnemo.errors import PgmnemoError
 from runner.runs.storage import output_errors, sync_folder, write_bytes
 
-LINES, PACKED = ".jsonl", ".jsonl.xz"
-MOST = 1 << 30  # bytes of a file of lines
+LINES, PACKED, FIGURES = ".jsonl", ".xz", "metrics.json"
+MOST = 1 << 30  # bytes of a file that is packed
 SMALL, RATIO = 16 << 20, 100  # lines pack to about an eighth; below SMALL bytes the ratio is not checked
 MEMORY = 256 << 20  # bytes that unpacking may take; the runner's own files take 9 MiB
 
 
 def manifest_name(name: str) -> str:
     """Return the name under which the manifest lists a file: `name` without the packing suffix."""
-    return name.removesuffix(PACKED) + LINES if name.endswith(PACKED) else name
+    plain = name.removesuffix(PACKED)
+    return plain if may_be_packed(plain) else name
+
+
+def may_be_packed(name: str) -> bool:
+    """Return whether a kept run packs the file `name`."""
+    return name.endswith(LINES) or name == FIGURES
 
 
 def packed_path(folder: Path, name: str) -> Path:
-    """Return the path of the packed form of the JSONL file `name`."""
-    return folder / f"{name.removesuffix(LINES)}{PACKED}"
+    """Return the path of the packed form of the file `name`."""
+    return folder / f"{name}{PACKED}"
 
 
 def pack(folder: Path) -> None:
-    """Pack every JSONL file in `folder`.
+    """Pack every file in `folder` that may be packed.
 
     The packed file is on disk before the plain one is removed, so that a kill leaves one of them or both.
     Raises OutputError if the disk is full or the folder cannot be written.
     """
-    for path in sorted(folder.glob(f"*{LINES}")):
+    for path in _plain(folder):
         write_packed(folder, path.name, path.read_bytes())
         with output_errors(path):
             sync_folder(folder)
@@ -42,12 +48,12 @@ def pack(folder: Path) -> None:
 
 
 def write_packed(folder: Path, name: str, content: bytes) -> None:
-    """Write `content` as the packed form of the JSONL file `name`."""
+    """Write `content` as the packed form of the file `name`."""
     write_bytes(packed_path(folder, name), lzma.compress(content, check=lzma.CHECK_SHA256))
 
 
 def unpack(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
-    """Return the lines in a packed file; raise `kind` if it is damaged, incomplete or too large."""
+    """Return the content of a packed file; raise `kind` if it is damaged, incomplete or too large."""
     reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MEMORY)
     most = min(MOST, max(SMALL, RATIO * len(content)))
     try:
@@ -62,10 +68,16 @@ def unpack(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
 
 
 def plain_and_packed(folder: Path) -> list[str]:
-    """Return the names of the JSONL files that are in `folder` both plain and packed."""
-    return sorted(path.name for path in folder.glob(f"*{LINES}") if packed_path(folder, path.name).exists())
+    """Return the names of the files that are in `folder` both plain and packed."""
+    return [path.name for path in _plain(folder) if packed_path(folder, path.name).exists()]
 
 
-def restore_hint(folder: Path) -> str:
-    """Return how to restore a missing JSONL file of a run, as the end of a sentence."""
-    return f"`python -m runner history restore {folder}` takes it from the repository's history"
+def _plain(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if may_be_packed(path.name))
+
+
+def restore_hint(folder: Path, name: str) -> str:
+    """Return how to restore a missing file of lines of a run, as the end of a sentence."""
+    path = packed_path(folder, name)
+    last = f"$(git log -1 --format=%H --diff-filter=D -- {path})"
+    return f"`git checkout {last}~ -- {path}` takes it from the repository's history"

@@ -23,7 +23,7 @@ from runner.protocol.editions import Edition, demand_known
 from runner.records import Json, RankedSegment, Retrieval
 from runner.runs.former_names import with_current_names
 from runner.runs.manifest import MANIFEST
-from runner.runs.packing import LINES, MOST, manifest_name, packed_path, restore_hint, unpack
+from runner.runs.packing import LINES, MOST, manifest_name, may_be_packed, packed_path, restore_hint, unpack
 from runner.runs.raw import RAW
 from runner.runs.run import BLOCKED, METRICS, RUN, Run
 from runner.runs.schemas import known_versions, schema_fault
@@ -76,13 +76,12 @@ class Results:
         return self._bytes[name]
 
     def _file(self, name: str) -> bytes:
-        if not name.endswith(LINES):
-            return read_regular(self.folder / name, DOCUMENT, Unreadable, self.folder)
         plain, other = self.folder / name, packed_path(self.folder, name)
-        if os.path.lexists(plain):
-            return read_regular(plain, MOST, Unreadable, self.folder)
-        if not os.path.lexists(other):
-            raise MissingLines(f"there is no {name}; {restore_hint(self.folder)}")
+        lines, packed = name.endswith(LINES), may_be_packed(name) and os.path.lexists(other)
+        if os.path.lexists(plain) or not (lines or packed):
+            return read_regular(plain, MOST if lines else DOCUMENT, Unreadable, self.folder)
+        if not packed:
+            raise MissingLines(f"there is no {name}; {restore_hint(self.folder, name)}")
         content = read_regular(other, MOST, Unreadable, self.folder)
         return unpack(content, other.name, Unreadable)
 

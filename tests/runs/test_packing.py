@@ -1,9 +1,11 @@
-"""A kept run's files of lines are packed: the same run for whoever reads it, and never half of one."""
+"""A kept run's rankings, times and figures are packed: the same run for whoever reads it, and never half of one."""
 
 from __future__ import annotations
 
 import lzma
+import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ XZ = f"{RAW}.xz"
 
 @pytest.fixture(scope="module")
 def plain(finish: Callable[..., Any]) -> Finished:
-    """A finished run whose files of lines are not packed."""
+    """A finished run of which nothing is packed."""
     run: Finished = finish()
     return run
 
@@ -35,8 +37,11 @@ def packed(plain: Finished, tmp_path: Path) -> Path:
 
 
 def test_a_packed_run_is_the_same_run(packed: Path, plain: Finished) -> None:
-    assert {path.name for path in packed.glob("*.jsonl*")} == {XZ, "timings.jsonl.xz"}
-    assert Results(packed).content(RAW) == Results(plain.folder).content(RAW)
+    left = {path.name for path in packed.iterdir()} - {path.name for path in plain.folder.iterdir()}
+    assert left == {XZ, "timings.jsonl.xz", "metrics.json.xz"}
+    for name in (RAW, "metrics.json"):
+        assert not (packed / name).exists()
+        assert Results(packed).content(name) == Results(plain.folder).content(name)
     answers = [verify(folder, sql=plain.sql).answers for folder in (packed, plain.folder)]
     asked = [[(one.check, one.found) for one in found] for found in answers]
     assert asked[0] == asked[1]
@@ -68,7 +73,26 @@ def test_the_rankings_of_another_run_are_told(packed: Path, finish: Callable[...
     assert RAW in manifest.sentence
 
 
-def test_a_file_that_lies_there_twice_is_told(packed: Path, plain: Finished) -> None:
-    shutil.copy(plain.folder / RAW, packed)
+@pytest.mark.parametrize("name", [RAW, "metrics.json"])
+def test_a_file_that_lies_there_twice_is_told(packed: Path, plain: Finished, name: str) -> None:
+    shutil.copy(plain.folder / name, packed)
     [complete] = [one for one in verify(packed).faults if one.check == "complete"]
-    assert complete.sentence == f"{RAW} lies there packed and unpacked: take one away"
+    assert complete.sentence == f"{name} lies there packed and unpacked: take one away"
+
+
+def test_rankings_that_left_the_tree_are_taken_from_the_history_by_the_command_that_is_told(
+    packed: Path, tmp_path: Path
+) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True)
+
+    before = (packed / XZ).read_bytes()
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "kept")
+    git("rm", "-q", str(packed / XZ))
+    git("commit", "-qm", "thinned")
+    [complete] = [one for one in verify(packed).faults if one.check == "complete"]
+    [command] = re.findall("`(.*?)`", complete.sentence)
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    assert (packed / XZ).read_bytes() == before

@@ -27,7 +27,8 @@ def complete(context: RunContext) -> str:
         raise CheckFailed(f"{BLOCKED} is there: a blocked run has no number that could be verified")
     missing = [name for name in (*COMPLETE, MANIFEST) if name not in present]
     if missing:
-        how = f"; {restore_hint(context.folder)}" if any(name.endswith(LINES) for name in missing) else ""
+        lines = [name for name in missing if name.endswith(LINES)]
+        how = f"; {restore_hint(context.folder, lines[0])}" if lines else ""
         raise CheckFailed(f"there is no {', no '.join(missing)}{how}")
     strange = [name for name in present if is_pinned(name) and name not in context.schemas]
     if strange:
