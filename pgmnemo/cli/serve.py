@@ -90,7 +90,11 @@ async def _serve(
         app = _application(memory, benchmark, min_fit, tokens is not None)
         guarded = AuthMiddleware(app, tokens, limits, principal=principal)
         paths = [route.path for route in app.routes]
-        await serve(RequestLogMiddleware(guarded, paths), host, port, limits.seconds)
+        warming = asyncio.create_task(memory._warm())
+        try:
+            await serve(RequestLogMiddleware(guarded, paths), host, port, limits.seconds)
+        finally:
+            warming.cancel()
 
 
 def _application(memory: AsyncMemory, benchmark: bool, min_fit: float | None, tokens: bool) -> Any:

@@ -56,4 +56,4 @@ class LazyMemory:
 
     async def _warm(self) -> None:
         with suppress(PgmnemoError):
-            await (await self())._embed(["The first text loads the model."], question=True)
+            await (await self())._warm()

@@ -169,6 +169,11 @@ class AsyncMemory:
 
     # Vectors
 
+    async def _warm(self) -> None:
+        """Load the embedder's model by a first question; a fault is left to the first call."""
+        with suppress(PgmnemoError):
+            await self._embed(["The first text loads the model."], question=True)
+
     async def _embed(
         self,
         texts: Sequence[str],

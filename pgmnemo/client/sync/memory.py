@@ -168,6 +168,11 @@ class Memory:
 
     # Vectors
 
+    def _warm(self) -> None:
+        """Load the embedder's model by a first question; a fault is left to the first call."""
+        with suppress(PgmnemoError):
+            self._embed(["The first text loads the model."], question=True)
+
     def _embed(
         self,
         texts: Sequence[str],

@@ -75,6 +75,7 @@ def running(
     tenant: str = "nobody",
     tokens: bool = True,
     command: Sequence[str] = MNEMO,
+    embedder: str = "none",
 ) -> Iterator[Server]:
     file = TokenFile(folder / "tokens.json")
     token = file.create(tenant, "kitchen")
@@ -82,7 +83,7 @@ def running(
     log = folder / "log"
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            [*command, "serve", memory, *whose, "--port", "0", "--embedder", "none", *arguments],
+            [*command, "serve", memory, *whose, "--port", "0", "--embedder", embedder, *arguments],
             stderr=stream, stdout=stream,
         )  # fmt: skip
     try:
@@ -104,6 +105,12 @@ def server(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     folder = tmp_path_factory.mktemp("served")
     with running(place.dsn(), folder, "--seconds", "5", "--rate", "1000", tenant=place.tenant()) as made:
         yield made
+
+
+def test_the_model_is_loaded_before_the_first_question(place: Place, tmp_path: Path) -> None:
+    with running(place.dsn(), tmp_path, tenant=place.tenant(), embedder="minilm-int8") as made:
+        process = psutil.Process(made.process.pid)
+        until(lambda: any("onnxruntime" in one.path for one in process.memory_maps()))
 
 
 def answer(connection: socket.socket) -> bytes:
