@@ -68,14 +68,19 @@ ENGLISH = (
 )
 
 
-def find_corpora(folder: Path | None, names: Sequence[str], quick: bool) -> list[CorpusSource]:
-    """Return the named corpora, or all; UsageError for a missing folder and for an unknown name."""
+def find_corpora(
+    folder: Path | None, names: Sequence[str], quick: bool, named: Sequence[CorpusSource] = ()
+) -> list[CorpusSource]:
+    """Return the named corpora, or all but those of `named`.
+
+    Raises UsageError for a missing folder and for an unknown name.
+    """
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder} is no folder; name the folder of the corpora with --data or {VARIABLE}")
     files = sorted(folder.glob("*.jsonl")) if folder else []
     found = [CorpusSource(path.stem, ("file", "--data", str(path.resolve())), "project") for path in files]
     found += [] if quick and not names else ENGLISH
-    known = {source.name: source for source in found}
+    known = {source.name: source for source in (*named, *found)}
     if unknown := [name for name in names if name not in known]:
         raise UsageError(f"no corpus is named {unknown[0]!r}; choose one of: {', '.join(known)}")
     if not (chosen := [known[name] for name in names] or found):
@@ -89,13 +94,14 @@ def run_command(source: CorpusSource, options: argparse.Namespace, output: Path)
     """Return the command of one run."""
     command = [sys.executable, "-m", "runner", *source.arguments, "--scopes", source.scope, "--quiet"]
     command += ["--embedder", options.embedder, "--version", options.version, "--output", str(output)]
-    command += [word for setting in options.set for word in ("--set", setting)]
+    command += [*options.service, *(word for setting in options.set for word in ("--set", setting))]
     return command + (["--baselines", options.baselines] if options.baselines else [])
 
 
 def run_folder(source: CorpusSource, options: argparse.Namespace) -> Path:
     """Return the folder of a corpus' run, whose name tells apart whatever changes its rankings."""
-    digest = sha256(repr((options.version, options.baselines, options.set, source.arguments[1:])).encode())
+    chosen = options.version, options.baselines, options.set, options.service, source.arguments[1:]
+    digest = sha256(repr(chosen).encode())
     for path in scripts(SQL_FOLDER, options.version):
         digest.update(path.read_bytes())
     if source.scope == "project":
@@ -191,6 +197,7 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
     given.add_argument("--out", default=str(ROOT / "benchmarks" / "general" / "local"), metavar="FOLDER")
     given.add_argument("--quick", action="store_true", help="no other systems, no English suites")
     options = given.parse_args(words)
+    options.service = []
     if options.baselines is None:
         options.baselines = "" if options.quick else PEER
     return options

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
 import os
 import re
 import shutil
@@ -78,13 +79,24 @@ def kept_runs(suite: str = "*") -> list[Path]:
 
 
 def kept_run(suite: str, version: str = "") -> Path:
-    """Return the newest committed run of a suite and version; skip the module if no run is committed."""
+    """Return the newest committed run of a suite and version, but for runs by turns; skip the module if none
+    is committed.
+    """
     runs = kept_runs()
     if not runs:
         pytest.skip(f"no run is committed under {known()[-1]}", allow_module_level=True)
-    found = [path for path in runs if path.match(f"{suite}/results/v{version}*")]
+    found = [path for path in runs if path.match(f"{suite}/results/v{version}*") and "_turn" not in path.name]
     assert found, f"no run of {suite} {version} is committed under {known()[-1]}"
     return found[-1]
+
+
+def unpacked_copy(run: Path, place: Path) -> Path:
+    """Copy a committed run to the new folder `place` with plain files, as the run wrote them."""
+    shutil.copytree(run, place)
+    for packed in place.glob("*.xz"):
+        packed.with_suffix("").write_bytes(lzma.decompress(packed.read_bytes()))
+        packed.unlink()
+    return place
 
 
 def runner(top: Path, *words: str, modules: Path) -> str:

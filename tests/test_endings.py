@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from runner.cli import main
-from tests.helping import endings, is_sentence, kept_run, registering
+from runner.runs.results import Results
+from tests.helping import endings, is_sentence, kept_run, registering, unpacked_copy
 from tests.spoiling import Change, instead, put, seal, swap
 
 ROOT = Path(__file__).parents[1]
@@ -38,14 +39,14 @@ class Stage:
 
     def sample(self, *changes: Change, sealed: bool = False) -> Path:
         """The whole committed run of the sample, changed; where it is sealed, its manifest follows."""
-        return changed(Path(shutil.copytree(SAMPLE, self.base / "a")), changes, sealed)
+        return changed(unpacked_copy(SAMPLE, self.base / "a"), changes, sealed)
 
     def locomo(self, *changes: Change, name: str = "a", sealed: bool = True) -> Path:
         """As much of the committed LoCoMo run as a citation reads."""
         place = self.base / name
         place.mkdir()
         for file in ("run.json", "metrics.json", "manifest.json"):
-            shutil.copy(LOCOMO / file, place / file)
+            (place / file).write_bytes(Results(LOCOMO).content(file))
         return changed(place, changes, sealed)
 
     def blocked(self) -> Path:
@@ -174,7 +175,7 @@ CASES |= {
     ],
     "`gate` of a folder without a run": lambda s: ["gate", "--baseline", s.base, SAMPLE],
     "`gate --legs` of a run without legs": lambda s: [
-        "gate", "--baseline", SAMPLE, SAMPLE.with_name("v0.2.1_20261124_minilm"), "--legs",
+        "gate", "--baseline", SAMPLE, SAMPLE.with_name("v0.2.1_20261130_minilm"), "--legs",
     ],
     "`gate` of a blocked run": lambda s: ["gate", "--baseline", SAMPLE, s.blocked()],
     "`cite` of what is no run": lambda s: ["cite", s.base],

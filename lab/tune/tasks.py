@@ -28,7 +28,7 @@ AIMS = {  # figures with a target for the task: the ascent maximizes their sum
 }
 EVERYTHING = View("all")
 NEVER_TUNED = ("realtalk", "lifebench", "lifebench-zh", "knowme")
-"""No weight may be fitted to these suites, so that they show the quality of a default."""
+"""No weight may be fitted to these suites; of LifeBench two persons are development data, as files."""
 HELD_OUT = ("longmemeval",)  # suites with items in their registered file that no weight may be fitted to
 # LongMemEval only by session, because the vectors of its 174,504 turns would take a day.
 LEVELS = {"longmemeval": ("session",), "file": ("session",)}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.paths import CONTROL
-from pgmnemo.postgres.releases import missing_script, release_of, scripts, versions
+from pgmnemo.postgres.releases import missing_script, scripts, versions
 from pgmnemo.postgres.temporary_folders import open_to_others
 
 PROGRAMS = ("postgres", "initdb")
@@ -80,7 +80,7 @@ def installation(postgres: int, bundle: Bundle = PIXELTABLE) -> Path:
 def check_release(sql: Path, version: str) -> None:
     """Raise an error unless the folder `sql` contains the control file and the scripts for `version`.
 
-    It is a DatabaseError for missing files, a UsageError for an unknown or unpublished version.
+    It is a DatabaseError for missing files, a UsageError for an unknown version.
     """
     if not (sql / CONTROL).is_file():
         raise DatabaseError(f"the extension's files are not in {sql}: run from a checkout of the repository")
@@ -90,11 +90,6 @@ def check_release(sql: Path, version: str) -> None:
         raise DatabaseError(
             f"pgmnemo {version} is installed by {name}, which is not in {sql}; "
             "restore it: git checkout, then make -C sql script"
-        )
-    if release_of(sql, version) is not None:
-        raise UsageError(
-            f"pgmnemo {version} was never published and has no script here: HISTORY.md names the commit that "
-            "measures it"
         )
     known = ", ".join(versions(sql)) or "(none)"
     raise UsageError(f"there is no release {version!r} of pgmnemo in {sql}; choose one of: {known}")

@@ -199,4 +199,4 @@ def systems_without_answers(arms: Sequence[Arm], rows: Sequence[Retrieval]) -> l
 
 
 def _short_answer_remark(number: int, asked: int) -> str:
-    return f"{number:,} of {asked:,} answers had fewer lessons than there are"
+    return f"{number:,} of {asked:,} answers name fewer lessons than were searched: the others did not match"

@@ -14,9 +14,10 @@ from runner.bench.request import Request
 from runner.bench.run_state import Stopwatch
 from runner.naming import SystemName
 from runner.records import Corpus, CorpusVectors, Verdict
+from runner.runs.config import OURS
 from runner.runs.environment import Code, machine, packages, peak_memory_mb
 from runner.runs.run import STAGES, Arm, CorpusPins, PassageCounts, ProtocolPins, Resources, Run
-from runner.systems import WRAPPERS, spec_of
+from runner.systems import WRAPPERS, base_of, spec_of
 from runner.systems.system import NOT_KNOWN, SupportsComponents, System
 
 
@@ -101,7 +102,7 @@ def describe_system(
         role="system",
         title=kind.title,
         version=version,
-        tuned_on=tuned_on(request.suite, kind.tuned_on, version if kind.versions else "", sql),
+        tuned_on=tuned_on(request.suite, kind.tuned_on, version if base_of(name).system == OURS else "", sql),
         own_embedder=kind.own_embedder,
         components=system.components if isinstance(system, SupportsComponents) else (),
         facts={str(what): str(value) for what, value in facts.items()},

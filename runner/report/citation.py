@@ -7,7 +7,6 @@ import shlex
 from runner.records import ALL
 from runner.report.formats import CITED, Figures, Row, count, questions_of, trivial
 from runner.runs.config import ALL_SCOPES, BY_TURNS, FULL, OURS
-from runner.runs.former_names import FORMER_SCHEMA, option_name
 from runner.runs.run import Run
 
 CITABLE = ("verified", "deviation")
@@ -49,10 +48,21 @@ def citation(figures: Figures, run: Run, previous: tuple[Figures, Run] | None = 
         f"Embedder: {run.embedder_name}.",
         f"{CITED} = {share(row['value'])} [{share(row['ci95_low'])}, {share(row['ci95_high'])}] "
         f"({_versions(row, run, previous)}).",
+        *_more(figures, run),
         f"Verdict: {verdict_words(run)}. Artefacts: {run.path}",
         *(f"Disclosed: {sentence.rstrip('.')}." for sentence in run.disclosures),
     ]
     return "\n".join(lines)
+
+
+def _more(figures: Figures, run: Run) -> list[str]:
+    """Return a line with the other headline metrics; empty without them."""
+    rows = [row for row in figures.headline(run) if row["metric"] != CITED and not trivial(row)]
+    told = (
+        f"{row['metric']} = {share(row['value'])} [{share(row['ci95_low'])}, {share(row['ci95_high'])}]"
+        for row in rows
+    )
+    return [f"{', '.join(told)}."] if rows else []
 
 
 def verdict_words(run: Run) -> str:
@@ -84,7 +94,7 @@ def _versions(row: Row, run: Run, previous: tuple[Figures, Run] | None) -> str:
 
 def command(run: Run) -> str:
     """Return the command line that repeats the run."""
-    choice, schema = run.choice, run.edition.schemas.run
+    choice, reranker = run.choice, run.reranker
     versioned = OURS in choice.named or any(arm.facts.get("over") == OURS for arm in run.arms)
     told = choice.mode == "vector" or (choice.mode == "keyword" and run.embedder)
     options = [
@@ -93,11 +103,11 @@ def command(run: Run) -> str:
         ("--version", f"v{choice.version}" if versioned else ""),
         ("--embedder", run.embedder_name),
         ("--granularity", choice.level),
-        (f"--{option_name('template', schema)}", "" if choice.template == FULL else choice.template),
+        ("--template", "" if choice.template == FULL else choice.template),
         ("--passages", "" if choice.passages == BY_TURNS else choice.passages),
         ("--max-chars", choice.max_chars),
         ("--max-tokens", choice.max_tokens),
-        (f"--{option_name('baselines', schema)}", ",".join(choice.baselines)),
+        ("--baselines", ",".join(choice.baselines)),
         *(("--set", f"{name}={value}") for name, value in choice.settings.items()),
         ("--mode", choice.mode if told else ""),
         ("--k", ",".join(map(str, choice.k))),
@@ -105,20 +115,12 @@ def command(run: Run) -> str:
         ("--types", ",".join(choice.types)),
         ("--split", choice.split),
         ("--scopes", ",".join(choice.scopes)),
-        *(_later_options(run) if schema != FORMER_SCHEMA else ()),
-    ]
-    given = [word for option, value in options if value not in (None, "") for word in (option, str(value))]
-    flags = ["--allow-unregistered-corpus"] if choice.allow_unregistered_corpus else []
-    return shlex.join(["python", "-m", "runner", choice.suite, *given, *flags])
-
-
-def _later_options(run: Run) -> list[tuple[str, object]]:
-    """Return the options that the reports of run/5 left out."""
-    choice, reranker = run.choice, run.reranker
-    return [
         ("--baseline-scopes", choice.baseline_scopes if choice.baseline_scopes != ALL_SCOPES else ""),
         ("--rerank", choice.rerank),
         ("--rerank-depth", reranker.depth if reranker else None),
         ("--rerank-chars", (reranker.characters or None) if reranker else None),
         ("--rewrite", choice.rewrite),
     ]
+    given = [word for option, value in options if value not in (None, "") for word in (option, str(value))]
+    flags = ["--allow-unregistered-corpus"] if choice.allow_unregistered_corpus else []
+    return shlex.join(["python", "-m", "runner", choice.suite, *given, *flags])

@@ -16,12 +16,12 @@ from runner.runs.run import Arm, Run
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """A metric in which a retriever is ahead of hybrid.
+    """A metric in which a leg is ahead of hybrid.
 
-    It holds both values, and the row of hybrid minus retriever, paired by question.
+    It holds both values, and the row of hybrid minus leg, paired by question.
     """
 
-    retriever: str
+    leg: str
     metric: str
     hybrid: float
     alone: float
@@ -41,25 +41,27 @@ class ComponentComparison:
     """The comparison of hybrid, or of the strategy `name`, with its retrievers.
 
     It covers the headline's scope and view. `metrics` are the compared metrics, `falls` those in which hybrid
-    is below a retriever by any amount. `lacking` says why there is no comparison; empty if there is one.
+    is below a leg by any amount. `legs` are the arms of its retrievers. `lacking` says why there is no
+    comparison; empty if there is one.
     """
 
     metrics: tuple[str, ...] = ()
     falls: tuple[Shortfall, ...] = ()
     lacking: str = ""
     name: str = "hybrid"
+    legs: tuple[str, ...] = RETRIEVERS
 
     def __str__(self) -> str:
         if self.lacking:
             return f"{MISSING} ({self.lacking})"
         if not self.falls:
-            return f"{self.name} is not below {' or '.join(RETRIEVERS)} in {', '.join(self.metrics)}"
+            return f"{self.name} is not below {' or '.join(self.legs)} in {', '.join(self.metrics)}"
         return f"{self.name} is {'; '.join(self._below())}"
 
     def _below(self) -> Iterator[str]:
-        for retriever in RETRIEVERS:
-            if falls := [str(fall) for fall in self.falls if fall.retriever == retriever]:
-                yield f"below {retriever} in {', '.join(falls)}"
+        for leg in self.legs:
+            if falls := [str(fall) for fall in self.falls if fall.leg == leg]:
+                yield f"below {leg} in {', '.join(falls)}"
 
 
 def compare_with_components(metrics: Mapping[str, Any], run: Run) -> ComponentComparison:
@@ -96,10 +98,11 @@ def _against(metrics: Mapping[str, Any], run: Run, arm: Arm, name: str) -> Compo
     )
     if not compared:
         return ComponentComparison(lacking="no headline metric was scored", name=name)
-    falls = (
-        _fall(figures, retriever, rows[arms[retriever], one]) for retriever in RETRIEVERS for one in compared
+    legs = tuple(arms[retriever] for retriever in RETRIEVERS)
+    falls = (_fall(figures, leg, rows[leg, one]) for leg in legs for one in compared)
+    return ComponentComparison(
+        compared, tuple(fall for fall in falls if fall is not None), name=name, legs=legs
     )
-    return ComponentComparison(compared, tuple(fall for fall in falls if fall is not None), name=name)
 
 
 def _lacking(run: Run) -> str:
@@ -118,10 +121,10 @@ def _lacking(run: Run) -> str:
     return f"{run.title} was not asked in mode {' and '.join(missing)}"
 
 
-def _fall(figures: Figures, retriever: str, difference: Row) -> Shortfall | None:
-    """Return the shortfall of a difference; None if hybrid is not below the retriever."""
+def _fall(figures: Figures, leg: str, difference: Row) -> Shortfall | None:
+    """Return the shortfall of a difference; None if hybrid is not below the leg."""
     scope, metric = difference["scope"], difference["metric"]
     ours, theirs = (figures.row(difference[one], scope, metric) for one in ("arm", "baseline"))
     if ours is None or theirs is None or difference["value"] >= 0:
         return None
-    return Shortfall(retriever, metric, ours["value"], theirs["value"], difference)
+    return Shortfall(leg, metric, ours["value"], theirs["value"], difference)

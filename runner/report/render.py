@@ -16,7 +16,6 @@ from runner.records import Verdict
 from runner.report import citation, formats, sections
 from runner.report.component_comparison import compare_baseline_strategies, compare_with_components
 from runner.report.formats import Figures
-from runner.runs.former_names import option_name
 from runner.runs.run import Run, moment
 
 SHARED = Path(__file__).parent / "html" / "templates"  # templates that every kind of page may include
@@ -54,10 +53,7 @@ def _said(value: Any, path: Sequence[str]) -> bool:
 FOLDER = Path(__file__).with_name("templates")
 RENDERERS: Registry[str] = Registry(
     "report template",
-    {
-        "pgmnemo/report/5": "report.md.j2",  # the sections that 6 adds are empty for the runs of 5
-        "pgmnemo/report/6": "report.md.j2",
-    },
+    {"pgmnemo/report/6": "report.md.j2"},
 )
 
 
@@ -86,7 +82,6 @@ def template_values(metrics: Mapping[str, Any], run: Run, figures: Figures) -> d
         "stated": stated_fields(run),
         "formats": formats,
         "moment": moment,
-        "template_label": option_name("template", run.edition.schemas.run),
         "cited": citation.citation(figures, run),
         "refusal": citation.refusal(figures, run),
         "command": citation.command(run),

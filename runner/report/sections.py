@@ -96,7 +96,7 @@ def side_by_side(figures: Figures, metrics: Facts, run: Run) -> str:
 def systems(figures: Figures, metrics: Facts, run: Run) -> list[tuple[str, ...]]:
     """Return a header, then each system in the first scope: quality, difference to the first, and costs.
 
-    The difference is in the second metric of the headline: MRR@50, and recall_any@10 before edition 2.2.0.
+    The difference is in MRR, the second metric of the headline.
     """
     scope, names, compared = run.scopes[0].name, run.headline, run.headline[1]
     costs = ("load s", "p50 ms", "p95 ms", "MB disk", "MB memory")
@@ -135,9 +135,9 @@ def budgets(figures: Figures, metrics: Facts, run: Run) -> str:
     sizes = [name.partition("@")[2] for name in metrics["definitions"] if name.startswith("budget_any@")]
     names = [[f"budget_{what}@{size}" for what in ("any", "all", "precision")] for size in sizes]
     rows = [
-        (arm.name, *(" / ".join(figures.value(arm.name, scope, name) for name in three) for three in names))
-        for arm in run.systems
-        if sizes and figures.row(arm.name, scope, names[0][0])
+        (arm, *(" / ".join(figures.value(arm, scope, name) for name in three) for three in names))
+        for arm in (*(one.name for one in run.systems), "ceiling")
+        if sizes and figures.row(arm, scope, names[0][0])
     ]
     return table(("system", *(f"{int(size):,} tokens" for size in sizes)), rows) if rows else ""
 

@@ -21,7 +21,6 @@ from pgmnemo.escaping import find_control_char
 from runner.errors import UnusableRunError
 from runner.protocol.editions import Edition, demand_known
 from runner.records import Json, RankedSegment, Retrieval
-from runner.runs.former_names import with_current_names
 from runner.runs.manifest import MANIFEST
 from runner.runs.packing import LINES, MOST, manifest_name, may_be_packed, packed_path, restore_hint, unpack
 from runner.runs.raw import RAW
@@ -134,7 +133,7 @@ class Results:
     def run(self) -> Run:
         """The record in run.json."""
         try:
-            return msgspec.convert(with_current_names(self.document), Run)
+            return msgspec.convert(self.document, Run)
         except (msgspec.ValidationError, LookupError, TypeError, ValueError) as error:
             raise Unreadable(f"{RUN} cannot be read as a run ({error})") from None
 

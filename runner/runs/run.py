@@ -28,7 +28,6 @@ from runner.records import (
 from runner.runs.canonical import pretty, tabular, without_private_path, without_private_paths
 from runner.runs.config import HEADLINE_SCOPE, NO_EMBEDDER, OURS, RunConfig
 from runner.runs.environment import Code, Machine
-from runner.runs.former_names import with_schema_names
 from runner.runs.storage import write_file
 from runner.runs.timings import Latency, RerankCount, RewriteCount
 
@@ -232,7 +231,7 @@ class Run:
 
     def document(self) -> Json:
         """Return the record as JSON: plain types, no private path."""
-        document = with_schema_names({"schema": self.edition.schemas.run, **asdict(self)})
+        document = {"schema": self.edition.schemas.run, **asdict(self)}
         if not self.corpus.files:
             del document["corpus"]["files"]
         document["started"], document["finished"] = moment(self.started), moment(self.finished)

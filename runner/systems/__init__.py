@@ -43,6 +43,7 @@ SYSTEMS: Parts[SystemSpec] = Parts(
         "sqlite-hybrid": "runner.systems.sqlite:SQLITE_HYBRID",
         "chroma": "runner.systems.chroma:CHROMA",
         "bm25s": "runner.systems.bm25s:BM25S",
+        "bm25s-hybrid": "runner.systems.bm25s_hybrid:BM25S_HYBRID",
         "gin-hnsw": "runner.systems.pgvector:GIN_HNSW",
         "pgvector": "runner.systems.pgvector:PGVECTOR",
         "pg-textsearch": "runner.systems.pg_textsearch:PG_TEXTSEARCH",

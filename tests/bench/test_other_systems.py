@@ -79,7 +79,7 @@ def test_it_is_cited_by_its_own_name(
     value = r"recall_any@10 = 0\.\d{3} \[0\.\d{3}, [01]\.\d{3}\]"
     assert re.fullmatch(rf"{value} \(sqlite-fts5 {re.escape(results.run.version)}\)\.", lines[2])
     assert lines[1] == "Corpus: LoCoMo, scope conversation, n = 60. Embedder: none."
-    assert "embedder: none: keyword-only, without vectors" in lines[3]
+    assert "embedder: none: keyword-only, without vectors" in lines[4]
     assert not any("pgmnemo v" in line for line in lines[1:])
     intact(results, sql, corpus=locomo_path)
 

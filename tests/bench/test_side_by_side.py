@@ -294,7 +294,7 @@ def test_answers_that_fall_short_are_remarked_whether_the_run_was_interrupted_or
     assert bench("--baselines", "odd", *FEW, "--resume", partial).code == 0
     whole, resumed = made(tmp_path / "whole"), made(tmp_path / "results")
     assert whole.content("raw_retrievals.jsonl") == resumed.content("raw_retrievals.jsonl")
-    remarks = ("12 of 12 answers had fewer lessons than there are",)
+    remarks = ("12 of 12 answers name fewer lessons than were searched: the others did not match",)
     assert whole.run.arms[-1].remarks == resumed.run.arms[-1].remarks == remarks
     assert whole.run.arms[0].remarks == ()
     for results in (whole, resumed):

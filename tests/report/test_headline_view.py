@@ -122,7 +122,7 @@ def test_the_report_and_the_terminal_head_with_that_view_and_keep_the_others(
 def test_the_page_heads_with_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:
     _, run, metrics = made(10)
     page = render_page(metrics, run, [*rows(10, "pgmnemo"), *rows(5, "bm25")], [])
-    assert "is among the first 10 for 50.0\u00a0% of the pointed questions" in page
+    assert "with the evidence ranks first for 50.0\u00a0% of the pointed questions" in page
     assert "20 pointed questions, each searched" in page
     assert "The headline is of the pointed questions: all but" in page
 

@@ -1,4 +1,4 @@
-"""A kept run's rankings, times and figures are packed: the same run for whoever reads it, and never half of one."""
+"""A kept run's rankings, times and figures are packed: the same run for a reader, and never half of one."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_a_schema_says_what_it_is(name: str) -> None:
     ],
 )
 def test_what_is_not_of_a_schema_is_told(change: dict[str, object], sentence: str) -> None:
-    assert schema_fault("pgmnemo/raw/3", LINE) is None
-    told = schema_fault("pgmnemo/raw/3", {**LINE, **change})
+    assert schema_fault("pgmnemo/raw/4", LINE) is None
+    told = schema_fault("pgmnemo/raw/4", {**LINE, **change})
     assert told is not None
     assert re.search(sentence, told)

@@ -30,7 +30,15 @@ NAMES = (
 )  # fmt: skip
 # a lesson without any of the words is no answer; bm25s has stopwords
 WORDS_ALONE = ("sqlite-fts5", "bm25s", "pg-textsearch-bm25")
-APART = ("http", "mem0", "mempalace", "upstream-pgmnemo", "convex", "rrf")  # each has tests of its own
+APART = (
+    "http",
+    "mem0",
+    "mempalace",
+    "upstream-pgmnemo",
+    "convex",
+    "rrf",
+    "bm25s-hybrid",
+)  # each has tests of its own
 FIXED = ("bm25s",)  # takes no lesson once it is loaded
 WORDLESS = [name for name in NAMES if not spec_of(name).needs_vectors]
 ODD = (

@@ -23,7 +23,7 @@ NOT_TUNED = ("", "never", "not known")
 LEGEND = (
     f"{IN_SAMPLE} in-sample: that system's defaults were chosen on the corpus, or a part of it, says its run."
 )
-RECALL, RANK = "recall_any@5", "MRR@50"
+RECALL, RANK = "recall_any@1", "MRR@50"
 TITLE = f"{RANK} of each system"
 ALT = "MRR of each system with its interval, a panel for each corpus"
 PLOT = Path(__file__).parent / "templates" / "systems.svg.j2"

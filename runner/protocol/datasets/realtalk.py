@@ -152,5 +152,5 @@ def _span(match: re.Match[str], known: Sequence[tuple[int, int]]) -> Iterator[tu
 REALTALK = suite_of(
     _parts, "realtalk", "REALTALK", ("session", "turn"), tuple(CATEGORIES.values()), turns=True,
     corpus={**POOLED, "labels": (TURN_ID,)}, folder_of=(CHATS,),
-    unsplit="has no split: nothing is ever chosen on it",
+    unsplit="has no split: no weight is chosen on it",
 )  # fmt: skip

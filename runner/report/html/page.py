@@ -19,7 +19,14 @@ from runner.records import Json, Retrieval, Verdict
 from runner.report import formats
 from runner.report.formats import Figures
 from runner.report.html import panels, summary
-from runner.report.html.gold_ranks import Curve, ScopeAnswers, arm_curves, ceiling_curves, ranks_by_scope
+from runner.report.html.gold_ranks import (
+    FAMILIES,
+    Curve,
+    ScopeAnswers,
+    arm_curves,
+    ceiling_curves,
+    ranks_by_scope,
+)
 from runner.report.html.plots import CEILING, arm_class, component_class, names
 from runner.report.html.questions import AnsweringSystem, questions, texts_of
 from runner.report.render import template, template_values
@@ -117,10 +124,11 @@ def render_page(
 def _curves(scope: ScopeAnswers, figures: Figures) -> Curves:
     """Return the recall curves of each arm and the ceiling.
 
-    They reach to the deepest rank that is kept or named by a metric.
+    They reach to the deepest rank that is kept or named by a recall.
     """
     kept = max(len(row.ranking) for answers in scope.answers.values() for row in answers.values())
-    named = max((int(name.partition("@")[2]) for name in figures.names), default=1)
+    parted = (name.partition("@") for name in figures.names)  # the k of other metrics may count tokens
+    named = max((int(k) for family, _, k in parted if family in FAMILIES), default=1)
     depth = max(kept, named)
     listed = {arm: arm_curves(scope, arm, depth) for arm in figures.arms if arm in scope.answers}
     return {**listed, CEILING: ceiling_curves(scope, depth)}

@@ -8,7 +8,6 @@ from typing import Any
 from markupsafe import Markup
 
 from runner.report.formats import (
-    CITED,
     Figures,
     Row,
     change,
@@ -87,10 +86,12 @@ def title(figures: Figures, run: Run) -> str:
     rows = {row["metric"]: row for row in headline(figures, run) if in_percent(row["metric"])}
     if not rows:
         return "The search scope is so small that no recall is a headline"
-    row = rows.get(CITED) or next(iter(rows.values()))
+    row = next(iter(rows.values()))
     k, asked = row["metric"].partition("@")[2], questions_of(figures.view)
     what, first = run.choice.level, "ranks first" if k == "1" else f"is among the first {k}"
-    return f"A {what} that answers {first} for {figure(row['metric'], row['value'])}{UNIT} of the {asked}"
+    return (
+        f"A {what} with the evidence {first} for {figure(row['metric'], row['value'])}{UNIT} of the {asked}"
+    )
 
 
 def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
@@ -104,7 +105,7 @@ def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
         f"{scope_words(place, corpus.segments)}, by {run.title} "
         f"with {embedder}{words}."
     )
-    row = next((r for r in headline(figures, run) if r["metric"] == CITED), None)
+    row = next(iter(headline(figures, run)), None)
     if row is not None:
         yield from _against_best(metrics, figures, run, row)
 

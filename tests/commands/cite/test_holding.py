@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import lzma
 import re
 import shutil
 from hashlib import sha256
@@ -19,20 +18,16 @@ from runner.runs.canonical import pretty
 from runner.runs.manifest import write_manifest
 from runner.runs.results import Results
 from runner.runs.run import metrics_text
-from tests.helping import kept_run
+from tests.helping import kept_run, unpacked_copy
 
 ROOT = Path(__file__).parents[3]
-COMMITTED = kept_run("sample", "0.4.1")
+COMMITTED = kept_run("sample", "1.0.0")
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The committed run of the sample with its entry of HISTORY.md beside."""
-    place = tmp_path_factory.mktemp("made") / COMMITTED.name
-    shutil.copytree(COMMITTED, place)
-    for file in place.glob("*.jsonl.xz"):  # as the run wrote them
-        file.with_suffix("").write_bytes(lzma.decompress(file.read_bytes()))
-        file.unlink()
+    place = unpacked_copy(COMMITTED, tmp_path_factory.mktemp("made") / COMMITTED.name)
     entries = (ROOT / "HISTORY.md").read_text().split("\n## ")
     [entry] = [one for one in entries if one.partition("\n")[0].endswith(f"sample · {COMMITTED.name}")]
     (place.parent / "HISTORY.md").write_text(f"# History\n\n## {entry}\n")

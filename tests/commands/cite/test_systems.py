@@ -12,12 +12,12 @@ from runner.commands.cite.run_cache import RunCache
 from runner.commands.cite.systems_table import LEGEND, plot, systems_table
 
 ROOT = Path(__file__).parents[3]
-RUN = "v0.4.1_20261124_minilm_side-by-side"
+RUN = "v1.0.0_20261130_minilm_side-by-side"
 
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    """BEAM, on part of which 0.4.1 was tuned, and REALTALK."""
+    """BEAM, on part of which pgmnemo was tuned, and REALTALK."""
     runs = [RunCache(ROOT).run(f"{suite}/{RUN}", ROOT) for suite in ("beam", "realtalk")]
     assert "REALTALK, session" in plot(runs)
     some = plot(runs, ("pgmnemo", "pgvector+passages"))
@@ -31,16 +31,16 @@ def test_a_figure_of_a_corpus_that_a_system_was_tuned_on_is_marked(text: str) ->
     lines = {name.strip(): [cell.strip() for cell in cells] for name, *cells in rows}
     marked = {name: [cell.endswith("‡") for cell in cells] for name, cells in lines.items()}
     assert marked["pgmnemo"] == [True, False, False]  # BEAM, REALTALK, p50
-    assert marked["pgmnemo@0.3.1"] == [False, False, False]
-    assert not any(any(cells) for name, cells in marked.items() if name != "pgmnemo")
+    assert marked["pgmnemo@0.6.1"] == marked["pgmnemo"]
+    assert not any(any(cells) for name, cells in marked.items() if not name.startswith("pgmnemo"))
 
 
 def test_a_table_says_what_is_not_verified_and_which_runs_it_is_of(text: str) -> None:
     head = " ".join(text.split("\n")[0].split())
-    assert "| BEAM 100K, message, n = 60 pointed questions (unverified) |" in head
-    assert "| REALTALK, session, n = 214 (unverified) |" in head
+    assert "| BEAM 100K, message, n = 200 pointed questions (deviation) |" in head
+    assert "| REALTALK, session, n = 726 (deviation) |" in head
     assert LEGEND in text
-    assert "Protocol 2.0.0" in text
+    assert "Protocol 2.2.0" in text
     assert f"`benchmarks/beam/results/{RUN}/`" in text
 
 

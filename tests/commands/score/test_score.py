@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import lzma
 import os
 import random
 import re
@@ -20,6 +19,7 @@ from runner.commands.score.command import sentences
 from runner.errors import RankingsError
 from runner.protocol.datasets import SUITES
 from runner.records import Corpus
+from runner.runs.results import Results
 from runner.runs.schemas import schema_fault
 from tests.helping import endings, is_sentence, kept_run
 
@@ -65,17 +65,14 @@ def values(stated: StatedScores, scope: str, kind: str = "all", arm: str = "mine
     }
 
 
-def raw_of(place: Path, to: Path) -> Path:
-    """The raw file of a committed run, packed or not, as the run wrote it."""
-    packed = place / "raw_retrievals.jsonl.xz"
-    if not packed.exists():
-        return place / "raw_retrievals.jsonl"
-    (to / "raw_retrievals.jsonl").write_bytes(lzma.decompress(packed.read_bytes()))
+def raw_of(run: Path, to: Path) -> Path:
+    """The raw file of a committed run, as the run wrote it."""
+    (to / "raw_retrievals.jsonl").write_bytes(Results(run).content("raw_retrievals.jsonl"))
     return to / "raw_retrievals.jsonl"
 
 
 def test_the_raw_file_of_a_committed_run_gives_the_figures_of_its_metrics(tmp_path: Path) -> None:
-    metrics = json.loads((SAMPLE / "metrics.json").read_bytes())
+    metrics = Results(SAMPLE).metrics
     document = score(raw_of(SAMPLE, tmp_path), "sample").document
     assert document["results"] == metrics["results"]
     own = [one for one in metrics["differences"] if one["arm"] == "pgmnemo"]  # a strategy has legs, too
@@ -211,7 +208,7 @@ def raw(change: Callable[[Lines], None]) -> Callable[[], str]:
     """Two raw lines of the committed sample, changed."""
 
     def text() -> str:
-        lines = (SAMPLE / "raw_retrievals.jsonl").read_text().splitlines()[:2]
+        lines = Results(SAMPLE).text("raw_retrievals.jsonl").splitlines()[:2]
         records = [json.loads(line) for line in lines]
         change(records)
         return "".join(json.dumps(record) + "\n" for record in records)
@@ -261,7 +258,7 @@ def test_another_suites_file_or_level_is_called_so(tmp_path: Path, locomo_path: 
     with pytest.raises(
         RankingsError, match=r"none of them is of locomo \(locomo10\.json\): it is another suite"
     ):
-        score(SAMPLE / "raw_retrievals.jsonl", "locomo", data=locomo_path)
+        score(raw_of(SAMPLE, tmp_path), "locomo", data=locomo_path)
     with pytest.raises(
         RankingsError, match=r"of question conv-26/q0 is given as .* another file or granularity"
     ):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -13,29 +15,46 @@ import pytest
 import runner
 from runner.paths import ROOT
 from runner.protocol.editions import OlderEdition, known
-from runner.protocol.editions.load import OLDER
+from runner.protocol.editions.load import FOLDER, OLDER
 from runner.runs.environment import git
 from runner.runs.results import Results, read_results
 
-OLD = ROOT / "benchmarks" / "sample" / "results" / "v0.4.0_20261122_minilm"
-COMMIT = OLDER["1.4.0"]
+RUNS = {"1.4.0": "v0.4.0_20261122_minilm", "2.0.0": "v0.4.1_20261124_minilm"}  # of the sample
+PLACES = {1: "runner/editions", 2: "runner/protocol/editions"}
+
+
+@pytest.fixture(params=RUNS)
+def version(request: pytest.FixtureRequest) -> str:
+    if git(ROOT, "cat-file", "-e", f"{OLDER[request.param]}^{{commit}}").returncode:
+        pytest.skip(f"this clone has no commit {OLDER[request.param][:12]}, which reads {request.param}")
+    return str(request.param)
 
 
 @pytest.fixture
-def worktree(tmp_path: Path) -> Iterator[Path]:
-    if git(ROOT, "cat-file", "-e", f"{COMMIT}^{{commit}}").returncode:
-        pytest.skip(f"this clone has no commit {COMMIT[:12]}, which reads the older editions")
-    place = tmp_path / "pgmnemo-1.4.0"
-    assert not git(ROOT, "worktree", "add", "--detach", str(place), COMMIT).returncode
+def run(version: str, tmp_path: Path) -> Path:
+    """The folder of a run that the commit holds."""
+    folder = f"benchmarks/sample/results/{RUNS[version]}"
+    packed = subprocess.run(
+        ["git", "archive", OLDER[version], folder, "HISTORY.md"], cwd=ROOT, capture_output=True, check=True
+    )
+    with tarfile.open(fileobj=BytesIO(packed.stdout)) as files:
+        files.extractall(tmp_path, filter="data")
+    return tmp_path / folder
+
+
+@pytest.fixture
+def worktree(version: str, tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / f"pgmnemo-{version}"
+    assert not git(ROOT, "worktree", "add", "--detach", str(place), OLDER[version]).returncode
     yield place
     git(ROOT, "worktree", "remove", "--force", str(place))
 
 
-def test_the_commit_that_is_named_verifies_an_old_run(worktree: Path) -> None:
+def test_the_commit_that_is_named_verifies_an_old_run(worktree: Path, run: Path, version: str) -> None:
     with pytest.raises(OlderEdition) as error:
-        runner.verify(OLD)
+        runner.verify(run)
     asked, command = re.findall(r"`(.*?)`", str(error.value))
-    assert asked == f"git worktree add ../{worktree.name} {COMMIT[:12]}"
+    assert asked == f"git worktree add ../pgmnemo-{version} {OLDER[version][:12]}"
     words = command.removeprefix("python ").split()
     done = subprocess.run(
         [sys.executable, *words, "--rerun", "0"], cwd=worktree, capture_output=True, text=True
@@ -44,30 +63,36 @@ def test_the_commit_that_is_named_verifies_an_old_run(worktree: Path) -> None:
     assert "intact" in done.stdout
 
 
-@pytest.mark.parametrize("version", OLDER)
-def test_the_commit_has_each_older_edition(version: str) -> None:
-    assert version not in known()
-    done = git(ROOT, "cat-file", "-e", f"{OLDER[version]}:runner/editions/{version}/edition.toml")
-    if git(ROOT, "cat-file", "-e", f"{OLDER[version]}^{{commit}}").returncode:
-        pytest.skip(f"this clone has no commit {OLDER[version][:12]}")
-    assert not done.returncode
+@pytest.mark.parametrize("older", OLDER)
+def test_the_commit_has_each_older_edition(older: str) -> None:
+    assert older not in known()
+    if git(ROOT, "cat-file", "-e", f"{OLDER[older]}^{{commit}}").returncode:
+        pytest.skip(f"this clone has no commit {OLDER[older][:12]}")
+    pins = f"{OLDER[older]}:{PLACES[int(older[0])]}/{older}/edition.toml"
+    assert not git(ROOT, "cat-file", "-e", pins).returncode
 
 
-def test_whoever_reads_an_old_run_is_told_the_same() -> None:
-    sentence = rf"is a run of the older edition 1\.4\.0, which commit {COMMIT} of this repository verifies: "
+def test_an_edition_that_others_follow_is_kept_and_not_read() -> None:
+    assert {path.name for path in FOLDER.glob("2.*")} - set(known()) == {"2.0.0", "2.1.0"}
+
+
+def test_whoever_reads_an_old_run_is_told_the_same(run: Path, version: str) -> None:
+    sentence = (
+        rf"is a run of the older edition {re.escape(version)}, which commit {OLDER[version]} of this "
+        "repository verifies: "
+    )
     for read in (read_results, runner.cite, runner.rescore, lambda run: runner.compare(run, run)):
         with pytest.raises(OlderEdition, match=sentence) as error:
-            read(OLD)
+            read(run)
         assert error.value.code == 2
-    assert Results(OLD).schemas  # its files can be listed and restored
+    assert Results(run).schemas  # its files can be listed and restored
 
 
-def test_old_runs_stop_no_list_and_are_named_once(tmp_path: Path) -> None:
+def test_old_runs_stop_no_list_and_are_named_once(run: Path, tmp_path: Path) -> None:
     from runner.commands.cite.marks import check
 
-    board = runner.leaderboard([OLD.parent])
+    board = runner.leaderboard([run.parent])
     assert {one.kind for one in board.asides if "older edition" in one.reason} == {"unreadable"}
-    marks = "<!-- cite: sample/v0.4.0_20261122_minilm pgmnemo pool MRR@50 -->90.0 %<!-- /cite -->\n"
     page = tmp_path / "page.md"
-    page.write_text(marks * 2)
+    page.write_text(f"<!-- cite: {run} pgmnemo pool MRR@50 -->90.0 %<!-- /cite -->\n" * 2)
     assert [one.line for one in check([page]).findings if "older edition" in one.message] == [1]

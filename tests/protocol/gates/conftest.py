@@ -41,7 +41,7 @@ TINY: Edition = msgspec.structs.replace(
     version="tiny",
     suites={"locomo": PINS},
     embedders={"tiny-embedder": EmbedderPins("example/tiny", "1", 8, 512, 8)},
-    gates=current().gates[:15],  # of 2.0.0; a later one is tried by itself
+    gates=current().gates[:15],  # a later one is tried by itself
 )
 """The edition in force, with the tiny corpus in the place of LoCoMo."""
 

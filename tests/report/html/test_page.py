@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pgmnemo.errors import OutputError
+from runner.protocol.editions import current
 from runner.records import Verdict
 from runner.report.formats import Figures
 from runner.report.html import PAGE, CorpusTexts, render_page
@@ -49,6 +50,10 @@ class Outline(HTMLParser):
 
 def test_the_same_run_gives_the_same_bytes(sample: Any) -> None:
     assert sample.page() == sample.page()
+
+
+def test_the_curves_of_recall_end_at_the_last_rank_that_is_kept(sample: Any) -> None:
+    assert set(re.findall(r'data-depth="(\d+)"', sample.page())) == {str(current().retrieval.depth)}
 
 
 def test_what_was_measured_beside_a_run_is_no_leg_of_it() -> None:

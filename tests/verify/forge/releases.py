@@ -1,4 +1,4 @@
-"""Forgeries of settings, disclosures, version and edition."""
+"""Forgeries of settings, disclosures and version."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import msgspec
 
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres.releases import release_fingerprint, setting_defaults
-from runner.protocol.editions import edition, known
 from runner.records import Json
-from tests.verify.forge.draft import Draft, Inapplicable, forgery
+from tests.verify.forge.draft import Draft, forgery
 from tests.verify.forge.record import relabel
 
 
@@ -29,13 +28,8 @@ def _undisclosed(draft: Draft, chance: Random) -> None:
 @forgery("version", "another release, with its defaults and fingerprint")
 def _version(draft: Draft, chance: Random) -> None:
     run = draft.run
-    old, new = run["choice"]["version"], "0.3.0" if run["choice"]["version"] == "0.3.1" else "0.3.1"
+    old, new = run["choice"]["version"], "0.2.1" if run["choice"]["version"] == "0.6.1" else "0.6.1"
     _released(run, old, new)
-
-
-@forgery("version", "the release before, which gives the same answers")
-def _same_answers(draft: Draft, chance: Random) -> None:
-    _released(draft.run, "0.4.1", "0.4.0")
 
 
 def _released(run: Json, old: str, new: str) -> None:
@@ -51,15 +45,3 @@ def _released(run: Json, old: str, new: str) -> None:
         "pgmnemo.tenant_id": run["guc_state"]["pgmnemo.tenant_id"],
         **{f"pgmnemo.{name}": value for name, value in state.items()},
     }
-
-
-@forgery("edition", "an older one is cited")
-def _older(draft: Draft, chance: Random) -> None:
-    run = draft.run
-    others = [one for one in known() if one != run["protocol"]["version"]]
-    if not others:
-        raise Inapplicable
-    cited = edition(chance.choice(others))
-    run["protocol"] = {
-        "version": cited.version, "sha256": cited.sha256, "pins_sha256": cited.pins_sha256,
-    }  # fmt: skip
