@@ -60,7 +60,10 @@ class Bm25sHybrid(InProcessSystem[HybridClient]):
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         began = time.perf_counter()
-        texts, parts, vectors, first = [], [], [], []
+        texts: list[str] = []
+        parts: list[str] = []
+        vectors: list[NDArray[np.float32]] = []
+        first: list[int] = []
         for at, lesson in enumerate(lessons):
             texts.append(lesson.text)
             first.append(len(parts))
@@ -80,7 +83,7 @@ class Bm25sHybrid(InProcessSystem[HybridClient]):
         """Return the indexes of the lessons of a project, or of all lessons."""
         return np.arange(len(self.numbers)) if project is None else np.array(self._members[project])
 
-    def best(self, scores: NDArray[np.float32]) -> Floats:
+    def best(self, scores: NDArray[np.floating[Any]]) -> Floats:
         """Return the score of the best passage of each lesson."""
         return np.maximum.reduceat(scores.astype(np.float64), self._first)
 
