@@ -22,9 +22,9 @@ class Release(msgspec.Struct, frozen=True):
     """A release: the fingerprint of its functions, and hashes of its scripts (by the version updated from).
 
     A release without `install_sha256` has no script of its own: PostgreSQL installs an older release and
-    updates it. `objects_sha256` covers all objects of the release, as tests/sql lists them. `tuned_on` names,
-    for each suite, the items on which the version's defaults were chosen; `edition` is the edition in force
-    at the freeze.
+    updates it; one without hashes of scripts has only its fingerprint. `objects_sha256` covers all objects of
+    the release, as tests/sql lists them. `tuned_on` names, for each suite, the items on which the version's
+    defaults were chosen; `edition` is the edition in force at the freeze.
     """
 
     fingerprint: str | None = None
@@ -33,6 +33,11 @@ class Release(msgspec.Struct, frozen=True):
     objects_sha256: str | None = None
     tuned_on: dict[str, str] = {}
     edition: str = ""
+
+    @property
+    def has_script(self) -> bool:
+        """Return whether a script that leads to the release is kept."""
+        return bool(self.install_sha256 or self.upgrade_sha256)
 
 
 def default_version(sql: Path = SQL_FOLDER) -> str:
@@ -143,12 +148,12 @@ def versions(sql: Path) -> list[str]:
 def missing_script(sql: Path, version: str) -> str | None:
     """Return the name of the first script of `version` that is missing from `sql`.
 
-    Returns None if all are there.
+    Returns None if all are there, or if the release keeps no script.
     """
     if release_of(sql, version) is None and version == default_version(sql):  # in development
         name = _name((None, version))
         return None if (sql / name).is_file() else name
-    while (release := release_of(sql, version)) is not None:
+    while (release := release_of(sql, version)) is not None and release.has_script:
         source = None if release.install_sha256 else max(release.upgrade_sha256, default=None)
         if not (sql / (name := _name((source, version)))).is_file():
             return name
@@ -166,7 +171,7 @@ def changed_script(sql: Path, version: str) -> str | None:
     for path in scripts(sql, version):
         source, target = _step(path)
         release = release_of(sql, target)
-        if release is None:
+        if release is None or not release.has_script:
             continue
         wanted = release.upgrade_sha256.get(source) if source else release.install_sha256
         if wanted is None:

@@ -23,7 +23,8 @@ from runner.runs.storage import demand_regular
 RAW, TREC, TABLE = "raw", "trec", "table"
 BY_SCORE, TIED = "by score", "tied"  # how the ranks of a question were ordered
 NAMELESS = "theirs"  # the arm of raw lines without an arm
-CLAIMS = ("type", "project", "size", "gold")  # optional keys of a raw line that must agree with the corpus
+CLAIMS = ("type", "project", "size", "gold", "gold_tokens", "tokens")
+"""Optional keys of a raw line, which must agree with the corpus."""
 COLUMNS = "qid Q0 docid rank score tag"
 
 
@@ -115,10 +116,11 @@ def _raw_line(line: str, where: str) -> Ranking:
         record = json.loads(line, parse_constant=_no_number, object_pairs_hook=unique_object)
     except (ValueError, RecursionError) as error:
         raise RankingsError(f"{where} is not JSON ({error}); write one object a line") from None
-    if not isinstance(record, dict) or not {"question", "ranking"} <= set(record) <= set(KEYS):
+    if not isinstance(record, dict) or not {"question", "ranking"} <= set(record) <= {*KEYS, *CLAIMS}:
+        others = dict.fromkeys(key for key in (*KEYS, *CLAIMS) if key not in ("question", "ranking"))
         raise RankingsError(
             f"{where} is no raw retrieval: it takes a question and its ranking, and beside them only "
-            f"{', '.join(key for key in KEYS if key not in ('question', 'ranking'))}"
+            f"{', '.join(others)}"
         )
     given = {key: record.get(key) for key in ("question", "arm", "scope")}
     texts = {key: "" if value is None else _id(value) for key, value in given.items()}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from runner.commands.score.rankings import Ranking, Rankings
 from runner.errors import RankingsError
+from runner.protocol.lengths import TextLengths
 from runner.protocol.metrics.score import CEILING
 from runner.records import Corpus, Question, RankedSegment, Retrieval
 
 
 class RankingValidator:
-    """A converter of rankings into retrievals: one for every scored question of each arm and scope."""
+    """A converter of rankings into retrievals: one for every scored question of each arm and scope.
+
+    Within a project they have the lengths of their texts; if some lines of the file have lengths, only these.
+    """
 
     def __init__(self, corpus: Corpus, depth: int, scope: str | None) -> None:
         self.corpus, self.depth, self.scope = corpus, depth, scope
@@ -24,6 +28,7 @@ class RankingValidator:
         self.everything = set().union(*self.members.values())
         self.missing: dict[tuple[str, str], int] = {}
         self.cut, self.left_out = 0, set[Question]()
+        self.lengths, self.some_counted = TextLengths(corpus), False
         self._ids = f"python -m runner score --suite {corpus.suite} --ids DIR"
 
     def rows(self, source: Rankings) -> tuple[Retrieval, ...]:
@@ -34,6 +39,7 @@ class RankingValidator:
                 f"is of {self.corpus.suite} ({Path(self.corpus.path).name}): it is another suite's, or its "
                 "ids are not those that --ids writes"
             )
+        self.some_counted = any("tokens" in one.claims for one in source.rankings)
         found: dict[tuple[str, str, str], Retrieval] = {}
         for ranking in source.rankings:
             scope = ranking.scope or self.scope or next(iter(self.scopes))
@@ -46,7 +52,7 @@ class RankingValidator:
                 found[key] = held
         if not found:
             raise RankingsError(f"{source.file} ranks no question that can be scored{self._within()}")
-        return (*found.values(), *self._completed(set(found)))
+        return (*found.values(), *self._completed(found))
 
     def _within(self) -> str:
         return f" in scope {self.scope}" if self.scope else ""
@@ -70,18 +76,35 @@ class RankingValidator:
             raise RankingsError(
                 f"{where}: {CEILING} names what the gold alone decides; name the rankings otherwise"
             )
-        blank = self._retrieval(question, ranking.arm, scope)
-        self._check_claims(ranking, blank)
+        self._check_claims(ranking, self._retrieval(question, ranking.arm, scope))
         self._check_ids(ranking, question, scope)
         if not question.gold:
             self.left_out.add(question)
             return None
         self.cut += len(ranking.ids) > self.depth
         hits = tuple(map(RankedSegment, ranking.ids[: self.depth]))
-        return self._retrieval(question, ranking.arm, scope, hits)
+        held = self._retrieval(question, ranking.arm, scope, hits)
+        if self.scopes[scope] or (self.some_counted and "tokens" not in ranking.claims):
+            return held
+        counted = self.lengths.counted(held)
+        self._check_lengths(ranking, counted)
+        return counted
+
+    def _check_lengths(self, ranking: Ranking, own: Retrieval) -> None:
+        claims = ranking.claims
+        for what, known in (("gold_tokens", own.gold_tokens), ("tokens", own.tokens)):
+            if what in claims and (given := claims[what]) != list(known):
+                if isinstance(given, list) and given[: len(known)] == list(known):
+                    continue  # a ranking deeper than the edition keeps
+                raise RankingsError(
+                    f"{ranking.where}: the {what} of question {own.question} are given as {claims[what]!r}, by "
+                    f"the texts of the corpus they are {list(known)!r}"
+                )
 
     def _check_claims(self, ranking: Ranking, own: Retrieval) -> None:
         for what, claimed in ranking.claims.items():
+            if what in ("gold_tokens", "tokens"):
+                continue  # of a line within a project, by _check_lengths
             known = list(own.gold) if what == "gold" else getattr(own, what)
             if claimed != known and not (what == "gold" and _as_set(claimed) == set(known)):
                 raise RankingsError(
@@ -109,14 +132,16 @@ class RankingValidator:
                 f"level; `{self._ids}` writes those that are"
             )
 
-    def _completed(self, found: set[tuple[str, str, str]]) -> Iterator[Retrieval]:
+    def _completed(self, found: Mapping[tuple[str, str, str], Retrieval]) -> Iterator[Retrieval]:
         """Yield an empty retrieval for each scored question that an arm lacks, and count it in `missing`."""
         scored = [question for question in self.corpus.questions if question.gold]
+        counted = {(one.arm, one.scope) for one in found.values() if one.gold_tokens}
         for arm, scope in dict.fromkeys((arm, scope) for arm, scope, _ in sorted(found)):
             absent = [question for question in scored if (arm, scope, question.key) not in found]
             if absent:
                 self.missing[arm, scope] = len(absent)
-            yield from (self._retrieval(question, arm, scope) for question in absent)
+            rows = (self._retrieval(question, arm, scope) for question in absent)
+            yield from map(self.lengths.counted, rows) if (arm, scope) in counted else rows
 
     def _retrieval(
         self, question: Question, arm: str, scope: str, hits: tuple[RankedSegment, ...] = ()

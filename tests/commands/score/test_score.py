@@ -95,7 +95,7 @@ def test_a_trec_run_is_scored_as_ir_measures_scores_it(
     qrels = [ir.Qrel(one.key, gold, 1) for one in corpus.questions for gold in one.gold]
     wanted = ir.calc_aggregate(list(theirs.values()), qrels, ir.read_trec_run(str(path)))
     found = values(score(path, "sample"), "conversation")
-    assert len(found) == 17
+    assert len(found) == 17 + 12  # of these within a budget
     for name, measure in theirs.items():
         assert found[name] == pytest.approx(wanted[measure], abs=1e-9), name
 
@@ -240,6 +240,8 @@ TWO = "garden/q01 Q0 garden/s02 2 0.8 mine\n"
         ('{"question": ', "line 1 is not JSON ("),
         (b"garden/q01 Q0 \xe9 1 1 x", "theirs.txt, line 1, is not UTF-8; save the file as UTF-8"),
         (raw(put("size", 40)), "the size of question garden/q02 is given as 40, in the corpus it is 13"),
+        (raw(put("tokens", [1])), "the tokens of question garden/q02 are given as [1], by the texts of the"),
+        (raw(put("gold_tokens", 7)), "the gold_tokens of question garden/q02 are given as 7, by the texts"),
         (raw(put("type", "riddle")), "the type of question garden/q02 is given as 'riddle'"),
         (raw(lambda lines: lines.append(lines[0])), "line 3: pgmnemo ranks question garden/q01 twice in con"),
         (raw(put("ranking", ["boat/s01"])), "(scope conversation), and boat/s01 lies outside of it"),
