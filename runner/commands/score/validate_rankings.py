@@ -97,7 +97,7 @@ class RankingValidator:
                 if isinstance(given, list) and given[: len(known)] == list(known):
                     continue  # a ranking deeper than the edition keeps
                 raise RankingsError(
-                    f"{ranking.where}: the {what} of question {own.question} are given as {claims[what]!r}, by "
+                    f"{ranking.where}: the {what} of question {own.question} are given as {given!r}, by "
                     f"the texts of the corpus they are {list(known)!r}"
                 )
 
