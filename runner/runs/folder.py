@@ -84,18 +84,24 @@ def results_base(suite: str, output: Path | None, root: Path, kept: bool = True)
     return root / "benchmarks" / suite / (KEPT if kept else LOCAL)
 
 
+def local_folder(folder: Path) -> Path | None:
+    """Return the folder local/ that the run in `folder` is in, however deep; None if it is in none."""
+    above = folder.absolute().parents
+    return next((place for place in above if place.match(f"benchmarks/*/{LOCAL}")), None)
+
+
 def is_local(folder: Path) -> bool:
-    """Return whether the run in `folder` is in a suite's local/."""
-    return folder.absolute().match(f"benchmarks/*/{LOCAL}/*")
+    """Return whether the run in `folder` is in a local/."""
+    return local_folder(folder) is not None
 
 
 def move_to_kept(folder: Path) -> Path:
-    """Move a run from local/ to results/, and pack its JSONL files; return its new folder.
+    """Move a run from local/ to results/ beside it, and pack its files; return its new folder.
 
     Raises OutputError if it cannot be moved, or if another run there has its name.
     """
     folder = folder.absolute()
-    target = folder.parent.with_name(KEPT) / folder.name
+    target = (local_folder(folder) or folder.parent).with_name(KEPT) / folder.name
     if target.exists():
         raise OutputError(f"{target} is another run of that name: make the run anew with --keep")
     with output_errors(target):

@@ -46,6 +46,14 @@ def test_a_run_is_local_and_logged_nowhere(finish: Finish, checkout: Path) -> No
     }
 
 
+def test_a_run_deeper_in_a_local_folder_is_local_too(finish: Finish, checkout: Path) -> None:
+    run = finish(output=checkout / "benchmarks" / "general" / "local" / "sample_hash")
+    assert (checkout / "HISTORY.md").read_text() == "# History\n"
+    assert verify(run.folder, sql=run.sql).intact
+    assert main(["history", "add", str(run.folder)]) == 0
+    assert (checkout / "benchmarks" / "general" / "results" / run.folder.name).is_dir()
+
+
 def test_a_run_that_is_to_be_kept_is_logged(finish: Finish, checkout: Path) -> None:
     run = finish(output=None, keep=True)
     assert run.folder.parent == checkout / "benchmarks" / "sample" / "results"

@@ -9,7 +9,7 @@ from pgmnemo.escaping import escape_line
 from runner.paths import ROOT
 from runner.protocol.editions.load import DOCUMENT
 from runner.runs.environment import git
-from runner.runs.folder import KEPT, is_local
+from runner.runs.folder import KEPT, is_local, local_folder
 from runner.runs.history import HISTORY, HistoryEntry, entries, entries_of_run, histories, parse_entries
 from runner.runs.manifest import MANIFEST
 from runner.runs.run import moment
@@ -96,9 +96,9 @@ def _histories(folder: Path) -> list[Path]:
 
 def _checkout(folder: Path) -> Path | None:
     """Return the top folder of the checkout that has the run in its benchmarks/; None for a run elsewhere."""
-    if not folder.match(f"benchmarks/*/{KEPT}/*") and not is_local(folder):
-        return None
-    return folder.parents[3]
+    if (local := local_folder(folder)) is not None:
+        return local.parents[2]
+    return folder.parents[3] if folder.match(f"benchmarks/*/{KEPT}/*") else None
 
 
 def _short(values: list[str]) -> str:
