@@ -49,7 +49,7 @@ CELLS = (
     ("pgmnemo", "recall_all@5"),
     ("vector", "MRR@50"),
 )
-RECALL = ("corpus", "n", "embedder", "any@1", "MRR@50", "all@5", "MRR@50, vector alone", "p50 ms")
+RECALL = ("corpus", "n", "embedder", "any@1", "MRR@50", "all@5", "MRR@50, vector alone")
 COST = ("embedder", "width", "MB", "first s", "question ms, p50", "p95", "texts/s")
 WHAT = ("garden", "trip to Lisbon", "broken bike", "new job", "piano", "dentist")
 WHO = ("Ada", "Li", "Tom", "Eva", "Jo")
@@ -75,12 +75,8 @@ def recall_row(source: CorpusSource, embedder: str, options: argparse.Namespace)
         source, argparse.Namespace(**{**vars(options), "embedder": embedder, "service": service})
     )
     found = scores_of(raw, source)
-    run = json.loads((raw.parent / "run.json").read_text("utf-8"))
-    timed = (
-        one["p50_ms"] for one in run["latency"] if (one["arm"], one["scope"]) == ("pgmnemo", source.scope)
-    )
     n = found[CELLS[0]].n
-    return (source.name, f"{n:,}", embedder, *(cell(found[key]) for key in CELLS), f"{next(timed):.1f}")
+    return (source.name, f"{n:,}", embedder, *(cell(found[key]) for key in CELLS))
 
 
 def cost(embedder: str, given: EmbedderOptions) -> list[str]:
@@ -165,7 +161,7 @@ def main(words: Sequence[str] | None = None) -> int:
         except UsageError as error:
             code = 1
             print(f"error: {error}", file=sys.stderr)
-    print(table(RECALL, rows["recall"], "lrlrrrrr"), table(COST, rows["cost"], "lrrrrrr"), sep="\n\n")
+    print(table(RECALL, rows["recall"], "lrlrrrr"), table(COST, rows["cost"], "lrrrrrr"), sep="\n\n")
     return code
 
 

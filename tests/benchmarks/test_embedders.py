@@ -45,7 +45,6 @@ def test_recall_and_costs_of_each_embedder_are_printed(
     )
     assert recall[2][:3] == ["mine", "3", "hash"]
     assert [cell.partition(" ")[0] for cell in recall[2][3:6]] == ["100.0", "1.000", "100.0"]
-    assert float(recall[2][7]) > 0
     assert cost[2][:2] == ["hash", "256"]
     assert all(float(cell.replace(",", "")) >= 0 for cell in cost[2][1:])
 
