@@ -53,9 +53,10 @@ def test_what_cannot_be_measured_is_one_sentence(
     embedders: Any, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert embedders.main(["yours", "--data", str(folder)]) == 2
-    assert "no corpus is named 'yours'; choose one of: mine, locomo" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "no corpus is named 'yours'; choose one of: lifebench, lifebench-zh, knowme, mine, locomo" in told
     words = ["mine", "--data", str(folder), "--embedders", "hash", "--out", str(folder / "runs")]
     assert embedders.main([*words, "--endpoint-url", "http://127.0.0.1:1"]) == 1
-    told = capsys.readouterr()
-    assert told.err.count("the embedder endpoint needs both a URL and the name of a model") == 2
-    assert "| hash" in told.out
+    shown = capsys.readouterr()
+    assert shown.err.count("the embedder endpoint needs both a URL and the name of a model") == 2
+    assert "| hash" in shown.out
