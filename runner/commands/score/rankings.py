@@ -23,8 +23,8 @@ from runner.runs.storage import demand_regular
 RAW, TREC, TABLE = "raw", "trec", "table"
 BY_SCORE, TIED = "by score", "tied"  # how the ranks of a question were ordered
 NAMELESS = "theirs"  # the arm of raw lines without an arm
-CLAIMS = ("type", "project", "size", "gold", "gold_tokens", "tokens")
-"""Optional keys of a raw line, which must agree with the corpus."""
+CLAIMS = ("type", "project", "size", "gold")  # optional keys of a raw line that must agree with the corpus
+LENGTHS = ("gold_tokens", "tokens")  # and those that must agree with the lengths of its texts
 COLUMNS = "qid Q0 docid rank score tag"
 
 
@@ -32,8 +32,8 @@ COLUMNS = "qid Q0 docid rank score tag"
 class Ranking:
     """The ids that an arm ranked for a question, best first; `scope` is empty if the file names none.
 
-    `where` is its place in the file. `order` is BY_SCORE if ranks or scores repeat and the score decided,
-    TIED if the ranks order equal scores, else empty.
+    `where` is its place in the file, `claims` and `lengths` are what it says of the corpus. `order` is
+    BY_SCORE if ranks or scores repeat and the score decided, TIED if the ranks order equal scores, else empty.
     """
 
     question: str
@@ -42,6 +42,7 @@ class Ranking:
     where: str
     scope: str = ""
     claims: Mapping[str, Any] = field(default_factory=dict)
+    lengths: Mapping[str, Any] = field(default_factory=dict)
     order: str = ""
 
 
@@ -116,11 +117,10 @@ def _raw_line(line: str, where: str) -> Ranking:
         record = json.loads(line, parse_constant=_no_number, object_pairs_hook=unique_object)
     except (ValueError, RecursionError) as error:
         raise RankingsError(f"{where} is not JSON ({error}); write one object a line") from None
-    if not isinstance(record, dict) or not {"question", "ranking"} <= set(record) <= {*KEYS, *CLAIMS}:
-        others = dict.fromkeys(key for key in (*KEYS, *CLAIMS) if key not in ("question", "ranking"))
+    if not isinstance(record, dict) or not {"question", "ranking"} <= set(record) <= {*KEYS, *LENGTHS}:
         raise RankingsError(
             f"{where} is no raw retrieval: it takes a question and its ranking, and beside them only "
-            f"{', '.join(others)}"
+            f"{', '.join(key for key in (*KEYS, *LENGTHS) if key not in ('question', 'ranking'))}"
         )
     given = {key: record.get(key) for key in ("question", "arm", "scope")}
     texts = {key: "" if value is None else _id(value) for key, value in given.items()}
@@ -138,6 +138,7 @@ def _raw_line(line: str, where: str) -> Ranking:
         where=where,
         scope=texts["scope"] or "",
         claims={key: record[key] for key in CLAIMS if key in record},
+        lengths={key: record[key] for key in LENGTHS if key in record},
     )
 
 

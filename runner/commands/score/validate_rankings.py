@@ -28,7 +28,7 @@ class RankingValidator:
         self.everything = set().union(*self.members.values())
         self.missing: dict[tuple[str, str], int] = {}
         self.cut, self.left_out = 0, set[Question]()
-        self.lengths, self.some_counted = TextLengths(corpus), False
+        self.lengths = TextLengths(corpus)
         self._ids = f"python -m runner score --suite {corpus.suite} --ids DIR"
 
     def rows(self, source: Rankings) -> tuple[Retrieval, ...]:
@@ -39,11 +39,12 @@ class RankingValidator:
                 f"is of {self.corpus.suite} ({Path(self.corpus.path).name}): it is another suite's, or its "
                 "ids are not those that --ids writes"
             )
-        self.some_counted = any("tokens" in one.claims for one in source.rankings)
+        some = any("tokens" in one.lengths for one in source.rankings)
         found: dict[tuple[str, str, str], Retrieval] = {}
         for ranking in source.rankings:
             scope = ranking.scope or self.scope or next(iter(self.scopes))
-            if self.scope in (None, scope) and (held := self._held(ranking, scope)) is not None:
+            counts = not some or "tokens" in ranking.lengths
+            if self.scope in (None, scope) and (held := self._held(ranking, scope, counts)) is not None:
                 if (key := (held.arm, scope, held.question)) in found:
                     raise RankingsError(
                         f"{ranking.where}: {held.arm} ranks question {held.question} twice in {scope}; "
@@ -57,7 +58,7 @@ class RankingValidator:
     def _within(self) -> str:
         return f" in scope {self.scope}" if self.scope else ""
 
-    def _held(self, ranking: Ranking, scope: str) -> Retrieval | None:
+    def _held(self, ranking: Ranking, scope: str, counts: bool) -> Retrieval | None:
         """Return the retrieval of a ranking; None if the question has no gold at this granularity.
 
         None for a question without gold at this level, which no run asks.
@@ -84,27 +85,24 @@ class RankingValidator:
         self.cut += len(ranking.ids) > self.depth
         hits = tuple(map(RankedSegment, ranking.ids[: self.depth]))
         held = self._retrieval(question, ranking.arm, scope, hits)
-        if self.scopes[scope] or (self.some_counted and "tokens" not in ranking.claims):
+        if self.scopes[scope] or not counts:
             return held
         counted = self.lengths.counted(held)
         self._check_lengths(ranking, counted)
         return counted
 
     def _check_lengths(self, ranking: Ranking, own: Retrieval) -> None:
-        claims = ranking.claims
-        for what, known in (("gold_tokens", own.gold_tokens), ("tokens", own.tokens)):
-            if what in claims and (given := claims[what]) != list(known):
-                if isinstance(given, list) and given[: len(known)] == list(known):
-                    continue  # a ranking deeper than the edition keeps
+        """Raise RankingsError for lengths that are not the texts'; a deeper ranking may have more of them."""
+        for what, claimed in ranking.lengths.items():
+            known = list(getattr(own, what))
+            if not isinstance(claimed, list) or claimed[: len(known)] != known:
                 raise RankingsError(
-                    f"{ranking.where}: the {what} of question {own.question} are given as {given!r}, by "
-                    f"the texts of the corpus they are {list(known)!r}"
+                    f"{ranking.where}: the {what} of question {own.question} are given as {claimed!r}, by "
+                    f"the texts of the corpus they are {known!r}"
                 )
 
     def _check_claims(self, ranking: Ranking, own: Retrieval) -> None:
         for what, claimed in ranking.claims.items():
-            if what in ("gold_tokens", "tokens"):
-                continue  # of a line within a project, by _check_lengths
             known = list(own.gold) if what == "gold" else getattr(own, what)
             if claimed != known and not (what == "gold" and _as_set(claimed) == set(known)):
                 raise RankingsError(
