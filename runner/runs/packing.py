@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import lzma
 from pathlib import Path
+from shlex import quote
 
 from pgmnemo.errors import PgmnemoError
+from runner.runs.run import METRICS
 from runner.runs.storage import output_errors, sync_folder, write_bytes
 
-LINES, PACKED, FIGURES = ".jsonl", ".xz", "metrics.json"
+LINES, PACKED = ".jsonl", ".xz"
 MOST = 1 << 30  # bytes of a file that is packed
 SMALL, RATIO = 16 << 20, 100  # lines pack to about an eighth; below SMALL bytes the ratio is not checked
 MEMORY = 256 << 20  # bytes that unpacking may take; the runner's own files take 9 MiB
@@ -26,7 +28,7 @@ def manifest_name(name: str) -> str:
 
 def may_be_packed(name: str) -> bool:
     """Return whether a kept run packs the file `name`."""
-    return name.endswith(LINES) or name == FIGURES
+    return name.endswith(LINES) or name == METRICS
 
 
 def packed_path(folder: Path, name: str) -> Path:
@@ -78,6 +80,6 @@ def _plain(folder: Path) -> list[Path]:
 
 def restore_hint(folder: Path, name: str) -> str:
     """Return how to restore a missing file of lines of a run, as the end of a sentence."""
-    path = packed_path(folder, name)
+    path = quote(str(packed_path(folder, name)))
     last = f"$(git log -1 --format=%H --diff-filter=D -- {path})"
     return f"`git checkout {last}~ -- {path}` takes it from the repository's history"

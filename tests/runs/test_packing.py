@@ -30,8 +30,10 @@ def plain(finish: Callable[..., Any]) -> Finished:
 
 @pytest.fixture
 def packed(plain: Finished, tmp_path: Path) -> Path:
-    shutil.copy(plain.folder.parent / "HISTORY.md", tmp_path)
-    folder = shutil.copytree(plain.folder, tmp_path / plain.folder.name)
+    home = tmp_path / "a home"
+    home.mkdir()
+    shutil.copy(plain.folder.parent / "HISTORY.md", home)
+    folder = shutil.copytree(plain.folder, home / plain.folder.name)
     pack(folder)
     return folder
 
