@@ -22,21 +22,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from general import CorpusSource, cell, find_corpora, measure
+from general import CorpusSource, cell, find_corpora, measure, rows_of_arms, scores_of_all
 
 from pgmnemo.embedders import EmbedderOptions
 from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.postgres.releases import default_version
 from runner.markdown import table
 from runner.paths import ROOT
-from runner.protocol.editions import current
-from runner.protocol.metrics.score import score
 from runner.protocol.templates.embedding import make_embedder
 from runner.records import Score
-from runner.runs.raw import read_raw
 
 SERVED, SERVICE = "endpoint", ("endpoint_url", "model", "dimensions")
 NAMES = ("minilm", "minilm-int8", "multilingual-e5-small-4bit")
@@ -60,12 +58,8 @@ MEGABYTE = 1024  # of what getrusage counts on Linux
 
 def scores_of(raw: Path, source: CorpusSource) -> dict[tuple[str, str], Score]:
     """Return the scores of all questions in the scope of a corpus, by arm and metric."""
-    rows = [
-        row for row in read_raw(raw) if row.scope == source.scope and row.arm in {arm for arm, _ in CELLS}
-    ]
-    clustered = source.clustered and len({row.project for row in rows}) > 1
-    scored = score(rows, current(), views={"all": lambda key, kind: True}, clustered=clustered).results
-    return {(one.arm, one.metric): one for one in scored if one.type == "all"}
+    scored = scores_of_all(rows_of_arms(raw, source, {arm for arm, _ in CELLS}), source)
+    return {(one.arm, one.metric): one for one in scored}
 
 
 def recall_row(source: CorpusSource, embedder: str, options: argparse.Namespace) -> tuple[str, ...]:
@@ -150,11 +144,9 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     jobs = [
-        ("recall", lambda s=source, e=name: recall_row(s, e, options))
-        for source in sources
-        for name in embedders
+        ("recall", partial(recall_row, source, name, options)) for source in sources for name in embedders
     ]
-    jobs += [("cost", lambda e=name: cost_alone(e, options)) for name in embedders]
+    jobs += [("cost", partial(cost_alone, name, options)) for name in embedders]
     for where, job in jobs:
         try:
             rows[where].append(job())

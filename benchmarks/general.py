@@ -24,7 +24,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -149,15 +149,25 @@ def fused_rows(rows: Iterable[Retrieval]) -> Iterator[Retrieval]:
             yield fuse(answer, answers[VECTOR][question])
 
 
+def rows_of_arms(raw: Path, source: CorpusSource, arms: Collection[str]) -> list[Retrieval]:
+    """Return the answers of some arms in the scope of a corpus."""
+    return [row for row in read_raw(raw) if row.scope == source.scope and row.arm in arms]
+
+
+def scores_of_all(rows: Sequence[Retrieval], source: CorpusSource) -> list[Score]:
+    """Return the scores over all questions of a corpus, without those of a type."""
+    clustered = source.clustered and len({row.project for row in rows}) > 1
+    scored = score(rows, current(), views={"all": lambda key, kind: True}, clustered=clustered).results
+    return [one for one in scored if one.type == "all"]
+
+
 def scores_of(raw: Path, source: CorpusSource, systems: Sequence[str]) -> list[Score]:
     """Return the scores of the table's systems over one corpus, in the order of the table."""
     kept = [TESTED, KEYWORD, VECTOR, *systems]
-    rows = [row for row in read_raw(raw) if row.scope == source.scope and row.arm in kept]
-    clustered = source.clustered and len({row.project for row in rows}) > 1
-    rows += fused_rows(rows)
-    scored = score(rows, current(), views={"all": lambda key, kind: True}, clustered=clustered).results
+    rows = rows_of_arms(raw, source, kept)
     order = [TESTED, KEYWORD, VECTOR, FUSED, *systems]
-    scored = [one for one in scored if one.type == "all" and one.arm in order and one.metric in METRICS]
+    scored = scores_of_all([*rows, *fused_rows(rows)], source)
+    scored = [one for one in scored if one.arm in order and one.metric in METRICS]
     return sorted(scored, key=lambda one: order.index(one.arm))
 
 

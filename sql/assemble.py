@@ -46,7 +46,8 @@ def main(arguments: list[str]) -> int:
         return 2
     made = dict(scripts(release))
     released = tomllib.loads((SQL / "releases.toml").read_text("utf-8")).get(release)
-    if released is not None and digests(made) != {key: released.get(key) for key in digests(made)}:
+    found = digests(made)
+    if released is not None and found != {key: released.get(key) for key in found}:
         print(
             f"{release} is released, and src/ or upgrade/ make other scripts than releases.toml lists: raise "
             "default_version in pgmnemo.control",

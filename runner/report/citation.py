@@ -46,8 +46,7 @@ def citation(figures: Figures, run: Run, previous: tuple[Figures, Run] | None = 
         f"Recall measured under pgmnemo Recall Benchmark Protocol v{protocol} (PROTOCOL.md).",
         f"Corpus: {corpus.title}, scope {run.scopes[0].name}, n = {count(row['n'])}{of}. "
         f"Embedder: {run.embedder_name}.",
-        f"{CITED} = {share(row['value'])} [{share(row['ci95_low'])}, {share(row['ci95_high'])}] "
-        f"({_versions(row, run, previous)}).",
+        f"{_stated(row)} ({_versions(row, run, previous)}).",
         *_more(figures, run),
         f"Verdict: {verdict_words(run)}. Artefacts: {run.path}",
         *(f"Disclosed: {sentence.rstrip('.')}." for sentence in run.disclosures),
@@ -58,11 +57,12 @@ def citation(figures: Figures, run: Run, previous: tuple[Figures, Run] | None = 
 def _more(figures: Figures, run: Run) -> list[str]:
     """Return a line with the other headline metrics; empty without them."""
     rows = [row for row in figures.headline(run) if row["metric"] != CITED and not trivial(row)]
-    told = (
-        f"{row['metric']} = {share(row['value'])} [{share(row['ci95_low'])}, {share(row['ci95_high'])}]"
-        for row in rows
-    )
-    return [f"{', '.join(told)}."] if rows else []
+    return [f"{', '.join(map(_stated, rows))}."] if rows else []
+
+
+def _stated(row: Row) -> str:
+    """Return a figure with its interval, such as `recall_any@1 = 0.693 [0.621, 0.757]`."""
+    return f"{row['metric']} = {share(row['value'])} [{share(row['ci95_low'])}, {share(row['ci95_high'])}]"
 
 
 def verdict_words(run: Run) -> str:

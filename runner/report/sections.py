@@ -8,6 +8,7 @@ from typing import Any
 from pgmnemo.escaping import escape_markdown
 from pgmnemo.records import EmbedderIdentity
 from runner.markdown import table
+from runner.protocol.metrics import CEILING
 from runner.records import ALL, GateResult, Status, Verdict
 from runner.report.formats import (
     MISSING,
@@ -136,7 +137,7 @@ def budgets(figures: Figures, metrics: Facts, run: Run) -> str:
     names = [[f"budget_{what}@{size}" for what in ("any", "all", "precision")] for size in sizes]
     rows = [
         (arm, *(" / ".join(figures.value(arm, scope, name) for name in three) for three in names))
-        for arm in (*(one.name for one in run.systems), "ceiling")
+        for arm in (*(one.name for one in run.systems), CEILING)
         if sizes and figures.row(arm, scope, names[0][0])
     ]
     return table(("system", *(f"{int(size):,} tokens" for size in sizes)), rows) if rows else ""

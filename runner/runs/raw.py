@@ -1,7 +1,7 @@
 """raw_retrievals.jsonl: one line for each question, arm and scope, the only source of metrics.
 
-A line has, in this order, question, type, arm, scope, project, size, gold, ranking. A line
-of a system in its own scope also has the lengths of the gold and of the ranked segments, in tokens by
+A line has, in this order, question, type, arm, scope, project, size, gold, ranking. A line of
+a system in its own scope also has the lengths of the gold and of the ranked segments, in tokens by
 `pgmnemo.passages.estimate`, as gold_tokens and tokens. A rank of a system is
 `[id, score, [component, …]]` in the first ten and `[id, score]` after them (without components: `[id, score]`
 in the first ten, the bare id after them). For a retriever or a control the first ten ranks have a score, with

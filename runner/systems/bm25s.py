@@ -29,7 +29,7 @@ class Bm25sClient:
     """The index, which all threads share, with a stemmer of its own for one thread."""
 
     def __init__(self, system: Bm25s) -> None:
-        self._system, self._stemmer = system, import_module("Stemmer").Stemmer(LANGUAGE)
+        self._system, self._stemmer = system, stemmer()
 
     def ask(self, query: Query, k: int) -> list[Match]:
         system = self._system
@@ -63,7 +63,7 @@ class Bm25s(InProcessSystem[Bm25sClient]):
             texts.append(lesson.text)
             self._members.setdefault(lesson.project, []).append(at)
         self.numbers = np.array([lesson.number for lesson in lessons], dtype=np.int64)
-        tokens = words(texts, import_module("Stemmer").Stemmer(LANGUAGE))
+        tokens = words(texts, stemmer())
         split = time.perf_counter()
         self.index = import_module("bm25s").BM25(**BM25)
         self.index.index(tokens, show_progress=False)
@@ -97,12 +97,17 @@ class Bm25s(InProcessSystem[Bm25sClient]):
         self.index = None
 
 
-def words(texts: list[str], stemmer: Any, *, return_ids: bool = True) -> Any:
+def stemmer() -> Any:
+    """Return PyStemmer's stemmer, which one thread may use."""
+    return import_module("Stemmer").Stemmer(LANGUAGE)
+
+
+def words(texts: list[str], stemming: Any, *, return_ids: bool = True) -> Any:
     """Return the library's own tokens of texts: words of two or more characters, stemmed, without
     stopwords.
     """
     tokenize = import_module("bm25s").tokenize
-    return tokenize(texts, stopwords=LANGUAGE, stemmer=stemmer, return_ids=return_ids, show_progress=False)
+    return tokenize(texts, stopwords=LANGUAGE, stemmer=stemming, return_ids=return_ids, show_progress=False)
 
 
 BM25S = SystemSpec(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgmnemo.progress import QUIET, Progress
-from runner.systems.bm25s import BM25, LANGUAGE, words
+from runner.systems.bm25s import BM25, LANGUAGE, stemmer, words
 from runner.systems.fusion import Floats, min_max
 from runner.systems.memory_usage import InProcessSystem
 from runner.systems.system import PEERS, Lessons, Match, Query, SystemContext, SystemSpec
@@ -28,7 +28,7 @@ class HybridClient:
     """The indexes, which all threads share, with a stemmer of its own for one thread."""
 
     def __init__(self, system: Bm25sHybrid) -> None:
-        self._system, self._stemmer = system, import_module("Stemmer").Stemmer(LANGUAGE)
+        self._system, self._stemmer = system, stemmer()
 
     def ask(self, query: Query, k: int) -> list[Match]:
         system = self._system
@@ -109,7 +109,7 @@ def scores_of(index: Any, tokens: list[str]) -> Floats:
 
 def _index(texts: list[str]) -> Any:
     index = import_module("bm25s").BM25(**BM25)
-    index.index(words(texts, import_module("Stemmer").Stemmer(LANGUAGE)), show_progress=False)
+    index.index(words(texts, stemmer()), show_progress=False)
     return index
 
 
