@@ -33,7 +33,8 @@ class Ranking:
     """The ids that an arm ranked for a question, best first; `scope` is empty if the file names none.
 
     `where` is its place in the file, `claims` and `lengths` are what it says of the corpus. `order` is
-    BY_SCORE if ranks or scores repeat and the score decided, TIED if the ranks order equal scores, else empty.
+    BY_SCORE if ranks or scores repeat and the score decided, TIED if the ranks order equal scores, else
+    empty.
     """
 
     question: str
