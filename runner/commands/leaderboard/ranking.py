@@ -28,7 +28,7 @@ from runner.commands.leaderboard.verified_runs import (
 )
 from runner.protocol.statistics.bootstrap import bootstrap_difference
 from runner.records import ALL, SearchScope
-from runner.report.formats import CITED, questions_of
+from runner.report.formats import questions_of
 from runner.runs.results import collector_paused
 from runner.verification import verify
 from runner.verification.verification import signers_list
@@ -43,11 +43,12 @@ def leaderboard(
 ) -> Leaderboard:
     """Return a leaderboard of the runs in `folders`, each verified first.
 
-    Runs under equal conditions share a board, the best run first. A folder may be a run, hold runs, or be a
-    pattern of such. A run under other conditions gets a group of its own, with the reason; a run that is
-    blocked, unverified or not intact is an ExcludedRun. `allowed_signers` is the list of signers whose
-    signatures count (None: the repository's, if it has one). Raises UsageError for a folder that holds no run
-    and for a list that cannot be read.
+    Runs under equal conditions share a board, the best run first, by the first of the protocol's headline
+    metrics that all of them have. A folder may be a run, hold runs, or be a pattern of such. A run under
+    other conditions gets a group of its own, with the reason; a run that is blocked, unverified or not intact
+    is an ExcludedRun. `allowed_signers` is the list of signers whose signatures count (None: the
+    repository's, if it has one). Raises UsageError for a folder that holds no run and for a list that cannot
+    be read.
     """
     if allowed_signers is not None:
         check = partial(check, allowed_signers=signers_list(allowed_signers))
@@ -87,8 +88,8 @@ def _group(members: list[VerifiedRun], first: VerifiedRun) -> Group:
 def _board(members: Sequence[VerifiedRun], scope: SearchScope) -> Board:
     name, headline = scope.name, members[0].side.run.headline
     shown = [metric for metric in headline if all(_row(one, name, metric) for one in members)]
-    order = CITED if CITED in shown else shown[0]
-    ordered = sorted(members, key=lambda one: _standing(one, name, [order, *shown]))
+    order = shown[0]
+    ordered = sorted(members, key=lambda one: _standing(one, name, shown))
     best = ordered[0]
     led = [_row(one, name, order)["value"] for one in ordered]
     rows = tuple(

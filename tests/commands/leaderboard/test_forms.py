@@ -41,7 +41,7 @@ def test_the_terminal_shows_every_run_and_why_one_stands_apart(command: Callable
     words = re.sub(" +", " ", out)
     assert code == 0
     assert len(re.findall(r"^### Scope", out, re.MULTILINE)) == 4
-    assert "Scope conversation, n = 36, by recall_any@10" in out
+    assert "Scope conversation, n = 36, by recall_any@1\n" in out
     assert "Apart from the first group: questions asked: 12, spread evenly against all; n: 12" in out
     assert "| not intact | verify: manifest" in words
     assert "| blocked | a gate failed" in words
