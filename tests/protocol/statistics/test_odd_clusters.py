@@ -16,10 +16,10 @@ from runner.protocol.statistics.clusters import Floats
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
 RUNS = 800
-SIZES = {  # questions of each cluster: LoCoMo's conversations, BEAM's six chats, REALTALK's three
+SIZES = {  # questions of each cluster: LoCoMo's conversations, BEAM's chats, LifeBench's persons
     "ten": (197, 105, 193, 260, 242, 158, 190, 239, 196, 202),
-    "six": (10, 10, 10, 10, 10, 10),
-    "three": (71, 72, 71),
+    "twenty": (10,) * 20,
+    "four": (186,) * 4,
 }
 SHIFT, SHARE = 0.3, 0.1
 
@@ -62,7 +62,7 @@ def test_an_odd_cluster_in_ten_costs_coverage() -> None:
     assert simulated(SIZES["ten"], 0.93, 0.1, SHIFT, SHARE) < alike - 0.01
 
 
-@pytest.mark.parametrize(("clusters", "floor"), [(10, 0.00195), (6, 0.03125), (3, 0.25)])
+@pytest.mark.parametrize(("clusters", "floor"), [(10, 0.00195), (4, 0.125), (2, 0.5)])
 def test_the_smallest_p_of_flipped_signs(clusters: int, floor: float) -> None:
     """Every cluster favours one run: of all 2 ** clusters flips of signs two are as extreme."""
     signs = np.array(np.meshgrid(*[[-1, 1]] * clusters)).reshape(clusters, -1)
