@@ -128,6 +128,10 @@ class UnknownScriptWarning(UserWarning):
     """A text is in a script unknown to the embedder: only its words find it."""
 
 
+class ForeignProjectWarning(UserWarning):
+    """Imported lessons are in projects that another tenant named, and no name reaches them here."""
+
+
 @contextmanager
 def os_errors(sentence: str, kind: type[PgmnemoError] = OutputError) -> Iterator[None]:
     """Convert an OSError in the block into an error of the class `kind` with the message `sentence`.

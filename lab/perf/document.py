@@ -138,10 +138,16 @@ def ratio(document: Json, system: Json, which: Which) -> float | None:
     return times(other, own, "p50_ms") if own and other else None
 
 
-def times(one: Json, other: Json, key: str) -> float:
-    """Return the ratio of two systems' figures, if possible over the questions that all systems answered."""
+def pair(one: Json, other: Json, key: str) -> tuple[float, float]:
+    """Return two systems' figures, if possible over the questions that all systems answered."""
     over = f"shared_{key}" if f"shared_{key}" in one.keys() & other.keys() else key
-    return float(one[over] / other[over])
+    return float(one[over]), float(other[over])
+
+
+def times(one: Json, other: Json, key: str) -> float:
+    """Return the ratio of two systems' figures."""
+    first, second = pair(one, other, key)
+    return first / second
 
 
 def kinds(document: Json) -> Iterator[tuple[str, Which]]:

@@ -56,7 +56,7 @@ from pgmnemo.errors import DatabaseError, RefusedError
 from tests.pgmnemo.client.cutting import CuttingProxy
 
 WORKERS = get_context("forkserver")
-WORKERS.set_forkserver_preload(["lab.reliability.faults"])
+WORKERS.set_forkserver_preload(["lab.reliability.work"])
 KILLS = ("server", "backend", "client", "upkeep")
 OLDER, UPGRADED, FROM = "older", "upgraded", "0.6.1"
 LATE = "afterwards"

@@ -257,8 +257,8 @@ def import_(
     place: Dashed, /, *,
     format: Annotated[str | None, Parameter(name="--from", metavar="FORMAT")] = None,
     skip_faults: bool = False, dated: bool = False, whole: bool = False, tools: bool = False,
-    refresh: bool = False, keep_secrets: KeepSecrets = False, dry_run: DryRun = False,
-    where: TenantFlags = WHOLE, embedder: Embedder = LOCAL,
+    refresh: bool = False, keep_secrets: KeepSecrets = False, keep_projects: tuple[str, ...] = (),
+    dry_run: DryRun = False, where: TenantFlags = WHOLE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Import an export, or the memory of another program.
 
@@ -283,6 +283,9 @@ def import_(
             role tool
         refresh: also update the other fields of lessons whose text has
             not changed
+        keep_projects: project of an export that keeps its name under
+            another tenant; repeat it for more. The default project does
+            so without this
     """
     from pgmnemo.importers import ImportOptions
     from pgmnemo.importers.jsonl import is_export
@@ -291,12 +294,14 @@ def import_(
 
     assert place is not None
     progress = Progress(where.quiet)
+    usual = os.environ.get(PROJECT) or DEFAULT
+    kept = (usual, *keep_projects)
     new = empty_folder(where.memory) if dry_run else None
     if new:
         print_note(where.quiet, f"there is no memory in {new} yet; the import would make it")
     if place == STANDARD:
         with nullcontext(EmptyScope()) if new else open_scope(where, embedder, make=True) as here:
-            moved = here.import_(sys.stdin.buffer, dry_run=dry_run, progress=progress)
+            moved = here.import_(sys.stdin.buffer, keep_projects=kept, dry_run=dry_run, progress=progress)
         print_answer(where.json, moved, _import_summary("an export", moved.outcomes, dry_run))
         return
     found, options = (
@@ -306,12 +311,11 @@ def import_(
         ),
     )
     own = found == "jsonl" and is_export(place)  # its lessons have their own projects
-    usual = os.environ.get(PROJECT) or DEFAULT
     into = where if own else replace(where, project=where.project or usual)
     with nullcontext(EmptyScope()) if new else open_scope(into, embedder, make=True) as here:
         done = import_lessons(
-            here, place, found, project=where.project, options=options, dry_run=dry_run, refresh=refresh,
-            progress=progress,
+            here, place, found, project=where.project, options=options, keep_projects=kept, dry_run=dry_run,
+            refresh=refresh, progress=progress,
         )  # fmt: skip
     for sentence in done.left.named:
         print_note(where.quiet, f"left out: {sentence}")

@@ -13,7 +13,7 @@ from cyclopts import App, Group
 from pgmnemo.cli.options import SHARED
 from pgmnemo.cli.output import version
 from pgmnemo.cli_main import dispatch, run_cli
-from pgmnemo.errors import UnknownScriptWarning
+from pgmnemo.errors import ForeignProjectWarning, UnknownScriptWarning
 from pgmnemo.escaping import escape_control_chars
 from pgmnemo.terminal import SafeConsole
 
@@ -48,6 +48,7 @@ COMMANDS = {
     "Open to others": {"serve": "serve", "mcp": "mcp", "token": "serve"},
 }  # fmt: skip
 """By group, in the order of the help: the module of each, in this package or, with a dot, in another one."""
+NOTES = (UnknownScriptWarning, ForeignProjectWarning)  # told in a line
 NO_NAMES = {"list": "list_", "import": "import_"}  # of functions
 
 
@@ -58,15 +59,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _with_notes(tokens: list[str]) -> int:
-    """Run a command; print a line on stderr for each text in a script that the embedder does not know."""
+    """Run a command; print a line on stderr for each warning of the client."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", UnknownScriptWarning)
+        for category in NOTES:
+            warnings.simplefilter("always", category)
         warnings.showwarning = partial(_show, warnings.showwarning)
         return _carry_out(tokens)
 
 
 def _show(usual: Callable[..., None], message: Warning | str, category: type[Warning], *rest: Any) -> None:
-    if issubclass(category, UnknownScriptWarning):
+    if issubclass(category, NOTES):
         print(f"note: {escape_control_chars(str(message))}", file=sys.stderr)
     else:
         usual(message, category, *rest)

@@ -26,13 +26,17 @@ EARLIEST, LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo
 
 @dataclass(frozen=True, slots=True)
 class TidyStep:
-    """A lesson that another, newer one may take the place of: both keys, the texts, and why."""
+    """A lesson that another, newer one may take the place of: both keys, the texts, and why.
+
+    `at` is when it does (None: now).
+    """
 
     kind: str
     old: str
     new: str
     old_text: str
     new_text: str
+    at: datetime | None = None
 
 
 def tidy(
@@ -63,7 +67,9 @@ def tidy(
             if not where.json or not (yes or dry_run):
                 say(*_lines(number, step), error=where.json)
             if not dry_run and (yes or _agrees(step)):
-                done += here.supersede(step.old, step.new, reason=f"tidy: {step.kind}") != "unchanged"
+                done += here.supersede(step.old, step.new, reason=f"tidy: {step.kind}", at=step.at) != (
+                    "unchanged"
+                )
     told = {"steps": steps, "superseded": done, "dry_run": dry_run}
     print_answer(where.json, told, f"found {len(steps):,}, superseded {done:,}")
     if done:
@@ -97,11 +103,16 @@ def _copies(scope: Scope, least_words: float, least_cosine: float) -> Iterator[T
 
 
 def _contradictions(facts: Iterable[Fact]) -> Iterator[TidyStep]:
-    """Yield each fact that holds now with a later one of its subject and relation, and another object."""
+    """Yield each fact that holds now with the next one of its subject and relation that has another object.
+
+    The older fact ends when the newer one begins, or now if both begin at the same time.
+    """
     said = sorted(facts, key=lambda one: (one.subject, one.relation, one.valid_from or EARLIEST))
     now = datetime.now(UTC)
     for _, group in groupby(said, key=lambda one: (one.subject, one.relation)):
         current = [one for one in group if (one.valid_from or EARLIEST) <= now < (one.valid_to or LATEST)]
-        for old in current[:-1]:
-            if old.object != current[-1].object:
-                yield TidyStep(CONTRADICTION, old.key, current[-1].key, old.text, current[-1].text)
+        for place, old in enumerate(current, 1):
+            new = next((one for one in current[place:] if one.object != old.object), None)
+            if new is not None:
+                at = new.valid_from if new.valid_from != old.valid_from else None
+                yield TidyStep(CONTRADICTION, old.key, new.key, old.text, new.text, at)

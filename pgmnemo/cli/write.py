@@ -84,9 +84,16 @@ def _turns(place: str) -> list[Turn]:
 def _decode_turns(file: IO[bytes], where: str) -> list[Turn]:
     from pgmnemo import Turn
     from pgmnemo.client.jsonl_format import convert, decode, lines_of
+    from pgmnemo.importers.lessons import moment
 
-    told = [(f"{where}, line {number}", line) for number, line in enumerate(lines_of(file, where), 1)]
-    turns = [convert(decode(line, place), Turn, place) for place, line in told if line.strip()]
+    turns = list[Turn]()
+    for number, line in enumerate(lines_of(file, where), 1):
+        if line.strip():
+            place = f"{where}, line {number}"
+            given = decode(line, place, mend_halves=False)
+            if isinstance(given, dict) and (at := moment(given.get("at"))):
+                given["at"] = at
+            turns.append(convert(given, Turn, place))
     if not turns:
         raise UsageError(f"{where} holds no turn; give a line of JSON for each")
     return turns

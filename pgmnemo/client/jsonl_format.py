@@ -211,13 +211,14 @@ def record_of(given: Any, header: ExportHeader, place: str) -> ExportLine:
     return record
 
 
-def decode(line: str | bytes, place: str) -> Any:
+def decode(line: str | bytes, place: str, *, mend_halves: bool = True) -> Any:
     """Return the value of a JSON text; raise UsageError with the position of the fault if it is not JSON.
 
-    Half a surrogate pair, which programs write that cut a text between its halves, becomes U+FFFD.
+    Half a surrogate pair, which programs write that cut a text between its halves, becomes U+FFFD, or with
+    `mend_halves` False a fault.
     """
     data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
-    if b"\\u" in data:
+    if mend_halves and b"\\u" in data:
         data = HALVES.sub(lambda found: found[1] or rb"\ufffd", data)
     try:
         return msgspec.json.decode(data)
@@ -238,7 +239,12 @@ def _why(error: Exception) -> str:
         return "the JSON is nested too deeply"
     if isinstance(error, UnicodeError):
         return "the text is not UTF-8"
-    return str(error)
+    return misfit(error)
+
+
+def misfit(error: Exception) -> str:
+    """Return why a value does not fit its type, as msgspec says it, with the form that a time has."""
+    return str(error).replace("Invalid RFC3339 encoded datetime", "no time such as 2026-05-01T13:56:00Z")
 
 
 def _without_infinity(value: Any) -> Any:

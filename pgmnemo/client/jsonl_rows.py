@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOBase
@@ -12,6 +13,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO, Any, TypeVar
 from uuid import UUID
+
+from msgspec import structs
 
 from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
@@ -30,11 +33,12 @@ from pgmnemo.client.jsonl_format import (
 )
 from pgmnemo.client.lesson_text import lesson_text
 from pgmnemo.client.memory_embedder import EmbedderRecord, MemoryEmbedder
+from pgmnemo.client.naming import project_id
 from pgmnemo.client.records import Item, Lesson
 from pgmnemo.client.scope_calls import CLAMPED_TIME, text_digest
 from pgmnemo.client.staging import key_in_errors
 from pgmnemo.client.vectors import unrounded
-from pgmnemo.errors import UsageError, os_errors
+from pgmnemo.errors import ForeignProjectWarning, UsageError, os_errors
 
 T = TypeVar("T")
 STORED_FORMAT: VectorFormat = "float16"  # the precision of stored vectors
@@ -48,6 +52,7 @@ LINK_COLUMNS = (
     "source_id", "target_id", "kind", "weight", CLAMPED_TIME.format("valid_from"),
     CLAMPED_TIME.format("valid_to"),
 )  # fmt: skip
+NAMED = 5  # the version of a uuid that comes from a name
 PassageRow = tuple[int, int, str | None, list[float] | None]  # lesson's id, number, text, vector
 LessonNames = Mapping[int, tuple[UUID, str]]  # project and key of a lesson by its id
 
@@ -179,6 +184,44 @@ def link_lines(rows: Rows, ends: LessonNames) -> Iterator[LinkLine]:
                 project=project, source=key, target=to, target_project=other if other != project else None,
                 type=kind, weight=weight, valid_from=valid_from, valid_to=valid_to,
             )  # fmt: skip
+
+
+class ForeignProjects:
+    """The projects of an export whose tenant has another id than the one that it is imported into.
+
+    `names` are names of its projects, which become the projects of these names in the tenant `target`.
+    """
+
+    def __init__(self, source: UUID | None, target: UUID, names: Iterable[str]) -> None:
+        self._foreign = source is not None and source != target
+        self._projects: dict[UUID, UUID] = {}
+        self._lessons = 0
+        if source is not None and self._foreign:
+            self._projects = {project_id(source, name): project_id(target, name) for name in names}
+
+    def moved(self, line: ExportLine) -> ExportLine:
+        """Return a line with the projects of this tenant, and count the lessons whose project has no name."""
+        if not self._foreign:
+            return line
+        if isinstance(line, LessonLine) and line.project not in self._projects:
+            self._lessons += line.project.version == NAMED
+        found = {
+            name: self._projects[held]
+            for name in ("project", "target_project", "new_project")
+            if (held := getattr(line, name, None)) in self._projects
+        }
+        return structs.replace(line, **found) if found else line
+
+    def warn(self) -> None:
+        """Warn of lessons in projects that no name reaches."""
+        if self._lessons:
+            warnings.warn(
+                f"lessons in projects that another tenant named, so that no name reaches them here: "
+                f"{self._lessons:,}; import the export into an empty tenant with the names of its projects "
+                "(keep_projects, --keep-projects)",
+                ForeignProjectWarning,
+                stacklevel=2,
+            )
 
 
 def vector_source(header: ExportHeader, own: MemoryEmbedder | None) -> EmbedderRecord | None:

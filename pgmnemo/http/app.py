@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from pgmnemo import AsyncMemory
 from pgmnemo.client.aio.concurrency import MAX_ANSWER_BYTES
+from pgmnemo.client.jsonl_format import misfit
 from pgmnemo.client.scope_calls import VERSIONS
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.http.error_response import SERVER_FAULT, ErrorResponse, RequestError, error_response
@@ -207,7 +208,7 @@ async def _on_http_exception(request: Request, error: Any) -> Response:
 
 
 async def _on_invalid_body(request: Request, error: Exception) -> Response:
-    return _to_response(ErrorResponse(422, "wrong use", f"the body does not fit: {error}"))
+    return _to_response(ErrorResponse(422, "wrong use", f"the body does not fit: {misfit(error)}"))
 
 
 async def _on_malformed_body(request: Request, error: Exception) -> Response:

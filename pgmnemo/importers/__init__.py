@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+from uuid import UUID
 
 from pgmnemo import escaping
 from pgmnemo.client.records import Item
@@ -30,7 +31,7 @@ UNKNOWN = "not recognised"  # the reason to leave out an entry of another format
 class ImportedLesson:
     """A lesson, its project in the source (None: no project), and its place there, for messages."""
 
-    project: str | None
+    project: str | UUID | None
     item: Item
     where: str
 

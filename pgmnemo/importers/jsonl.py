@@ -2,25 +2,37 @@
 
 Without an export's header each line is an object with a `text` and optionally the other fields of an Item
 (`key`, `role`, `topic`, `importance`, `metadata`, `at`, …) and a `project`; any other field becomes metadata.
-Without a key the hash of the text is the key. Links, supersessions, vectors and forgotten lessons of an
-export are not read here: the `import_` of a scope reads a whole export.
+A project in the form of a uuid is that project, as on the command line. Without a key the hash of the text is
+the key. Of an export only the lessons in force are read here: the `import_` of a scope reads a whole export.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
-from pgmnemo.client.jsonl_format import ExportHeader, LessonLine, convert, header_of, is_header, record_of
+from pgmnemo.client.jsonl_format import (
+    ExportHeader,
+    LessonLine,
+    SupersessionLine,
+    convert,
+    header_of,
+    is_header,
+    record_of,
+)
+from pgmnemo.client.naming import parse_name
 from pgmnemo.client.records import Item
 from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import ImportedLesson, ImportOptions
 from pgmnemo.importers.lessons import lesson, moment, utc
-from pgmnemo.importers.sources import LINES, objects, sources
+from pgmnemo.importers.sources import LINES, ImportFile, objects, sources
 
 GIVEN = (
     "role", "importance", "at", "expires_at", "commit_sha", "artifact_hash", "verified_at", "position",
@@ -34,13 +46,15 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
     """Read lines of JSON with a text each, or a memory's own export."""
     for source in sources(place, LINES, options):
         header: ExportHeader | None = None
+        ended = set[tuple[UUID, str]]()
         for number, where, value in objects(source, options, lines=True):
             try:
                 if number == 1 and is_header(value):
                     header = header_of(value, where)
+                    ended = _ended(source, header)
                 else:
                     yield from (
-                        _exported_lesson(value, header, where, options)
+                        _exported_lesson(value, header, ended, where, options)
                         if header
                         else _plain_lesson(value, where, options)
                     )
@@ -57,13 +71,26 @@ def is_export(place: Path | str) -> bool:
     return is_header(next((value for _, _, value in objects(source, options, lines=True)), None))
 
 
+def _ended(source: ImportFile, header: ExportHeader) -> set[tuple[UUID, str]]:
+    """Return project and key of each lesson of an export that is superseded by now."""
+    now, found = datetime.now(UTC), set[tuple[UUID, str]]()
+    for _, where, value in objects(source, ImportOptions(skip_faults=True), lines=True):
+        if value.get("kind") == "supersession":
+            with suppress(UsageError):  # told where the lessons are read
+                line = record_of(value, header, where)
+                if isinstance(line, SupersessionLine) and line.at <= now:
+                    found.add((line.project, line.old))
+    return found
+
+
 def _exported_lesson(
-    value: Any, header: ExportHeader, where: str, options: ImportOptions
+    value: Any, header: ExportHeader, ended: set[tuple[UUID, str]], where: str, options: ImportOptions
 ) -> Iterator[ImportedLesson]:
     record = record_of(value, header, where)
-    if isinstance(record, LessonLine) and record.active:
-        return _lesson(record, record.key, str(record.project), record.metadata, where, options)
-    options.left.add("not a lesson in force", f"{where} is no lesson in force; `import_` takes it")
+    if isinstance(record, LessonLine) and record.active and (record.project, record.key) not in ended:
+        return _lesson(record, record.key, record.project, record.metadata, where, options)
+    told = f"{where} is no lesson in force; to take it, import this file alone, without --skip-faults"
+    options.left.add("not a lesson in force", told)
     return iter(())
 
 
@@ -76,13 +103,14 @@ def _plain_lesson(value: dict[str, Any], where: str, options: ImportOptions) -> 
         raise UsageError(f"{where}: `text` is a list; give one text a line")
     key = item.key or text_digest(item.text)
     more = {name: one for name, one in value.items() if name not in OWN}
-    return _lesson(item, key, value.get("project"), {**more, **(item.metadata or {})}, where, options)
+    project = None if value.get("project") is None else parse_name(value["project"])
+    return _lesson(item, key, project, {**more, **(item.metadata or {})}, where, options)
 
 
 def _lesson(
     given: Item | LessonLine,
     key: str,
-    project: object,
+    project: str | UUID | None,
     metadata: dict[str, Any],
     where: str,
     options: ImportOptions,

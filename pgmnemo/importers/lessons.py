@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, TypeVar, cast
+from uuid import UUID
 
 import msgspec
 
@@ -51,7 +52,7 @@ def lesson(
         options.left.add("too long", f"{where} has more metadata than is stored")
     else:
         item = Item(text, _short(nfc(clean(key))), _name(role), _name(topic), metadata=told, **clean(fields))
-        yield ImportedLesson(_name(project), item, where)
+        yield ImportedLesson(project if isinstance(project, UUID) else _name(project), item, where)
 
 
 def moment(value: object) -> datetime | None:

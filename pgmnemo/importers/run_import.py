@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Protocol
+from uuid import UUID
 
 from pgmnemo.client.jsonl_format import LessonLine, LinkLine
 from pgmnemo.client.jsonl_rows import line_batches, open_lines
@@ -35,7 +36,7 @@ FEW = 5  # keys that a report shows
 class ImportScope(Protocol):
     """The methods of a scope that an import calls. `known` maps each existing key to its text's SHA-256."""
 
-    def project(self, name: str) -> ImportScope: ...
+    def project(self, name: str | UUID) -> ImportScope: ...
 
     def known(self, keys: Sequence[str]) -> Mapping[str, str]: ...
 
@@ -44,14 +45,19 @@ class ImportScope(Protocol):
     ) -> BatchResult: ...
 
     def import_(
-        self, place: Path | str | IO[bytes], *, dry_run: bool = False, progress: Progress = QUIET
+        self,
+        place: Path | str | IO[bytes],
+        *,
+        keep_projects: Sequence[str] = (),
+        dry_run: bool = False,
+        progress: Progress = QUIET,
     ) -> BatchResult: ...
 
 
 class EmptyScope:
     """The scope of a dry run without a memory: every lesson would be new."""
 
-    def project(self, name: str) -> EmptyScope:
+    def project(self, name: str | UUID) -> EmptyScope:
         return self
 
     def known(self, keys: Sequence[str]) -> Mapping[str, str]:
@@ -63,7 +69,12 @@ class EmptyScope:
         raise UsageError("a dry run stores nothing")
 
     def import_(
-        self, place: Path | str | IO[bytes], *, dry_run: bool = False, progress: Progress = QUIET
+        self,
+        place: Path | str | IO[bytes],
+        *,
+        keep_projects: Sequence[str] = (),
+        dry_run: bool = False,
+        progress: Progress = QUIET,
     ) -> BatchResult:
         """Count the lessons of an export."""
         with open_lines(place) as lines:
@@ -84,7 +95,7 @@ class ImportResult:
     dry_run: bool
     left: LeftOut
     outcomes: Counter[str] = field(default_factory=Counter)
-    projects: Counter[str | None] = field(default_factory=Counter)
+    projects: Counter[str | UUID | None] = field(default_factory=Counter)
     keys: list[str] = field(default_factory=list)
     links: int = 0
     read: int = 0
@@ -98,6 +109,7 @@ def import_lessons(
     *,
     project: str | None = None,
     options: ImportOptions | None = None,
+    keep_projects: Sequence[str] = (),
     dry_run: bool = False,
     refresh: bool = False,
     progress: Progress = QUIET,
@@ -105,10 +117,10 @@ def import_lessons(
 ) -> ImportResult:
     """Import the lessons of a file or folder into its own projects, or all of them into `project`.
 
-    `format` None detects the format. A memory's own export is imported as a whole by the scope's `import_`;
-    with `skip_faults` only its lessons are read. Secrets in other texts are redacted, unless the options keep
-    them. `refresh` also sends lessons with an unchanged text, to update their other fields. Raise UsageError
-    as the reader does; lessons stored before the error stay.
+    `format` None detects the format. A memory's own export is imported as a whole by the scope's `import_`,
+    with `keep_projects`; with `skip_faults` only its lessons in force are read. Secrets in other texts are
+    redacted, unless the options keep them. `refresh` also sends lessons with an unchanged text, to update
+    their other fields. Raise UsageError as the reader does; lessons stored before the error stay.
     """
     options = options or ImportOptions()
     format = format or detect_format(place)
@@ -119,7 +131,7 @@ def import_lessons(
     whole = format == "jsonl" and not options.skip_faults
     if whole and is_export(place):
         target = scope if project is None else scope.project(project)
-        moved = target.import_(place, dry_run=dry_run, progress=progress)
+        moved = target.import_(place, keep_projects=keep_projects, dry_run=dry_run, progress=progress)
         done.outcomes.update(moved.outcomes)
         done.links, done.read = moved.links, sum(moved.outcomes.values())
         return done
@@ -260,8 +272,8 @@ def _without_secrets(found: Iterable[ImportedLesson], redacted: Counter[str]) ->
         yield replace(one, item=replace(one.item, text=text)) if counted else one
 
 
-def _by_project(chunk: Iterable[ImportedLesson], project: str | None) -> dict[str | None, list[Item]]:
-    items: dict[str | None, list[Item]] = {}
+def _by_project(chunk: Iterable[ImportedLesson], project: str | None) -> dict[str | UUID | None, list[Item]]:
+    items: dict[str | UUID | None, list[Item]] = {}
     for one in chunk:
         items.setdefault(project or one.project, []).append(one.item)
     return items

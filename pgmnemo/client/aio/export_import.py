@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
@@ -79,10 +79,13 @@ async def _export_lines(
 
 
 async def import_scope(
-    scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress: Progress
+    scope: AsyncScope, lines: Iterator[Any], keep_projects: Sequence[str], dry_run: bool, progress: Progress
 ) -> BatchResult:
     """Store the lessons, links and supersessions of an export; a second import changes nothing."""
     header: ExportHeader = next(lines)
+    projects = jsonl_rows.ForeignProjects(header.tenant, scope.tenant_id, keep_projects)
+    if scope.project_id is None:
+        lines = map(projects.moved, lines)
     reading = _Import(scope, header, jsonl_rows.vector_source(header, scope._memory._embedder), dry_run)
     try:
         for batch in progress.track(jsonl_rows.line_batches(lines, BATCH), "batches of lines"):
@@ -91,6 +94,7 @@ async def import_scope(
         error.add_note(f"{reading.outcomes.total():,} lessons before that are stored; import it again")
         raise
     await reading.forget_inactive()
+    projects.warn()
     if header.language is not None and not dry_run:
         await reading.keep_language(header.language)
     return BatchResult(dict(+reading.outcomes), reading.links, dry_run)

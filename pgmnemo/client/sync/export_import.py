@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
@@ -77,9 +77,14 @@ def _export_lines(
     return len(lessons)
 
 
-def import_scope(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> BatchResult:
+def import_scope(
+    scope: Scope, lines: Iterator[Any], keep_projects: Sequence[str], dry_run: bool, progress: Progress
+) -> BatchResult:
     """Store the lessons, links and supersessions of an export; a second import changes nothing."""
     header: ExportHeader = next(lines)
+    projects = jsonl_rows.ForeignProjects(header.tenant, scope.tenant_id, keep_projects)
+    if scope.project_id is None:
+        lines = map(projects.moved, lines)
     reading = _Import(scope, header, jsonl_rows.vector_source(header, scope._memory._embedder), dry_run)
     try:
         for batch in progress.track(jsonl_rows.line_batches(lines, BATCH), "batches of lines"):
@@ -88,6 +93,7 @@ def import_scope(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Pr
         error.add_note(f"{reading.outcomes.total():,} lessons before that are stored; import it again")
         raise
     reading.forget_inactive()
+    projects.warn()
     if header.language is not None and not dry_run:
         reading.keep_language(header.language)
     return BatchResult(dict(+reading.outcomes), reading.links, dry_run)

@@ -755,10 +755,16 @@ class Scope:
         self,
         place: str | PathLike[str] | IO[bytes],
         *,
+        keep_projects: Sequence[str] = (),
         dry_run: bool = False,
         progress: Progress = QUIET,
     ) -> BatchResult:
         """Store the lessons of an export, each in its project, or in the project of this scope if it has one.
+
+        keep_projects: names of the exported tenant's projects, where that tenant had another name: their
+            lessons are stored in the projects of these names here. A project is known by an id that comes
+            from its name and its tenant's, so without this no name finds it; ForeignProjectWarning tells how
+            many lessons that are.
 
         Vectors are stored unchanged if the memory has no embedder or the same embedder; else the texts are
         embedded again. After an interruption the export can be imported again: existing lessons are
@@ -768,7 +774,7 @@ class Scope:
         from pgmnemo.client.sync import export_import
 
         with jsonl_rows.open_lines(place) as lines, self._errors_with_names():
-            return export_import.import_scope(self, lines, dry_run, progress)
+            return export_import.import_scope(self, lines, keep_projects, dry_run, progress)
 
     def reembed(self, embedder: Any, *, batch: int = 64, progress: Progress = QUIET) -> int:
         """Change the embedder of a tenant, and then of this memory; return the number of embedded texts.

@@ -70,3 +70,20 @@ def test_without_a_terminal_it_asks_for_yes(mnemo: Mnemo, untidy: Any) -> None:
     assert mnemo("tidy", "--only", "copies", "--yes", "--json").json["superseded"] == 1
     assert "ada lives in Lisbon" in held(untidy)
     assert mnemo("tidy", "--least-words", "7").code == 2
+
+
+def test_each_contradicting_fact_ends_when_the_next_begins(mnemo: Mnemo, scope: Any) -> None:
+    towns = ("Lisbon", "Lisbon", "Porto", "Faro")
+    for day, town in enumerate(towns):
+        scope.fact("eva", "lives in", town, at=DAY + timedelta(days=day))
+    assert "superseded" in mnemo("tidy", "--only", "facts", "--yes").out
+    told = {one.object: one.valid_to for one in scope.facts("eva", history=True)}
+    assert told == {"Lisbon": DAY + timedelta(days=2), "Porto": DAY + timedelta(days=3), "Faro": None}
+    assert "found 0" in mnemo("tidy", "--only", "facts", "--yes").out
+
+
+def test_facts_of_one_moment_end_now(mnemo: Mnemo, scope: Any) -> None:
+    for town in ("Lisbon", "Porto"):
+        scope.fact("eva", "lives in", town, at=DAY)
+    assert "superseded 1" in mnemo("tidy", "--only", "facts", "--yes").out
+    assert len(scope.facts("eva")) == 1

@@ -25,6 +25,7 @@ from pgmnemo.probe import MIN_VERSION
 from tests.helping import CURRENT
 from tests.pgmnemo.client.driving import Place, Shell
 
+pytestmark = pytest.mark.filterwarnings("ignore::pgmnemo.errors.ForeignProjectWarning")
 NEWER = """
 CREATE OR REPLACE FUNCTION pgmnemo.version() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT '9.1.0' $$

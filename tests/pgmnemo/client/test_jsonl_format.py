@@ -145,7 +145,7 @@ def line(**fields: Any) -> str:
         ([HEADER, line(project="kitchen")], "it, line 2: Invalid UUID - at `$.project`"),
         ([HEADER, line(text=None)], "it, line 2: Expected `str`, got `null` - at `$.text`"),
         ([HEADER, line(at="2024-05-08T12:00:00")], "a timezone component - at `$.at`"),
-        ([HEADER, line(at="yesterday")], "it, line 2: Invalid RFC3339 encoded datetime - at `$.at`"),
+        ([HEADER, line(at="yesterday")], "it, line 2: no time such as 2026-05-01T13:56:00Z - at `$.at`"),
         ([HEADER, line()[:-4]], "it, line 2: Input data was truncated"),
         ([HEADER, line() + "x"], "it, line 2: JSON is malformed: trailing characters"),
         ([HEADER, "[" * 100_000], "it, line 2: the JSON is nested too deeply"),

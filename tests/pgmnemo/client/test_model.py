@@ -25,6 +25,7 @@ from pgmnemo.errors import RefusedError
 from tests.pgmnemo.client.driving import SHELLS, Place, Shell
 from tests.sql.model import DAYS, KEYS, WRONG, Kept, Model, Refused
 
+pytestmark = pytest.mark.filterwarnings("ignore::pgmnemo.errors.ForeignProjectWarning")
 STEPS = int(os.environ.get("PGMNEMO_MODEL_STEPS", "800"))
 SEED = os.environ.get("PGMNEMO_MODEL_SEED", "")
 BETWEEN_LOOKS, BETWEEN_MOVES = 25, 400

@@ -17,6 +17,7 @@ from pgmnemo.progress import Progress
 from tests.pgmnemo.client.driving import Place, Shell
 from tests.pgmnemo.client.test_embedders import Model, counted
 
+pytestmark = pytest.mark.filterwarnings("ignore::pgmnemo.errors.ForeignProjectWarning")
 DAY = datetime(2024, 5, 8, tzinfo=UTC)
 
 

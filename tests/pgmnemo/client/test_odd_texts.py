@@ -8,9 +8,13 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from pgmnemo import Item
+from pgmnemo.errors import ForeignProjectWarning
 from tests.pgmnemo.client.driving import Place
 
+pytestmark = pytest.mark.filterwarnings("ignore::pgmnemo.errors.ForeignProjectWarning")
 ODD = [
     "\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\r", "\r\n", "\t", "\x1b[31m", "\ufeff", "\u200b", "\u00ad",
     "\ufb01", "e\u0301", "\u0130", "\u1e9e", "\u202e", "\U000e0041", "\ufffd", "\uffff", "\ue000", "\x7f",
@@ -82,3 +86,19 @@ def test_an_import_gives_the_export_that_it_was_made_of(memory: Any, place: Plac
             (fact.text, fact.valid_to) for fact in one.facts()
         ]
     assert set(target.import_(io.BytesIO(file.getvalue())).outcomes) == {"unchanged"}
+
+
+def test_projects_keep_their_names_in_another_tenant_where_they_are_told(memory: Any, place: Place) -> None:
+    source, plain, named = (memory.tenant(place.tenant()) for _ in range(3))
+    for name in ("home", "work"):
+        source.project(name).add(f"A note of {name}.", key="a")
+    source.project("home").add("More.", key="a2")
+    source.project("home").link("a", "a2")
+    source.project("home").supersede("a", "a2")
+    source.export(file := io.BytesIO())
+    with pytest.warns(ForeignProjectWarning, match="no name reaches them here: 3;"):
+        plain.import_(io.BytesIO(file.getvalue()))
+    assert list(plain.project("home").list()) == []
+    named.import_(io.BytesIO(file.getvalue()), keep_projects=("home", "work"))
+    assert [one.key for one in named.project("home").list()] == ["a2"]
+    assert [one.text for one in named.project("work").list()] == ["A note of work."]

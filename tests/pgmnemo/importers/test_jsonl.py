@@ -7,8 +7,16 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from msgspec import structs
 
-from pgmnemo.client.jsonl_format import FOREVER, ExportHeader, LessonLine, LinkLine, write_line
+from pgmnemo.client.jsonl_format import (
+    FOREVER,
+    ExportHeader,
+    LessonLine,
+    LinkLine,
+    SupersessionLine,
+    write_line,
+)
 from pgmnemo.client.records import Item
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import ImportOptions
@@ -24,7 +32,7 @@ LESSON = LessonLine(
 )  # fmt: skip
 
 
-def export(path: Path, *records: LessonLine | LinkLine) -> Path:
+def export(path: Path, *records: LessonLine | LinkLine | SupersessionLine) -> Path:
     path.write_text("\n".join(map(write_line, (ExportHeader(extension="0.5.0"), *records))))
     return path
 
@@ -33,7 +41,7 @@ def test_a_lesson_of_an_export_keeps_what_it_has(tmp_path: Path, read: Read) -> 
     path = export(tmp_path / "export", LESSON)
     assert is_export(path)
     [found] = read("jsonl", path)
-    assert found.project == str(PROJECT)
+    assert found.project == PROJECT
     assert found.where == f"{path}, line 2"
     assert found.item == Item(
         "I moved to Lisbon.", "a/1", "user", "moving", 4, {"from": "Porto"}, AT, FOREVER, "c0ffee", "a",
@@ -47,7 +55,9 @@ def test_what_only_a_whole_import_takes_is_counted(tmp_path: Path, read: Read) -
     options = ImportOptions()
     assert len(read("jsonl", export(tmp_path / "x.jsonl", LESSON, link, forgotten), options)) == 1
     assert options.left.counts == {"not a lesson in force": 2}
-    assert options.left.named[0].endswith("x.jsonl, line 3 is no lesson in force; `import_` takes it")
+    assert options.left.named[0].endswith(
+        "line 3 is no lesson in force; to take it, import this file alone, without --skip-faults"
+    )
 
 
 def test_lines_by_hand_need_a_text_alone(write: Write, read: Read) -> None:
@@ -72,7 +82,7 @@ def test_lines_by_hand_need_a_text_alone(write: Write, read: Read) -> None:
         ({"key": "a"}, "line 1: Object missing required field `text`"),
         ({"text": 1}, "line 1: Expected `str | array`, got `int` - at `$.text`"),
         ({"text": []}, "line 1: `text` is a list; give one text a line"),
-        ({"text": "a", "at": "soon"}, "line 1: Invalid RFC3339 encoded datetime - at `$.at`"),
+        ({"text": "a", "at": "soon"}, "line 1: no time such as 2026-05-01T13:56:00Z - at `$.at`"),
         ({"text": "a", "importance": "high"}, "line 1: Expected `int | null`, got `str` - at `$.importance`"),
         ({"pgmnemo": "memory", "format": 9}, "line 1 is of format 9, and this package reads up to 1"),
     ],
@@ -119,3 +129,13 @@ def test_a_key_that_is_too_long_keeps_its_beginning_and_stays_its_own(write: Wri
     keys = [str(one.item.key) for one in read("jsonl", path)]
     assert len(set(keys)) == 2
     assert all(len(key.encode()) <= 1000 and key.startswith("ä" * 450) for key in keys)
+
+
+def test_a_superseded_lesson_of_an_export_is_not_in_force(tmp_path: Path, read: Read) -> None:
+    later = [SupersessionLine(project=PROJECT, old=key, at=at) for key, at in (("a/1", AT), ("b", FOREVER))]
+    other = structs.replace(LESSON, key="b")
+    options = ImportOptions()
+    assert [
+        one.item.key for one in read("jsonl", export(tmp_path / "x", LESSON, other, *later), options)
+    ] == ["b"]
+    assert options.left.counts == {"not a lesson in force": 3}
