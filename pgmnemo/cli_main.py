@@ -47,8 +47,10 @@ def run_cli(command: Callable[[], int]) -> int:
         _discard_output()
         return NO_READER
     except OSError as error:  # a file or folder that no stage foresaw
-        place, why = error.filename or "this machine", error.strerror or str(error)
-        _print_error(f"error: {place}: {why}; make it readable and writable, or name another", error)
+        why = error.strerror or str(error)
+        of_file = f"{error.filename}: {why}; make it readable and writable, or name another"
+        of_output = f"a file, or the output of this command: {why}; make room, or write elsewhere"
+        _print_error(f"error: {of_file if error.filename else of_output}", error)
         return PgmnemoError.code
     except MemoryError as error:
         _print_error("error: this takes more memory than there is; give a smaller file, or free some", error)

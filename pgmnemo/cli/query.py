@@ -33,6 +33,7 @@ from pgmnemo.cli.output import (
 )
 from pgmnemo.client.records import to_builtins
 from pgmnemo.errors import MissingError
+from pgmnemo.escaping import escape_sentence
 
 if TYPE_CHECKING:
     from pgmnemo import Hit, Lesson
@@ -71,7 +72,15 @@ def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
     yield f"{rank:>2}. {told}"
     fit = None if hit.fit is None else f"fit {hit.fit:.2f}"
     others = f"+{hit.equal_lessons} equal" if hit.equal_lessons else None
-    facts = [f"score {hit.score:.2f}", fit, day(hit.at).strip(), hit.role, hit.tenant, hit.key, others]
+    facts = [
+        f"score {hit.score:.2f}",
+        fit,
+        day(hit.at).strip(),
+        hit.role,
+        hit.tenant,
+        escape_sentence(hit.key),
+        others,
+    ]
     yield indent(one_line(join_parts(facts), MARGIN), MARGIN)
     if why:
         yield wrap_sentence(hit.why())
@@ -176,7 +185,9 @@ def list_(
 def _lesson(lesson: Lesson, full: bool) -> Iterator[str]:
     ended = "forgotten" if not lesson.active else f"until {day(lesson.superseded_at)}"
     state = f"({ended})" if not lesson.active or lesson.superseded_at else None
-    before = "  ".join(part for part in (day(lesson.at or lesson.stored_at), lesson.key, state) if part)
+    before = "  ".join(
+        part for part in (day(lesson.at or lesson.stored_at), escape_sentence(lesson.key), state) if part
+    )
     if full:
         yield before
         yield indent(lesson.text, MARGIN)
@@ -206,7 +217,7 @@ def timeline(key: str, /, *, known_at: Time = None, where: MemoryFlags = HERE) -
 
 def _step(step: Step) -> Iterator[str]:
     state = "" if step.active else "  (forgotten)"
-    yield f"{span(step.valid_from, step.valid_to)}  {step.key}{state}"
+    yield f"{span(step.valid_from, step.valid_to)}  {escape_sentence(step.key)}{state}"
     yield indent(one_line(step.text, MARGIN), MARGIN)
     if step.reason:
         yield indent(one_line(f"ended: {step.reason}", MARGIN), MARGIN)

@@ -25,6 +25,7 @@ from pgmnemo.cli.options import (
 )  # fmt: skip
 from pgmnemo.cli.output import lessons, one_line, print_answer, print_note
 from pgmnemo.errors import UsageError, os_errors
+from pgmnemo.escaping import escape_sentence
 from pgmnemo.terminal import say
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def add(
         added = here.add(given, similar=similar, **told.keywords())
     empty = "nothing stored: the text is what context printed"
     others = (one_line(f"similar {one.key}: {one.text}", 0) for one in added.similar)
-    print_answer(where.json, added, f"{added.outcome} {added.key}" if added.key else empty, *others)
+    print_answer(
+        where.json, added, f"{added.outcome} {escape_sentence(added.key)}" if added.key else empty, *others
+    )
 
 
 def _text(given: str | None, quiet: bool) -> str:
@@ -109,7 +112,7 @@ def update(key: str, /, *, told: UpdateFlags = CHANGED, where: MemoryFlags = HER
     """
     with open_scope(where) as here:
         outcome = here.update(key, **told.keywords())
-    print_answer(where.json, {"key": key, "outcome": outcome}, f"{outcome} {key}")
+    print_answer(where.json, {"key": key, "outcome": outcome}, f"{outcome} {escape_sentence(key)}")
 
 
 def used(key: str, /, *, undo: bool = False, where: MemoryFlags = HERE) -> None:

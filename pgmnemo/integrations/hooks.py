@@ -28,7 +28,7 @@ from pgmnemo.errors import UsageError
 from pgmnemo.escaping import escape_control_chars
 from pgmnemo.integrations import prompt_recall
 from pgmnemo.integrations.behind import run_behind
-from pgmnemo.integrations.prompt_recall import SAID, answer, folder_of
+from pgmnemo.integrations.prompt_recall import MOST_SECONDS, SAID, answer, folder_of
 from pgmnemo.redaction import redact, summary
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ def hook(
     usual = prompt_recall.OPEN_SECONDS if act == "recall" else SECONDS
     seconds = usual if seconds is None else seconds
     try:
+        if not 0 < seconds < MOST_SECONDS:
+            raise UsageError(f"--seconds is {seconds:g}, but is a number above 0 and below {MOST_SECONDS:,}")
         with _time_limit(seconds, RECALL_GRACE if act == "recall" else GRACE):
             event = _event()
             scope = (memory, tenant, project or folder_of(event))

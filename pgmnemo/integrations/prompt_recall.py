@@ -22,6 +22,7 @@ FIT = 0.2  # below this, what is found is rather chance than an answer
 HITS = 5
 NEW_WORDS = 3  # a lesson with fewer words that the prompt lacks adds nothing
 LEAST_WORDS = 2  # a prompt of fewer words, such as "yes", asks for nothing
+MOST_SECONDS = 86_400
 SERVER_SECONDS, OPEN_SECONDS = 1.0, 5.0
 MOST = 10_000_000  # bytes of an event, and of an answer
 LONGEST = 4_000  # characters of a prompt that are asked
@@ -48,6 +49,8 @@ def start(arguments: Sequence[str]) -> int | None:
         seconds = float(options.get("--seconds") or os.environ.get("PGMNEMO_HOOK_SECONDS") or SERVER_SECONDS)
         tokens, fit = int(options.get("--max-tokens", MAX_TOKENS)), float(options.get("--min-fit", FIT))
     except ValueError:
+        return None
+    if not 0 < seconds < MOST_SECONDS:
         return None
     deadline = end_at_deadline(seconds)
     try:
@@ -148,9 +151,12 @@ def _token(file: str | None) -> str | None:
     """Return the token of a file, else that of PGMNEMO_TOKEN."""
     if file is None:
         return os.environ.get("PGMNEMO_TOKEN")
-    with open(os.path.expanduser(file), encoding="utf-8") as opened:
-        if token := opened.read(1000).strip():
-            return token
+    try:
+        with open(os.path.expanduser(file), encoding="utf-8") as opened:
+            if token := opened.read(1000).strip():
+                return token
+    except OSError as error:
+        raise ValueError(f"--token-file {file} cannot be read: {error.strerror}; name another") from None
     raise ValueError(f"{file} holds no token; put there what mnemo token make prints")
 
 

@@ -151,6 +151,8 @@ def verify_command(
     if not folders:
         raise UsageError("verify takes one results folder or more; see `python -m runner verify --help`")
     folders = tuple(one for one in folders if one.name != HISTORY) or folders  # OUT/* also matches HISTORY.md
+    for folder in folders:
+        _demand_folder(folder.expanduser(), folder)
     done, others = [], []
     for folder in folders:
         try:
@@ -222,10 +224,15 @@ def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool)
     return Verification(evidence.folder, verdict, answers, files)
 
 
+def _demand_folder(place: Path, named: Path | str) -> None:
+    """Raise UsageError, with its name as given, for a results folder that does not exist."""
+    if not place.is_dir():
+        raise UsageError(f"there is no results folder {named}: name one that a run has written")
+
+
 def _demand(context: RunContext, folder: Path | str) -> None:
     """Raise UsageError if the run, or the given corpus or history, is missing."""
-    if not context.folder.is_dir():
-        raise UsageError(f"there is no results folder {folder}: name one that a run has written")
+    _demand_folder(context.folder, folder)
     if not is_run(context.folder):
         runs = sum(is_run(child) for child in context.folder.iterdir())
         instead = f"it holds {runs}: name them, as {folder}/*" if runs else "name one that a run has written"

@@ -165,6 +165,7 @@ def _rank(rank: Any, where: str) -> tuple[str, float | None]:
 def _trec(text: str, file: str) -> Iterator[Ranking]:
     """Yield a ranking for each tag and question, in the order of their first lines."""
     found: dict[tuple[str, str], list[tuple[int, float, str, str]]] = {}
+    seen = dict[tuple[str, str, str], int]()
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -177,6 +178,10 @@ def _trec(text: str, file: str) -> Iterator[Ranking]:
         question, _, document, rank, score, tag = columns
         if not (rank.isascii() and rank.isdigit() and len(rank) < 10):
             raise RankingsError(f"{where}: the rank {rank!r} is no whole number from 0 on")
+        if (first := seen.setdefault((tag, question, document), number)) != number:
+            raise RankingsError(
+                f"{where}: {document} is ranked twice for question {question}, first in line {first:,}"
+            )
         found.setdefault((tag, question), []).append((int(rank), _number(score, where), document, where))
     for (tag, question), ranks in found.items():
         where, scores = ranks[0][3], [score for _, score, *_ in ranks]
