@@ -169,7 +169,7 @@ def others() -> Iterator[FileCommand]:
     classifier = document("model/config.json", CLASSIFIER)
     words = f"sample --rerank onnx --rerank-model {{in}}/model {RUN}"
     yield FileCommand("sample --rerank-model", "model/config.json", every(classifier, laying.graph), words)
-    figures = ROOT / "benchmarks" / "performance" / "v0.6.0_20261127_100000_384d" / "performance.json"
+    figures = ROOT / "benchmarks" / "performance" / "v1.0.0_20261130_10000_384d" / "performance.json"
     made = text("run/performance.json", figures.read_bytes())
     yield FileCommand(
         "perf plot", "run/performance.json", made, "perf plot {in}/run --output {out}/new", program="lab"

@@ -22,6 +22,7 @@ from runner.markdown import table
 from runner.records import ALL, Verdict
 from runner.report.formats import (
     DAGGER,
+    Row,
     count,
     difference,
     figure,
@@ -80,10 +81,14 @@ def _figure(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
 
 def _text(cited: ComparedRun, arm: str, scope: str, metric: str, part: str = "") -> str:
     row = row_of(cited, arm, scope, metric, part)
-    unit, mark = " %" if in_percent(metric) else "", DAGGER if trivial(row) else ""
-    sure = "" if arm == "ceiling" else f" {interval(row)}"
     label = _label([cited], arm, first=_view(row["view"], part))
-    return f"{figure(metric, row['value'])}{unit}{mark}{sure}{label}"
+    return f"{_value(row, ' %' if in_percent(metric) else '')}{label}"
+
+
+def _value(row: Row, unit: str = "") -> str:
+    """Return a value with its unit and interval."""
+    sure = "" if row["arm"] == "ceiling" else f" {interval(row)}"
+    return f"{figure(row['metric'], row['value'])}{unit}{DAGGER if trivial(row) else ''}{sure}"
 
 
 def _against(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
@@ -129,7 +134,10 @@ def _compared(before: Path, after: Path) -> Comparison:
 
 
 def _table(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
-    """Return a table of some arms in the first scope of some runs, with the metrics as columns."""
+    """Return a table of some arms in the first scope of some runs, with the metrics as columns.
+
+    The labels of an arm's figures stand beside its name.
+    """
     arms, metrics = (listed.split(",") for listed in words[:2])
     runs = tuple(shelf.run(one, beside) for one in words[2:])
     rows = []
@@ -138,9 +146,10 @@ def _table(shelf: RunCache, beside: Path, words: Sequence[str]) -> MarkContent:
         asked = row_of(cited, arms[0], scope, COUNTED)
         head = f"{corpus_title(cited.run)}, {questions(int(asked['n']), asked['view'])}"
         for arm in arms:
-            cells = (_text(cited, arm, scope, metric) for metric in metrics)
-            rows.append([head, arm, *cells])
-    text = table(["corpus", "system", *metrics], rows, "ll" + "r" * len(metrics))
+            cells = (_value(row_of(cited, arm, scope, metric)) for metric in metrics)
+            rows.append([head, f"{arm}{_label([cited], arm)}", *cells])
+    heads = [f"{metric}, %" if in_percent(metric) else metric for metric in metrics]
+    text = table(["corpus", "system", *heads], rows, "ll" + "r" * len(metrics))
     return MarkContent(f"\n\n{text}\n\n", runs)
 
 

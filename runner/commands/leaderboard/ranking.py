@@ -88,15 +88,13 @@ def _group(members: list[VerifiedRun], first: VerifiedRun) -> Group:
 def _board(members: Sequence[VerifiedRun], scope: SearchScope) -> Board:
     name, headline = scope.name, members[0].side.run.headline
     shown = [metric for metric in headline if all(_row(one, name, metric) for one in members)]
-    order = shown[0]
     ordered = sorted(members, key=lambda one: _standing(one, name, shown))
-    best = ordered[0]
-    led = [_row(one, name, order)["value"] for one in ordered]
+    led = [_row(one, name, shown[0])["value"] for one in ordered]
     rows = tuple(
-        _made(1 + led.index(value), one, _label(one, members), name, shown, best, order)
+        _made(1 + led.index(value), one, _label(one, members), name, shown, ordered[0])
         for value, one in zip(led, ordered, strict=True)
     )
-    return Board(name, scope.pooled, int(rows[0].values[0]["n"]), order, rows)
+    return Board(name, scope.pooled, int(rows[0].values[0]["n"]), shown[0], rows)
 
 
 def _row(entry: VerifiedRun, scope: str, metric: str) -> Any:
@@ -120,7 +118,7 @@ def _parts(entry: VerifiedRun) -> tuple[str, ...]:
 
 
 def _made(
-    rank: int, entry: VerifiedRun, label: str, scope: str, shown: Sequence[str], best: VerifiedRun, order: str
+    rank: int, entry: VerifiedRun, label: str, scope: str, shown: Sequence[str], best: VerifiedRun
 ) -> BoardRow:
     return BoardRow(
         rank=rank,
@@ -134,7 +132,7 @@ def _made(
         tuned_on=entry.side.run.systems[0].tuned_on or NOT_RECORDED,
         deviations=tuple(map(str, entry.side.as_reported.deviations)),
         values=tuple({name: _row(entry, scope, metric)[name] for name in VALUE} for metric in shown),
-        behind=None if entry is best else _behind(best, entry, scope, order),
+        behind=None if entry is best else _behind(best, entry, scope, shown[0]),
     )
 
 

@@ -179,9 +179,8 @@ def _trec(text: str, file: str) -> Iterator[Ranking]:
         if not (rank.isascii() and rank.isdigit() and len(rank) < 10):
             raise RankingsError(f"{where}: the rank {rank!r} is no whole number from 0 on")
         if (first := seen.setdefault((tag, question, document), number)) != number:
-            raise RankingsError(
-                f"{where}: {document} is ranked twice for question {question}, first in line {first:,}"
-            )
+            told = f"{document} is ranked twice for question {question}, first in line {first:,}"
+            raise RankingsError(f"{where}: {told}")
         found.setdefault((tag, question), []).append((int(rank), _number(score, where), document, where))
     for (tag, question), ranks in found.items():
         where, scores = ranks[0][3], [score for _, score, *_ in ranks]
