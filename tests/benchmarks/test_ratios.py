@@ -79,7 +79,8 @@ def test_figures_divide_into_their_quotient(
     run: Callable[[str, Change], str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = printed([run("one", load_time(1.0))], monkeypatch, capsys)[1]
-    lines = [[cell.strip().replace(",", "") for cell in line.split("|")[1:-1]] for line in out.splitlines()[2:]]
+    plain = out.replace(",", "").splitlines()[2:]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in plain]
     told = [(float(own), float(other), float(times)) for _, own, _, other, times, *_ in lines if own]
     assert len(told) > 6
     assert all(own / other == pytest.approx(times, rel=0.02, abs=0.006) for own, other, times in told)
