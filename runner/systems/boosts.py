@@ -3,7 +3,7 @@
 Each asks the system for a deeper pool and reduces the distance of every lesson that has a feature of the
 question: its words, its proper names, its quoted phrases, or a wish of the speaker. The choice of boosts
 follows MemPalace's published benchmarks; code, word lists and weights are our own, and
-docs/results/strategies.md has a figure of each, including the losses.
+docs/results/strategies.md has figures, including the losses.
 """
 
 from __future__ import annotations
