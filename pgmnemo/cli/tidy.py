@@ -67,11 +67,10 @@ def tidy(
             if not where.json or not (yes or dry_run):
                 say(*_lines(number, step), error=where.json)
             if not dry_run and (yes or _agrees(step)):
-                done += here.supersede(step.old, step.new, reason=f"tidy: {step.kind}", at=step.at) != (
-                    "unchanged"
-                )
-    told = {"steps": steps, "superseded": done, "dry_run": dry_run}
-    print_answer(where.json, told, f"found {len(steps):,}, superseded {done:,}")
+                told = here.supersede(step.old, step.new, reason=f"tidy: {step.kind}", at=step.at)
+                done += told != "unchanged"
+    answer = {"steps": steps, "superseded": done, "dry_run": dry_run}
+    print_answer(where.json, answer, f"found {len(steps):,}, superseded {done:,}")
     if done:
         print_note(where.quiet, "mnemo undo-supersede KEY takes one back")
     return 0
