@@ -38,10 +38,10 @@ SCORES = [
 ]
 TABLE = """
 
-| corpus                     | system  |                   recall_any@10 |
-|----------------------------|---------|--------------------------------:|
-| LoCoMo, session, n = 1,982 | pgmnemo | 97.5 % [95.6, 98.6] (in-sample) |
-| LoCoMo, session, n = 1,982 | bm25    | 97.3 % [95.4, 98.4] (in-sample) |
+| corpus                     | system              |  recall_any@10, % |
+|----------------------------|---------------------|------------------:|
+| LoCoMo, session, n = 1,982 | pgmnemo (in-sample) | 97.5 [95.6, 98.6] |
+| LoCoMo, session, n = 1,982 | bm25 (in-sample)    | 97.3 [95.4, 98.4] |
 
 """
 AHEAD = Difference("pgmnemo", "bm25", "conversation", "all", "recall_any@10", -0.0018, -0.005, 0.001, 1982)
