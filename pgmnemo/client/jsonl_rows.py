@@ -187,22 +187,17 @@ def link_lines(rows: Rows, ends: LessonNames) -> Iterator[LinkLine]:
 
 
 class ForeignProjects:
-    """The projects of an export whose tenant has another id than the one that it is imported into.
+    """The projects of an export of the tenant `source` that is imported into another one, `target`.
 
-    `names` are names of its projects, which become the projects of these names in the tenant `target`.
+    `names` are names of its projects, which become the projects of these names in `target`.
     """
 
-    def __init__(self, source: UUID | None, target: UUID, names: Iterable[str]) -> None:
-        self._foreign = source is not None and source != target
-        self._projects: dict[UUID, UUID] = {}
+    def __init__(self, source: UUID, target: UUID, names: Iterable[str]) -> None:
+        self._projects = {project_id(source, name): project_id(target, name) for name in names}
         self._lessons = 0
-        if source is not None and self._foreign:
-            self._projects = {project_id(source, name): project_id(target, name) for name in names}
 
     def moved(self, line: ExportLine) -> ExportLine:
         """Return a line with the projects of this tenant, and count the lessons whose project has no name."""
-        if not self._foreign:
-            return line
         if isinstance(line, LessonLine) and line.project not in self._projects:
             self._lessons += line.project.version == NAMED
         found = {

@@ -51,7 +51,7 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
             try:
                 if number == 1 and is_header(value):
                     header = header_of(value, where)
-                    ended = _ended(source, header)
+                    ended = _ended(source, header, options.first)
                 else:
                     yield from (
                         _exported_lesson(value, header, ended, where, options)
@@ -71,10 +71,12 @@ def is_export(place: Path | str) -> bool:
     return is_header(next((value for _, _, value in objects(source, options, lines=True)), None))
 
 
-def _ended(source: ImportFile, header: ExportHeader) -> set[tuple[UUID, str]]:
-    """Return project and key of each lesson of an export that is superseded by now."""
+def _ended(source: ImportFile, header: ExportHeader, first: int | None) -> set[tuple[UUID, str]]:
+    """Return project and key of each lesson of an export that is superseded by now, by its `first` lines
+    (None: all).
+    """
     now, found = datetime.now(UTC), set[tuple[UUID, str]]()
-    for _, where, value in objects(source, ImportOptions(skip_faults=True), lines=True):
+    for _, where, value in objects(source, ImportOptions(skip_faults=True, first=first), lines=True):
         if value.get("kind") == "supersession":
             with suppress(UsageError):  # told where the lessons are read
                 line = record_of(value, header, where)

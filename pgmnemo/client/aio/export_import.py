@@ -16,7 +16,7 @@ from pgmnemo.client import jsonl_rows
 from pgmnemo.client.aio.concurrency import AsyncConnection, run_blocking
 from pgmnemo.client.aio.executor import execute
 from pgmnemo.client.jsonl_format import ExportHeader, LessonLine, LinkLine, SupersessionLine
-from pgmnemo.client.jsonl_rows import LessonNames, PassageRow
+from pgmnemo.client.jsonl_rows import ForeignProjects, LessonNames, PassageRow
 from pgmnemo.client.memory_embedder import EmbedderRecord
 from pgmnemo.client.records import BatchResult
 from pgmnemo.errors import PgmnemoError
@@ -83,8 +83,9 @@ async def import_scope(
 ) -> BatchResult:
     """Store the lessons, links and supersessions of an export; a second import changes nothing."""
     header: ExportHeader = next(lines)
-    projects = jsonl_rows.ForeignProjects(header.tenant, scope.tenant_id, keep_projects)
-    if scope.project_id is None:
+    projects: ForeignProjects | None = None
+    if scope.project_id is None and header.tenant not in (None, scope.tenant_id):
+        projects = ForeignProjects(header.tenant, scope.tenant_id, keep_projects)
         lines = map(projects.moved, lines)
     reading = _Import(scope, header, jsonl_rows.vector_source(header, scope._memory._embedder), dry_run)
     try:
@@ -94,7 +95,8 @@ async def import_scope(
         error.add_note(f"{reading.outcomes.total():,} lessons before that are stored; import it again")
         raise
     await reading.forget_inactive()
-    projects.warn()
+    if projects is not None:
+        projects.warn()
     if header.language is not None and not dry_run:
         await reading.keep_language(header.language)
     return BatchResult(dict(+reading.outcomes), reading.links, dry_run)

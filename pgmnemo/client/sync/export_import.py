@@ -15,7 +15,7 @@ from psycopg.rows import tuple_row
 from pgmnemo import calls
 from pgmnemo.client import jsonl_rows
 from pgmnemo.client.jsonl_format import ExportHeader, LessonLine, LinkLine, SupersessionLine
-from pgmnemo.client.jsonl_rows import LessonNames, PassageRow
+from pgmnemo.client.jsonl_rows import ForeignProjects, LessonNames, PassageRow
 from pgmnemo.client.memory_embedder import EmbedderRecord
 from pgmnemo.client.records import BatchResult
 from pgmnemo.client.sync.concurrency import Connection, run_blocking
@@ -82,8 +82,9 @@ def import_scope(
 ) -> BatchResult:
     """Store the lessons, links and supersessions of an export; a second import changes nothing."""
     header: ExportHeader = next(lines)
-    projects = jsonl_rows.ForeignProjects(header.tenant, scope.tenant_id, keep_projects)
-    if scope.project_id is None:
+    projects: ForeignProjects | None = None
+    if scope.project_id is None and header.tenant not in (None, scope.tenant_id):
+        projects = ForeignProjects(header.tenant, scope.tenant_id, keep_projects)
         lines = map(projects.moved, lines)
     reading = _Import(scope, header, jsonl_rows.vector_source(header, scope._memory._embedder), dry_run)
     try:
@@ -93,7 +94,8 @@ def import_scope(
         error.add_note(f"{reading.outcomes.total():,} lessons before that are stored; import it again")
         raise
     reading.forget_inactive()
-    projects.warn()
+    if projects is not None:
+        projects.warn()
     if header.language is not None and not dry_run:
         reading.keep_language(header.language)
     return BatchResult(dict(+reading.outcomes), reading.links, dry_run)
