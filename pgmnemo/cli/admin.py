@@ -213,9 +213,8 @@ def reembed(*, batch: int = 64, where: TenantFlags = WHOLE, embedder: Embedder =
     """
     from pgmnemo.progress import Progress
 
-    made_of = None if embedder == NONE else embedder
     with open_scope(where) as here:
-        number = here.reembed(made_of, batch=batch, progress=Progress(where.quiet))
+        number = here.reembed(embedder, batch=batch, progress=Progress(where.quiet))
     print_answer(where.json, {"texts": number}, f"embedded {lessons(number, 'text')} by {embedder}")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgmnemo.cli.open_scope import memory_folder, open_memory, open_scope
-from pgmnemo.cli.options import LOCAL, NONE, Embedder, MemoryFlags
+from pgmnemo.cli.options import LOCAL, Embedder, MemoryFlags
 from pgmnemo.cli.output import document, lessons, print_answer, version, wrap_sentence
 from pgmnemo.client.naming import parse_name, tenant_id
 from pgmnemo.errors import PgmnemoError
@@ -54,7 +54,7 @@ def _findings(where: MemoryFlags, embedder: str) -> Iterator[DoctorFinding]:
     made = None
     yield DoctorFinding("package", OK, version())
     try:
-        made = memory_embedder(None if embedder == NONE else embedder)
+        made = memory_embedder(embedder)
         told = f"{made.name} ({made.model})" if made else "none: lessons are found by their words alone"
         yield DoctorFinding("embedder", OK, told)
     except PgmnemoError as error:

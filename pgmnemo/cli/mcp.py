@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from pgmnemo.cli.options import LOCAL, ME, NONE, PROJECT, Embedder, KeepSecrets, Names, Others
+from pgmnemo.cli.options import LOCAL, ME, PROJECT, Embedder, KeepSecrets, Names, Others
 from pgmnemo.cli.serve import File, single_principal, token_file
 from pgmnemo.errors import UsageError
 
@@ -135,6 +135,5 @@ def memory_opener(place: str | None, embedder: str) -> Callable[[], Awaitable[As
     from pgmnemo.client.memory_embedder import memory_embedder
 
     resolve_location(place)
-    made_of = None if embedder == NONE else embedder
-    memory_embedder(made_of)
-    return lambda: AsyncMemory.open(place, embedder=made_of)
+    memory_embedder(embedder)
+    return lambda: AsyncMemory.open(place, embedder=embedder)

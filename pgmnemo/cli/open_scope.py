@@ -24,8 +24,7 @@ def open_memory(
     from pgmnemo.progress import Progress
 
     place = place if make else check_has_memory(place)
-    made_of = None if embedder == NONE else embedder
-    with Memory.open(place, embedder=made_of, connections=1, progress=Progress(quiet)) as opened:
+    with Memory.open(place, embedder=embedder, connections=1, progress=Progress(quiet)) as opened:
         yield opened
 
 

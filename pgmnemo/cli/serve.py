@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from pgmnemo.cli.open_scope import check_has_memory
-from pgmnemo.cli.options import LOCAL, NONE, Embedder, Json, Others, Quiet
+from pgmnemo.cli.options import LOCAL, Embedder, Json, Others, Quiet
 from pgmnemo.cli.output import day, join_parts, one_line, print_answer, print_note
 from pgmnemo.client.naming import parse_name
 from pgmnemo.client.records import to_builtins
@@ -85,8 +85,7 @@ async def _serve(
     from pgmnemo.http.logs import RequestLogMiddleware
     from pgmnemo.http.server import serve
 
-    made_of = None if embedder == NONE else embedder
-    async with await AsyncMemory.open(check_has_memory(place), embedder=made_of) as memory:
+    async with await AsyncMemory.open(check_has_memory(place), embedder=embedder) as memory:
         app = _application(memory, benchmark, min_fit, tokens is not None)
         guarded = AuthMiddleware(app, tokens, limits, principal=principal)
         paths = [route.path for route in app.routes]

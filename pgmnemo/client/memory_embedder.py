@@ -23,7 +23,7 @@ from pgmnemo.errors import EmbedderError, UsageError
 if TYPE_CHECKING:
     from pgmnemo.embedders import Embedder, TokenSpan
 
-LOCAL = "local"
+LOCAL, NONE = "local", "none"
 LOCAL_NAME = "minilm-int8"
 BATCH = 64
 CALLER_VECTORS = "the caller's own vectors"
@@ -111,7 +111,9 @@ def memory_embedder(given: Any) -> MemoryEmbedder | None:
         return None
     if isinstance(given, str):
         name, _, options = given.partition(" ")
-        return _named_embedder(f"{LOCAL_NAME} {options}" if name == LOCAL else given)
+        if name == LOCAL:
+            return _named_embedder(f"{LOCAL_NAME} {options}")
+        return None if given == NONE else _named_embedder(given)
     if hasattr(given, "embed_documents") and hasattr(given, "identity"):
         identity = given.identity
         prefixes = identity.query_prefix, identity.document_prefix
@@ -123,6 +125,11 @@ def memory_embedder(given: Any) -> MemoryEmbedder | None:
 
 
 def _named_embedder(text: str) -> MemoryEmbedder:
+    from pgmnemo.embedders import EMBEDDERS
+
+    if (name := text.partition(" ")[0]) not in EMBEDDERS:
+        known = ", ".join([LOCAL, NONE, *EMBEDDERS])
+        raise UsageError(f"there is no embedder named {name!r}; choose one of: {known}")
     embedder, model = registered_embedder(text)
     embedder.to_download()  # raises now if a package is missing
     return _embedder(embedder, model)

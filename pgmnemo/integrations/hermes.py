@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 FILE, VARIABLE = "pgmnemo.json", "PGMNEMO_MEMORY"
 DEFAULTS = {"folder": "$HERMES_HOME/pgmnemo", "tenant": "hermes", "project": "", "max_tokens": "800"}
-EMBEDDERS = {"local": "local", "none": None}
+EMBEDDERS = ("local", "none")
 PATIENCE = 2.0  # seconds for retries of a call while the agent waits
 WAIT = 3.0  # seconds to wait for a memory that is being opened
 REST = 30.0  # seconds without recall after a failed recall
@@ -351,7 +351,7 @@ def _settings(home: str) -> dict[str, Any]:
         )
     folder = told["folder"].replace("$HERMES_HOME", home)
     place = os.environ.get(VARIABLE) or os.path.expanduser(folder)
-    return {**told, "place": place, "max_tokens": int(told["max_tokens"]), "embedder": EMBEDDERS[embedder]}
+    return {**told, "place": place, "max_tokens": int(told["max_tokens"]), "embedder": embedder}
 
 
 def _project(given: Mapping[str, Any]) -> str:

@@ -226,8 +226,7 @@ def _scope(
     from pgmnemo import Memory
     from pgmnemo.client.naming import parse_name
 
-    made_of = None if embedder == "none" else embedder
-    with Memory.open(memory, embedder=made_of, connections=1, retry_timeout=retry_timeout) as opened:
+    with Memory.open(memory, embedder=embedder, connections=1, retry_timeout=retry_timeout) as opened:
         yield opened.tenant(parse_name(tenant)).project(parse_name(project))
 
 

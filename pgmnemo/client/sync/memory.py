@@ -76,7 +76,7 @@ class Memory:
         embedder: `local` (MiniLM, int8, in the extra `local`), another name of `pgmnemo.embedders` with
             options such as "endpoint model=M endpoint_url=URL", a function that returns one vector for each
             text, a pair of functions (questions, documents), an object with `embed_documents` and
-            `embed_query` (`pgmnemo.client.embedder_forms`), or None: recall by words only.
+            `embed_query` (`pgmnemo.client.embedder_forms`), or None or `none`: recall by words only.
         settings: settings of pgmnemo for each call of this memory, such as {"assistant_weight": 1}.
         connections: most connections that are open at once.
         retry_timeout: seconds during which a failed call is retried.

@@ -32,7 +32,7 @@ def reembed(scope: Scope, embedding: MemoryEmbedder | None, batch: int, progress
     """Change a tenant's embedder, or continue a change; return the number of embedded texts."""
     memory, tenant = scope._memory, scope.tenant_id
     if embedding is None:
-        raise UsageError("reembed takes an embedder, and None is none; name one")
+        raise UsageError("reembed needs an embedder, and none was given; name one")
     if scope.project_id is not None:
         raise UsageError("all of a tenant has one embedder; call reembed on the tenant")
     if not 1 <= batch <= 1_000:

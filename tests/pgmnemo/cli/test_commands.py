@@ -274,7 +274,7 @@ def test_a_tenant_gets_another_embedder(
 
     scope.add("The kettle is blue.", key="a", vector=[1.0, 2.0])
     scope.add("Words alone.", key="b")
-    assert mnemo("reembed").err.startswith("wrong use: reembed takes an embedder, and None is none")
+    assert mnemo("reembed").err.startswith("wrong use: reembed needs an embedder, and none was given")
     monkeypatch.setattr(
         "pgmnemo.client.memory_embedder._named_embedder", lambda name: MemoryEmbedder(name, "m", toy, toy)
     )

@@ -164,6 +164,10 @@ def test_what_is_no_embedder_or_half_of_a_form_is_wrong_use(given: Any) -> None:
         memory_embedder(given)
 
 
+def test_none_is_no_embedder_by_name_as_by_value() -> None:
+    assert memory_embedder("none") is memory_embedder(None) is None
+
+
 def test_a_name_takes_options() -> None:
     name, options = parse_embedder(
         "endpoint model=nomic-embed-text endpoint_url=http://127.0.0.1:1/v1 query_prefix='q: '"
@@ -186,8 +190,8 @@ def test_a_name_takes_options() -> None:
         ("hash dimensions=twelve", "dimensions is a whole number, not 'twelve'"),
         ("hash dimensions=0", "takes a positive number"),
         ("hash query_prefix='q", "no closing quotation"),
-        ("hush dimensions=12", "there is no embedder named 'hush'"),
-        ("", "there is no embedder named ''"),
+        ("hush dimensions=12", "no embedder named 'hush'; choose one of: local, none, bge-m3, "),
+        ("", "no embedder named ''; choose one of: local, none, "),
         ("local model=/nowhere/at/all", "/nowhere/at/all is not a folder"),
     ],
 )

@@ -369,7 +369,7 @@ def test_in_a_transaction_of_the_callers_it_is_undone_with_it(shell: Shell, plac
 
 
 WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "none": (lambda tenant: tenant.reembed(None), "reembed takes an embedder, and None is none"),
+    "none": (lambda tenant: tenant.reembed(None), "reembed needs an embedder, and none was given"),
     "a project": (lambda tenant: tenant.project("p").reembed(new), "call reembed on the tenant"),
     "no batch": (lambda tenant: tenant.reembed(new, batch=0), "batch is 0, but must be from 1 to 1,000"),
     "no embedder": (lambda tenant: tenant.reembed(7), "embedder is a name, an Embedder"),
