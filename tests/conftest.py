@@ -6,6 +6,7 @@ pooling.py, a memory for every interface in interface_memory.py.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -47,6 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _find_nobodys_server()
     _hold_errors_to_one_line()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what collection made out of each later gc.collect(), of which every in-process system makes one."""
+    gc.collect()
+    gc.freeze()
 
 
 def _hold_errors_to_one_line() -> None:

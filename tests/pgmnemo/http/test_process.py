@@ -325,7 +325,7 @@ def test_what_a_client_gives_up_is_ended_in_the_database(place: Place, tmp_path:
 
 def test_a_stream_ends_at_once_when_its_token_is_revoked(place: Place, tmp_path: Path) -> None:
     with running(place.dsn(), tmp_path, tenant=place.tenant()) as server:
-        items = [{"text": f"{'- ' * 25_000} {number}", "key": str(number)} for number in range(18)]
+        items = [{"text": f"note{' ' * 50_000}{number}", "key": str(number)} for number in range(18)]
         for turn in range(40):
             told = [{**one, "key": f"{turn}/{one['key']}"} for one in items]
             assert server.post("add_many", {"items": told}).status_code == 200

@@ -188,7 +188,7 @@ def test_errors_of_the_memory_have_their_status(served: Served) -> None:
 def test_an_answer_has_a_bound_in_bytes_and_a_list_comes_in_pages_within_it(served: Served) -> None:
     token = served.token("p")
     for number in range(24):
-        text = f"kettle {number} " + "- " * 450_000
+        text = f"kettle{' ' * 900_000}{number}"
         assert served.post(token, "add", {"text": text, "key": f"{number:02}"}).status_code == 200
     for verb, body in (("recall", {"query": "kettle", "k": 100}), ("context", {"query": "kettle", "k": 100})):
         answer = served.post(token, verb, body)
