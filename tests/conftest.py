@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,7 @@ pytest_plugins = (
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
+MEMORY = Path("/dev/shm")  # a file system in memory, on Linux
 ASSEMBLE = Path(__file__).parents[1] / "sql" / "assemble.py"
 NOWHERE = {"PGMNEMO_PORT": "1"}  # where no compose service answers
 
@@ -42,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     A shell's background job ignores SIGINT, and its child processes inherit this.
     """
+    _keep_servers_in_memory()
     if not hasattr(config, "workerinput"):
         subprocess.run([sys.executable, ASSEMBLE, "write"], check=True, stdout=subprocess.DEVNULL)
     if threading.current_thread() is threading.main_thread():
@@ -50,8 +53,15 @@ def pytest_configure(config: pytest.Config) -> None:
     _hold_errors_to_one_line()
 
 
+def _keep_servers_in_memory() -> None:
+    """Put temporary folders in memory if it has room: a cluster has a thousand files. Leave pytest's own."""
+    if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
 def pytest_collection_finish() -> None:
-    """Leave what collection made out of each later gc.collect(), of which every in-process system makes one."""
+    """Leave collected tests out of each gc.collect(): every in-process system calls it once."""
     gc.collect()
     gc.freeze()
 

@@ -55,6 +55,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def short_base() -> str:
+    """Return a folder for temporary files whose path leaves room for the path of a socket, 107 bytes."""
+    base = tempfile.gettempdir()
+    return base if len(base) < 20 else "/tmp"
+
+
 @contextmanager
 def readable() -> Iterator[Path]:
     """Yield a temporary folder that a server of another user can read, unlike pytest's own folders."""

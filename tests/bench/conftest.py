@@ -28,7 +28,7 @@ from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres import open_database
 from pgmnemo.postgres.servers import temporary_server
 from runner.cli import main
-from tests.helping import CURRENT, free_port
+from tests.helping import CURRENT, free_port, short_base
 
 ROOT = Path(__file__).parents[2]
 DRIVER = Path(__file__).with_name("driver.py")
@@ -143,7 +143,7 @@ def altered(tmp_path: Path) -> Callable[[Callable[[list[dict[str, Any]]], None]]
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder for temporary files that a server of another user can enter, unlike pytest's own."""
-    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-test-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-test-", dir=short_base()))
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)

@@ -21,6 +21,7 @@ from pgmnemo.errors import DatabaseError
 from pgmnemo_shards import local, moving
 from pgmnemo_shards.debian import router_home
 from pgmnemo_shards.local import Local
+from tests.helping import short_base
 
 REQUIRED = "PGMNEMO_REQUIRE_PLPROXY"
 PROJECT = UUID(int=1)
@@ -97,7 +98,7 @@ def where(site: Site, tenant: UUID) -> str:
 
 def short_folder() -> Path:
     """A folder that is not there yet, where a socket's path is short enough and anyone can go."""
-    return Path(tempfile.mkdtemp(prefix="pgmnemo-t", dir="/tmp")) / "c"
+    return Path(tempfile.mkdtemp(prefix="pgmnemo-t", dir=short_base())) / "c"
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from pathlib import Path
 from select import select
 from threading import Thread
 
+from tests.helping import short_base
+
 
 class Link:
     """Passes a server's socket on. Once `told`, cuts the link at the message of that place among those that
@@ -76,7 +78,7 @@ class Link:
 @contextmanager
 def linked(server: Mapping[str, str]) -> Iterator[Link]:
     """A link to the server at `server` for the block."""
-    with tempfile.TemporaryDirectory(prefix="pgmnemo-l", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="pgmnemo-l", dir=short_base()) as folder:
         link = Link(Path(folder), server)
         try:
             yield link

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,10 +26,8 @@ OTHER = 65534  # nobody
 
 @contextmanager
 def new_base() -> Iterator[Path]:
-    """A folder that anybody may enter, in memory where it has room: a cluster has a thousand files."""
-    memory = Path("/dev/shm")
-    place = memory if memory.is_dir() and shutil.disk_usage(memory).free > 2 << 30 else None
-    with tempfile.TemporaryDirectory(prefix="mnemo-test-", ignore_cleanup_errors=True, dir=place) as name:
+    """A folder that anybody may enter."""
+    with tempfile.TemporaryDirectory(prefix="mnemo-test-", ignore_cleanup_errors=True) as name:
         path = Path(name).resolve()
         path.chmod(0o755)
         yield path
