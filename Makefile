@@ -106,12 +106,12 @@ $(VENV)/.test-ready: $(SETTINGS) locks/test.txt | $(BIN)/python
 	@touch $@
 
 # Hermes pins every package that it needs, so it lies in a folder of its own, without them.
-.venv-hermes/.ready: locks/hermes.txt | $(VENV)/.test-ready
+.venv-hermes/.ready: locks/hermes.txt | $(BIN)/python
 	$(BIN)/python $(GET) $(LOCKED) locks/hermes.txt --target .venv-hermes
 	@touch $@
 
 # Frameworks with other pins than constraints.txt lie in a folder, too; the environment has what else they need.
-.venv-frameworks/.ready: locks/frameworks.txt | $(VENV)/.test-ready
+.venv-frameworks/.ready: locks/frameworks.txt | $(BIN)/python
 	$(BIN)/python $(GET) $(LOCKED) locks/frameworks.txt --target .venv-frameworks --upgrade
 	@touch $@
 
