@@ -11,7 +11,9 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
+from pgmnemo.cli.open_scope import empty_folder
 from pgmnemo.cli.options import LOCAL, ME, PROJECT, Embedder, KeepSecrets, Names, Others
+from pgmnemo.cli.output import print_note
 from pgmnemo.cli.serve import File, single_principal, token_file
 from pgmnemo.errors import UsageError
 
@@ -86,6 +88,8 @@ def mcp(
         known_as = [*(known_as or []), urlsplit(resource).hostname or ""]
     principal = single_principal(tenant, project, others or (), access) if known is None else None
     opener = memory_opener(memory, embedder)
+    if not http and (folder := empty_folder(memory)):
+        print_note(False, f"there is no memory in {folder} yet; the first call makes one")
     from pgmnemo.mcp.lazy_memory import LazyMemory
     from pgmnemo.mcp.server import memory_server
 

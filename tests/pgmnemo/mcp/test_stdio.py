@@ -146,12 +146,14 @@ def test_it_answers_before_the_memory_is_open_and_closes_it_at_the_end() -> None
             time.sleep(0.3)
             server.terminate()  # as an impatient client does; what is being closed is closed
             assert server.wait(LONG) in (0, -signal.SIGTERM)  # the latter where all was closed before
+            assert server.stderr.read().decode().startswith(f"there is no memory in {memory} yet; ")
         assert not list(memory.glob("pg*/postmaster.pid"))
         with process(str(memory), "ada") as server:  # ended while it opens
             send(server, HELLO)
             answer(server)
             server.terminate()
             assert server.wait(LONG) == 0
+            assert server.stderr.read() == b""
         assert not list(memory.glob("pg*/postmaster.pid"))
 
 
