@@ -48,6 +48,24 @@ QUIET = {"MEM0_TELEMETRY": "False", "ANONYMIZED_TELEMETRY": "False", "HF_HUB_OFF
 Ask = Callable[[str], Any]
 
 
+class CachedEmbedder:
+    """The embedder, which embeds each text once: most turns are in many lessons."""
+
+    def __init__(self) -> None:
+        from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
+
+        self.inner = EMBEDDERS[EMBEDDER](EmbedderOptions())
+        self.identity, self.known = self.inner.identity, dict[str, Any]()
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        new = list(dict.fromkeys(text for text in texts if text not in self.known))
+        self.known.update(zip(new, self.inner.embed_documents(new), strict=True) if new else ())
+        return np.array([self.known[text] for text in texts])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
 def program(name: str, place: str) -> Any:
     """Return the agent of a program of `agents/`."""
     return load_agent(HERE / "agents" / f"with_{name}.py")(place)
@@ -127,7 +145,7 @@ def store(way: str, place: str, texts: Sequence[str]) -> None:
     if way in OURS:
         from pgmnemo import Memory
 
-        with Memory.open(place, embedder=EMBEDDER) as memory:
+        with Memory.open(place, embedder=CachedEmbedder()) as memory:
             memory.tenant(USER).project(PROJECT).add_many(texts)
     else:
         agent = program(way, place)

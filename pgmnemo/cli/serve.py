@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -13,7 +14,7 @@ from pgmnemo.cli.options import LOCAL, Embedder, Json, Others, Quiet
 from pgmnemo.cli.output import day, join_parts, one_line, print_answer, print_note
 from pgmnemo.client.naming import parse_name
 from pgmnemo.client.records import to_builtins
-from pgmnemo.errors import MissingError, UsageError
+from pgmnemo.errors import MissingError, PgmnemoError, UsageError
 
 if TYPE_CHECKING:
     from pgmnemo import AsyncMemory
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 PORT = 7437
 BENCHMARK = "benchmark"
+MAINTENANCE_PAUSE = 60.0  # seconds
+MAINTENANCE_VECTORS = 100_000  # at most, in the five seconds that a call takes of a tenant
 File = Annotated[str | None, Parameter(metavar="FILE")]
 
 
@@ -89,11 +92,23 @@ async def _serve(
         app = _application(memory, benchmark, min_fit, tokens is not None)
         guarded = AuthMiddleware(app, tokens, limits, principal=principal)
         paths = [route.path for route in app.routes]
-        warming = asyncio.create_task(memory._warm())
+        tasks = [asyncio.create_task(memory._warm()), asyncio.create_task(_maintain(memory))]
         try:
             await serve(RequestLogMiddleware(guarded, paths), host, port, limits.seconds)
         finally:
-            warming.cancel()
+            for task in tasks:
+                task.cancel()
+
+
+async def _maintain(memory: AsyncMemory) -> None:
+    """Maintain a folder every minute, as a scheduler maintains a database; requests do not wait for it."""
+    if memory._scheduled:
+        return
+    memory._scheduled = True
+    while True:
+        await asyncio.sleep(MAINTENANCE_PAUSE)
+        with suppress(PgmnemoError):
+            await memory._executor.statement(f"CALL pgmnemo.maintain_all({MAINTENANCE_VECTORS})")
 
 
 def _application(memory: AsyncMemory, benchmark: bool, min_fit: float | None, tokens: bool) -> Any:

@@ -142,6 +142,14 @@ class AsyncExecutor:
 
         return await self.transaction(work)  # type: ignore[no-any-return]
 
+    async def statement(self, text: str) -> None:
+        """Execute a statement that runs outside of a transaction, such as VACUUM."""
+
+        async def work(connection: AsyncConnection[Any]) -> None:
+            await connection.execute(text.encode())
+
+        await self._with_retries(work, True, whole=False)
+
     @staticmethod
     async def execute(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:
         """Return the answer to a call over a connection; psycopg's errors pass through."""

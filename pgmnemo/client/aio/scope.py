@@ -216,6 +216,7 @@ class AsyncScope:
                     )
                     raise
                 outcomes["echo"] += len(some) - len(rest)
+            await self._memory._finish_load(self.tenant_id, progress=progress)
             span.count(outcomes.total())
         return BatchResult(dict(+outcomes))
 
@@ -240,7 +241,9 @@ class AsyncScope:
         with self._errors_with_names():
             await self._memory._ensure_grant(self.tenant_id)
             by = self._memory._embedder_setting(self.tenant_id)
-            return await self._memory._executor.copy_staged(opening, columns, rows, by)
+            outcomes = await self._memory._executor.copy_staged(opening, columns, rows, by)
+        self._memory._loads[self.tenant_id].add(len(rows))
+        return outcomes
 
     async def _with_vectors(
         self, items: Sequence[Item], maker: EmbedderRecord | None = None

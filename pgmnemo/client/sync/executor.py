@@ -141,6 +141,14 @@ class Executor:
 
         return self.transaction(work)  # type: ignore[no-any-return]
 
+    def statement(self, text: str) -> None:
+        """Execute a statement that runs outside of a transaction, such as VACUUM."""
+
+        def work(connection: Connection[Any]) -> None:
+            connection.execute(text.encode())
+
+        self._with_retries(work, True, whole=False)
+
     @staticmethod
     def execute(connection: Connection[Any], call: Call[Answer]) -> Answer:
         """Return the answer to a call over a connection; psycopg's errors pass through."""

@@ -94,6 +94,7 @@ def import_scope(
         error.add_note(f"{reading.outcomes.total():,} lessons before that are stored; import it again")
         raise
     reading.forget_inactive()
+    scope._memory._finish_load(scope.tenant_id, progress=progress)
     if projects is not None:
         projects.warn()
     if header.language is not None and not dry_run:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -15,6 +16,7 @@ from pgmnemo.client import embed_plan, naming, scope_calls, staging
 from pgmnemo.client import memory_embedder as embedders
 from pgmnemo.client.arguments import check, check_arguments
 from pgmnemo.client.echoes import Echoes
+from pgmnemo.client.loads import Load
 from pgmnemo.client.location import resolve_location
 from pgmnemo.client.memory_embedder import EmbedderRecord, MemoryEmbedder
 from pgmnemo.client.records import Item
@@ -26,6 +28,9 @@ from pgmnemo.progress import QUIET, Progress
 if TYPE_CHECKING:
     from pgmnemo.client.sync.executor import Executor
     from pgmnemo.probe import ServerInfo
+
+TABLES = ("lesson", "lesson_vector", "passage", "posting", "segment", "segment_term")
+VACUUM = f"VACUUM (ANALYZE) {', '.join(f'pgmnemo.{table}' for table in TABLES)}"
 
 
 @check_arguments
@@ -53,6 +58,8 @@ class Memory:
         self._granted: set[UUID] = set()
         self._warned: set[UUID] = set()  # tenants with a warning about a text without a vector
         self._embedder_queue: Any = None
+        self._loads: defaultdict[UUID, Load] = defaultdict(Load)
+        self._scheduled = not role  # whether a scheduler maintains the memory, as it does a database
         self._echoes = Echoes()
 
     @classmethod
@@ -110,11 +117,15 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:  # such as an interrupt, after which nobody waits for an index
+            self._loads.clear()
         self.close()
 
     def close(self) -> None:
         """Close this memory's connections; the last memory open on a folder stops the folder's PostgreSQL."""
+        for tenant in list(self._loads):
+            self._finish_load(tenant, closing=True)
         self._executor.close()
 
     @property
@@ -165,6 +176,21 @@ class Memory:
         if self._role and tenant not in self._granted:
             self.grant(tenant, self._role)
             self._granted.add(tenant)
+
+    def _finish_load(self, tenant: UUID, *, closing: bool = False, progress: Progress = QUIET) -> None:
+        """Index, merge and vacuum lessons that sets stored in a folder, if they are many.
+
+        Until then a recall reads each new vector, which takes 0.2 s for 100,000 lessons.
+        """
+        load = self._loads[tenant]
+        if self._scheduled or not load.is_due(closing=closing):
+            return
+        load.waiting = 0
+        progress.say("indexing the lessons")
+        with suppress(PgmnemoError):  # the lessons are stored, and found without it
+            self._executor.call(calls.index(tenant))
+            self._executor.call(calls.verb_call("merge_postings", tenant=tenant))
+            self._executor.statement(VACUUM)
 
     # Vectors
 

@@ -217,6 +217,7 @@ class Scope:
                     )
                     raise
                 outcomes["echo"] += len(some) - len(rest)
+            self._memory._finish_load(self.tenant_id, progress=progress)
             span.count(outcomes.total())
         return BatchResult(dict(+outcomes))
 
@@ -241,7 +242,9 @@ class Scope:
         with self._errors_with_names():
             self._memory._ensure_grant(self.tenant_id)
             by = self._memory._embedder_setting(self.tenant_id)
-            return self._memory._executor.copy_staged(opening, columns, rows, by)
+            outcomes = self._memory._executor.copy_staged(opening, columns, rows, by)
+        self._memory._loads[self.tenant_id].add(len(rows))
+        return outcomes
 
     def _with_vectors(
         self, items: Sequence[Item], maker: EmbedderRecord | None = None

@@ -44,6 +44,7 @@ SETTINGS: Mapping[str, str] = {
     "unix_socket_permissions": "0700",
     "max_connections": "100",
     "shared_buffers": "48MB",
+    "maintenance_work_mem": "256MB",  # HNSW indexes of 200,000 vectors are built within it
     "huge_pages": "off",
     "dynamic_shared_memory_type": "mmap",  # containers have 64 MB of /dev/shm
     "wal_level": "minimal",
