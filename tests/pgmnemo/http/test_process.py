@@ -25,14 +25,21 @@ from pgmnemo import Memory
 from pgmnemo.cli.commands import main
 from pgmnemo.client.naming import tenant_id
 from pgmnemo.http.tokens import TokenFile
+from pgmnemo.postgres.embedded import EmbeddedServer
 from tests.helping import until
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.postgres.embedded.serving import new_base
+from tests.pgmnemo.postgres.embedded.serving import new_base, value
 
 SOON = 240.0  # seconds; a machine may be busy
 GIGABYTE = 1 << 30
 PART = b"x" * (1 << 20)
 MNEMO = [sys.executable, "-m", "pgmnemo"]
+SOON_MAINTAINED = """
+import sys
+from pgmnemo.cli import commands, serve
+serve.MAINTENANCE_PAUSE = 0.1
+sys.exit(commands.main())
+"""
 
 
 @dataclass
@@ -111,6 +118,19 @@ def test_the_model_is_loaded_before_the_first_question(place: Place, tmp_path: P
     with running(place.dsn(), tmp_path, tenant=place.tenant(), embedder="minilm-int8") as made:
         process = psutil.Process(made.process.pid)
         until(lambda: any("onnxruntime" in one.path for one in process.memory_maps()))
+
+
+def test_a_folder_is_maintained_while_it_is_served(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SOON_MAINTAINED]
+    with new_base() as base:
+        with Memory.open(base / "memory", embedder=None) as memory:
+            memory.tenant("ada").project("kitchen").add("note", key="k")
+        with running(str(base / "memory"), tmp_path, tenant="ada", command=command) as server:
+            beside = EmbeddedServer.open(base / "memory")
+            began = "SELECT maintenance_began FROM pgmnemo.health"
+            until(lambda: value(beside, began) is not None)
+            assert server.post("count", {}).json()["lessons"] == 1
+            beside.close()
 
 
 def answer(connection: socket.socket) -> bytes:
