@@ -4,7 +4,8 @@
                                       [--ways W,W,…] [--python mem0=PATH] [--page FILE]
 
 A lesson is two turns of the corpus, drawn by a seed; the questions are the corpus's. All have the same
-embedder (`minilm-int8`) and return three texts. Ways to pgmnemo: `client` (a folder, in the process), `MCP`
+embedder (`minilm-int8`) and return three texts; in pgmnemo the vector of a lesson is the mean of its turns',
+as all of 100,000 take an hour to embed. Ways to pgmnemo: `client` (a folder, in the process), `MCP`
 (`mnemo mcp` over standard input), `serve` (a kept connection to `mnemo serve`) and `hook` (a process for each
 prompt, which asks `mnemo serve`). `mem0`, `LangGraph`, `MemPalace` and `Chroma`: the programs of `agents/`.
 Prints p50, p95 and p99 of the warm questions in ms, and the seconds from the start of a process to its first
@@ -48,8 +49,8 @@ QUIET = {"MEM0_TELEMETRY": "False", "ANONYMIZED_TELEMETRY": "False", "HF_HUB_OFF
 Ask = Callable[[str], Any]
 
 
-class CachedEmbedder:
-    """The embedder, which embeds each text once: most turns are in many lessons."""
+class TurnEmbedder:
+    """The embedder, which embeds each turn once; the vector of a lesson is the mean of its turns'."""
 
     def __init__(self) -> None:
         from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
@@ -58,9 +59,11 @@ class CachedEmbedder:
         self.identity, self.known = self.inner.identity, dict[str, Any]()
 
     def embed_documents(self, texts: Sequence[str]) -> Any:
-        new = list(dict.fromkeys(text for text in texts if text not in self.known))
+        turns = [text.splitlines() for text in texts]
+        new = list(dict.fromkeys(turn for some in turns for turn in some if turn not in self.known))
         self.known.update(zip(new, self.inner.embed_documents(new), strict=True) if new else ())
-        return np.array([self.known[text] for text in texts])
+        means = np.array([np.mean([self.known[turn] for turn in some], axis=0) for some in turns])
+        return means / np.linalg.norm(means, axis=1, keepdims=True)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
@@ -145,7 +148,7 @@ def store(way: str, place: str, texts: Sequence[str]) -> None:
     if way in OURS:
         from pgmnemo import Memory
 
-        with Memory.open(place, embedder=CachedEmbedder()) as memory:
+        with Memory.open(place, embedder=TurnEmbedder()) as memory:
             memory.tenant(USER).project(PROJECT).add_many(texts)
     else:
         agent = program(way, place)
