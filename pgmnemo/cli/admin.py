@@ -142,7 +142,7 @@ def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = 
     """Bring a folder to the newest PostgreSQL and pgmnemo.
 
     The former data is kept. Faults that doctor finds in the index of a
-    tenant are repaired.
+    tenant are repaired, and what waits for the index is brought in.
 
     Args:
         folder: the folder of the memory; else what PGMNEMO_MEMORY names,

@@ -51,12 +51,16 @@ def tenant_check(check: Check) -> Check:
     return asked
 
 
+def _remedy(examined: DoctorTarget, statement: str) -> str:
+    """Return the command that does what a statement does, if the memory is in a folder."""
+    return f"mnemo upgrade {shlex.quote(str(examined.folder))}" if examined.folder else statement
+
+
 @tenant_check
 def index(examined: DoctorTarget) -> Iterator[DoctorFinding]:
     problems = examined.target.session.execute(PROBLEMS, (examined.tenant,)).fetchall()
     for problem, number in problems:
-        command = examined.folder and f"mnemo upgrade {shlex.quote(str(examined.folder))}"
-        mend = command or f"SELECT pgmnemo.repair('{examined.tenant}')"
+        mend = _remedy(examined, f"SELECT pgmnemo.repair('{examined.tenant}')")
         yield DoctorFinding("index", FAULT, f"{problem}: {number}", mend)
     if not problems:
         yield DoctorFinding("index", OK, "every lesson is found by its words, vectors and metadata")
@@ -68,9 +72,8 @@ def postings(examined: DoctorTarget) -> Iterator[DoctorFinding]:
     surplus, small = examined.target.session.execute(BLOCKS, (examined.tenant,)).fetchall()[0]
     if surplus > SURPLUS and 2 * surplus > small:
         mend = f"SELECT pgmnemo.merge_postings('{examined.tenant}'), then VACUUM pgmnemo.posting as its owner"
-        yield DoctorFinding(
-            "postings", WARNING, f"{surplus:,} small blocks of postings slow recall down", mend
-        )
+        told = f"{surplus:,} small blocks of postings slow recall down"
+        yield DoctorFinding("postings", WARNING, told, _remedy(examined, mend))
 
 
 @tenant_check
@@ -80,7 +83,8 @@ def vectors(examined: DoctorTarget) -> Iterator[DoctorFinding]:
     outside = target.fetch_value(OUTSIDE, tenant)
     if outside > TAIL:
         told = f"{outside:,} vectors are outside the HNSW index and read one by one"
-        yield DoctorFinding("vectors", WARNING, told, f"SELECT pgmnemo.index('{tenant}')")
+        mend = _remedy(examined, f"SELECT pgmnemo.index('{tenant}')")
+        yield DoctorFinding("vectors", WARNING, told, mend)
 
 
 @tenant_check
@@ -117,4 +121,5 @@ def tables(examined: DoctorTarget) -> Iterator[DoctorFinding]:
     for name, live, dead, unknown in examined.target.session.execute(TABLES):
         if (dead > ROWS and 2 * dead > live) or (unknown and live > ROWS):
             told = f"pgmnemo.{name} has {live:,} rows, {dead:,} dead ones" + ", no statistics" * unknown
-            yield DoctorFinding("tables", WARNING, told, f"VACUUM (ANALYZE) pgmnemo.{name}, as its owner")
+            mend = _remedy(examined, f"VACUUM (ANALYZE) pgmnemo.{name}, as its owner")
+            yield DoctorFinding("tables", WARNING, told, mend)

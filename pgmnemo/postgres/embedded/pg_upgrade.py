@@ -26,14 +26,15 @@ from pgmnemo.progress import QUIET, Progress
 TENANTS = "SELECT DISTINCT tenant_id FROM pgmnemo.lesson ORDER BY 1"
 SOUND = "SELECT NOT EXISTS (SELECT FROM pgmnemo.check(%s))"
 REPAIR = "SELECT pgmnemo.repair(%s)"
+INDEX = "SELECT pgmnemo.index(%s), pgmnemo.merge_postings(%s)"
 
 
 def upgrade(folder: Path, progress: Progress = QUIET) -> None:
     """Upgrade the data in `folder` to the newest PostgreSQL, and update the extension.
 
     The folder must not be in use. Faults that `check` then finds in a tenant, such as words that another
-    PostgreSQL has cut, are repaired. The old data is kept. A killed upgrade can be run again. Raise
-    UsageError or DatabaseError if the folder cannot be upgraded.
+    PostgreSQL has cut, are repaired, and each tenant is indexed. The old data is kept. A killed upgrade can
+    be run again. Raise UsageError or DatabaseError if the folder cannot be upgraded.
     """
     _upgrade_server(folder, progress)
     with (
@@ -42,6 +43,8 @@ def upgrade(folder: Path, progress: Progress = QUIET) -> None:
     ):
         for (tenant,) in memory.execute(TENANTS).fetchall():
             _repair(memory, tenant, progress)
+            memory.execute(INDEX, (tenant, tenant))
+        memory.execute("VACUUM (ANALYZE)")
 
 
 def _repair(memory: Session, tenant: UUID, progress: Progress) -> None:

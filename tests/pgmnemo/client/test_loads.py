@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -15,6 +16,7 @@ import psycopg
 import pytest
 
 from pgmnemo import AsyncMemory, Memory, calls
+from pgmnemo.cli.commands import main
 from pgmnemo.client import loads
 from pgmnemo.client.loads import Load
 from pgmnemo.client.naming import tenant_id
@@ -40,11 +42,11 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @contextmanager
-def beside(folder: Path) -> Iterator[psycopg.Connection[Any]]:
+def beside(folder: Path, **other: str) -> Iterator[psycopg.Connection[Any]]:
     """A connection of another program to the folder's database."""
     server = EmbeddedServer.open(folder)
     try:
-        with connected(server) as connection:
+        with connected(server, **other) as connection:
             yield connection
     finally:
         server.close()
@@ -141,6 +143,22 @@ def test_a_fault_of_the_index_loses_no_lesson(folder: Path, monkeypatch: pytest.
         project = memory.tenant("ada").project("p")
         assert project.add_many(notes(0, 150)).outcomes == {"inserted": 150}
         assert project.count().lessons == 150
+
+
+def test_doctor_finds_vectors_that_wait_and_upgrade_brings_them_in(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(loads, "MANY", 10_000)
+    with Memory.open(folder, embedder=embed) as memory, beside(folder, user="postgres") as root:
+        root.execute("ALTER DATABASE memory SET pgmnemo.hnsw_min_vectors = 50")
+        memory.tenant("ada").project("p").add_many(notes(0, 1600))
+    examined = ["doctor", "--memory", str(folder), "--tenant", "ada", "--embedder", "none"]
+    main(examined)
+    told = capsys.readouterr().out
+    assert re.search(rf"vectors are outside the HNSW index.*mnemo upgrade {folder}", told, re.DOTALL), told
+    assert main(["upgrade", str(folder)]) == 0
+    assert main(examined) == 0
+    assert waiting(folder) == 0
 
 
 def test_a_database_is_left_to_its_scheduler(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
