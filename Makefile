@@ -7,6 +7,7 @@
 # make results       verify every committed run, change runs field by field, forge runs by class: fails where `verify`
 #                    finds fewer; intervals on made-up data
 # make shards        the shards at length: isolation, same answers, moves under writers
+# make rest          extension, client, integrations, results and shards in one go, on one PostgreSQL
 # make servers       a memory on PostgreSQL 16, 17 and 18, in encodings and locales, after dumps, updates, pg_upgrade and
 #                    replication; prints a table. 17 and locales need node, npm, localedef
 # make lint          ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py and tools/prose.py, and
@@ -32,9 +33,12 @@ FAULTS   := $(addprefix tests/lab/test_,reliability.py runner_reliability.py)
 CLIENT   := $(addprefix tests/pgmnemo/,client postgres/embedded cli importers test_interfaces.py)
 MCP      := tests/pgmnemo/mcp
 TYPESCRIPT := clients/typescript
+NODE     := $(addsuffix /node_modules/.ready,$(MCP) $(TYPESCRIPT))
 INTEGRATIONS := $(addprefix tests/pgmnemo/,integrations mcp http hooks) tests/clients tests/examples tests/docs
-ELSEWHERE := $(CLIENT) $(INTEGRATIONS) tests/security tests/shards/slow tests/postgres17 tests/servers \
-            tests/sql/test_upgrade.py $(CLAIMS) $(FAULTS)
+EXTENSION := tests/security tests/sql/test_upgrade.py $(FAULTS)
+SHARDS   := tests/shards/slow
+REST     := $(SHARDS) $(EXTENSION) $(INTEGRATIONS) $(CLAIMS) $(CLIENT)
+ELSEWHERE := $(REST) tests/postgres17 tests/servers
 GET      := -m pip install --disable-pip-version-check --no-input --no-compile
 PIP      := $(BIN)/python $(GET) -c constraints.txt
 LOCKED   := --no-deps --require-hashes -r
@@ -50,21 +54,24 @@ test: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(ELSEWHERE)) $(TELL) $(ARGS)
 
 extension: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security tests/sql/test_upgrade.py $(FAULTS) $(TELL) $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(EXTENSION) $(TELL) $(ARGS)
 	PGMNEMO_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist loadfile $(ON16) $(TELL:.xml=16.xml) $(ARGS)
 
 client: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLIENT) $(TELL) $(ARGS)
 
-integrations: $(VENV)/.test-ready .venv-hermes/.ready .venv-frameworks/.ready \
-              $(addsuffix /node_modules/.ready,$(MCP) $(TYPESCRIPT))
+integrations: $(VENV)/.test-ready .venv-hermes/.ready .venv-frameworks/.ready $(NODE)
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(INTEGRATIONS) $(TELL) $(ARGS)
 
 results: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLAIMS) $(TELL) $(ARGS)
 
 shards: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/shards/slow $(TELL) $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(SHARDS) $(TELL) $(ARGS)
+
+# The longest files begin, so that no process waits long for another at the end; some tests wait, so there are three.
+rest: $(VENV)/.test-ready .venv-hermes/.ready .venv-frameworks/.ready $(NODE)
+	$(BIN)/python -m pytest -n 3 --dist loadfile $(REST) $(TELL) $(ARGS)
 
 servers: $(VENV)/.test-ready
 	-command -v npm >/dev/null && npm ci --silent --prefix tests/postgres17
@@ -126,4 +133,4 @@ $(VENV)/.test-ready: $(SETTINGS) locks/test.txt | $(BIN)/python
 	.venv-site/bin/python $(GET) $(LOCKED) $<
 	@touch $@
 
-.PHONY: bench test extension client integrations results shards servers lint site
+.PHONY: bench test extension client integrations results shards rest servers lint site
