@@ -161,17 +161,14 @@ def browser_path() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Yield a headless Chromium for all tests of a process, since a process can start only one Playwright."""
+    """Yield a headless Chromium until the file ends: while it runs, its process can run no other loop."""
     path = browser_path()
-    playwright = pytest.importorskip("playwright.sync_api").sync_playwright().start()
-    try:
+    with pytest.importorskip("playwright.sync_api").sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield launched
         launched.close()
-    finally:
-        playwright.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,6 @@ from pgmnemo.http.auth import Limits
 from pgmnemo.http.page import FOLDER
 from pgmnemo.http.page import page as page_of
 from pgmnemo.http.tokens import Principal, TokenFile
-from tests.conftest import browser_path
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.http.browsing import PHONE, WIDE, Visit, serving
 
@@ -40,25 +39,15 @@ def address(place: Place, tokens: TokenFile) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """Ended with this file: as long as it runs, no other test of its process can run a loop of its own."""
-    path = browser_path()
-    with pytest.importorskip("playwright.sync_api").sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
 @pytest.fixture
-def visit(chromium: Any, address: str) -> Visiting:
+def visit(browser: Any, address: str) -> Visiting:
     """A tab that must keep silent, but for what is `expected`, and ask nobody but the server."""
 
     @contextmanager
     def visiting(
         token: str = "", project: str = "", *, url: str = address, expected: str = "nothing", **options: Any
     ) -> Iterator[Visit]:
-        context = chromium.new_context(**{**WIDE, **options})
+        context = browser.new_context(**{**WIDE, **options})
         try:
             tab = Visit(context.new_page(), url)
             if token:
@@ -436,7 +425,7 @@ FROM_ANOTHER_PAGE = """async ([url, headers, mode]) => {
 }"""
 
 
-def test_a_page_of_another_local_port_changes_nothing(chromium: Any, place: Place) -> None:
+def test_a_page_of_another_local_port_changes_nothing(browser: Any, place: Place) -> None:
     tenant = place.tenant()
     with Memory.open(place.dsn(), embedder=None) as memory:
         memory.tenant(tenant).project("kitchen").add("The key is in the drawer.", key="k")
@@ -444,7 +433,7 @@ def test_a_page_of_another_local_port_changes_nothing(chromium: Any, place: Plac
         other = HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
         threading.Thread(target=other.serve_forever, daemon=True).start()
         with serving(place.dsn(), tokens=None, principal=principal) as url:
-            page = chromium.new_page()
+            page = browser.new_page()
             for name in ("127.0.0.1", "localhost"):
                 page.goto(f"http://{name}:{other.server_port}/")
                 for kind in ("text/plain", "application/json"):
