@@ -1,6 +1,6 @@
 # make bench         set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
 # make test          set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
-# make extension     the extension: attacks, upgrades from every release, faults; then PostgreSQL 16 (ON16= names tests)
+# make extension     the extension: attacks, upgrades from every release, faults; then PostgreSQL 16
 # make client        the client: both its forms, folders, importers and the command mnemo
 # make integrations  the frameworks of docs/integrations, MCP, HTTP and its page, TypeScript, hooks, examples, and the
 #                    blocks of docs/
@@ -22,7 +22,6 @@ VERSION  ?=
 EMBEDDER ?= minilm
 ARGS     ?=
 JUNIT    ?=
-ON16     ?= tests/sql
 TORCH    ?=
 BUILDER  ?= mkdocs
 BIN      := $(VENV)/bin
@@ -55,7 +54,7 @@ test: $(VENV)/.test-ready
 
 extension: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(EXTENSION) $(TELL) $(ARGS)
-	PGMNEMO_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist loadfile $(ON16) $(TELL:.xml=16.xml) $(ARGS)
+	PGMNEMO_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist loadfile tests/sql $(TELL:.xml=16.xml) $(ARGS)
 
 client: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLIENT) $(TELL) $(ARGS)

@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _find_nobodys_server()
     _hold_errors_to_one_line()
-    _keep_free_memory()
+    _collect_no_garbage()
 
 
 def _keep_servers_in_memory() -> None:
@@ -61,7 +61,7 @@ def _keep_servers_in_memory() -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 
-def _keep_free_memory() -> None:
+def _collect_no_garbage() -> None:
     """Collect no garbage when an in-process system opens: of all tests' objects it takes half a second."""
     memory_usage.release_free_memory = lambda: None
 
