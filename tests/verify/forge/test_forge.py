@@ -82,7 +82,8 @@ def test_an_honest_run_made_consistent_in_the_same_way_is_intact(honest: Path, t
 def test_no_class_of_forgeries_is_found_less_often_than_before(
     honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as workers:
+    # Spawned: the fork of a process with threads can wait forever for a lock that another thread held.
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as workers:
         made = partial(attempt, source=honest, home=tmp_path)
         ended = list(workers.map(made, range(len(FORGERIES)), chunksize=4))
     outcomes = [one for one in ended if one is not None]
