@@ -114,9 +114,12 @@ class AsyncInternalPool:
                 self._prepare = connection.prepare_threshold = PREPARE_THRESHOLD
 
     async def connect(self) -> AsyncConnection[Any]:
-        """Return a new connection, after a restart of an embedded server that died; raise ConnectError on
-        failure.
+        """Return a new connection, after a restart of an embedded server that died.
+
+        Raise ConnectError on failure, and DatabaseError if another memory may lie in the folder's place.
         """
+        if self._server is not None:
+            await run_blocking(self._server.check_place)
         try:
             try:
                 connection = await self._open_connection()

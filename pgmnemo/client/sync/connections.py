@@ -115,9 +115,12 @@ class InternalPool:
                 self._prepare = connection.prepare_threshold = PREPARE_THRESHOLD
 
     def connect(self) -> Connection[Any]:
-        """Return a new connection, after a restart of an embedded server that died; raise ConnectError on
-        failure.
+        """Return a new connection, after a restart of an embedded server that died.
+
+        Raise ConnectError on failure, and DatabaseError if another memory may lie in the folder's place.
         """
+        if self._server is not None:
+            run_blocking(self._server.check_place)
         try:
             try:
                 connection = self._open_connection()

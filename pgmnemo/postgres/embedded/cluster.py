@@ -22,7 +22,14 @@ from pgmnemo.paths import CONTROL, SQL_FOLDER, release_numbers
 from pgmnemo.posix import pwd
 from pgmnemo.postgres.embedded.binaries import Binaries
 from pgmnemo.postgres.embedded.memory_folder import MemoryFolder, server_owner, sync_folder, write_atomically
-from pgmnemo.postgres.embedded.server_processes import is_in_use, is_served_in_container, orphaned_processes
+from pgmnemo.postgres.embedded.server_processes import (
+    STOP_LIMIT,
+    is_in_use,
+    is_served_in_container,
+    orphaned_processes,
+    stop_displaced,
+    stop_moved,
+)
 from pgmnemo.postgres.server_files import stage_extension, stage_server
 from pgmnemo.postgres.server_process import START_LIMIT, SUPERUSER, ServerProcess, is_ready
 from pgmnemo.postgres.servers import serves_in_place
@@ -31,7 +38,6 @@ from pgmnemo.postgres.temporary_folders import find_server, read_note
 ROLE = "pgmnemo"  # owns the database and the extension, and is no superuser
 DATABASE = "memory"
 PORT = "5432"  # the name of the socket
-STOP_LIMIT = 60.0  # seconds
 GRACE = 1.0  # seconds in which the processes of a dead server end by themselves
 TRIES, PAUSE = 5, 0.1  # seconds
 LONGEST_LOG = 8 << 20  # bytes
@@ -93,6 +99,7 @@ class Cluster:
 
     def create(self) -> None:
         """Create the cluster with initdb in a temporary folder, and move it to its place."""
+        stop_displaced(self.data)
         with self.folder.partial_folder("cluster") as partial:
             self.create_in(partial)
             self.install_data(partial / "data")
@@ -232,6 +239,7 @@ class Cluster:
     def _launch(self, lock: int) -> None:
         """Start the server; no process of an earlier server is alive."""
         self.binaries.check()
+        stop_displaced(self.data)
         self._delete_stale_pid_files()
         extra = self.install_extension_files()
         self.folder.server_folder(self.folder.sockets)
@@ -243,10 +251,12 @@ class Cluster:
         server.start(lock)
 
     def _stop_orphans(self, waited: float) -> None:
-        """Stop the orphaned processes of a dead server.
+        """Stop the orphaned processes of a dead server, or a server that serves the folder from another path.
 
         Raise DatabaseError if a server runs in a container with a separate process namespace.
         """
+        if stop_moved(self.data.stat(), self.data):
+            return
         unseen = waited > GRACE and not is_in_use(self.folder)
         if unseen or is_served_in_container(self.folder):
             raise DatabaseError(

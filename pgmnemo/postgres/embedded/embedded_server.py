@@ -12,7 +12,14 @@ from pgmnemo.posix import check_folders
 from pgmnemo.postgres.embedded.binaries import Binaries, newest
 from pgmnemo.postgres.embedded.cluster import Cluster
 from pgmnemo.postgres.embedded.database_setup import create_missing, session, try_connect, update_extension
-from pgmnemo.postgres.embedded.memory_folder import MemoryFolder, folder_errors, major_of, open_folder
+from pgmnemo.postgres.embedded.memory_folder import (
+    MemoryFolder,
+    folder_errors,
+    is_last,
+    major_of,
+    open_folder,
+)
+from pgmnemo.postgres.embedded.server_processes import stop_moved
 from pgmnemo.postgres.releases import version_number
 from pgmnemo.progress import QUIET, Progress
 
@@ -25,7 +32,7 @@ class EmbeddedServer:
     """
 
     def __init__(self, cluster: Cluster, lock: int) -> None:
-        self.cluster, self._lock = cluster, lock
+        self.cluster, self._lock, self._data = cluster, lock, cluster.data.stat()
         atexit.register(self.close)
 
     @classmethod
@@ -57,6 +64,7 @@ class EmbeddedServer:
         """Start the server again if it has died, and wait until it answers."""
         if self._lock < 0:
             raise UsageError(f"{self.cluster.folder.path} was closed; open it again")
+        self.check_place()
         with folder_errors(self.cluster.folder):
             if self.cluster.is_up() and (connection := try_connect(self.conninfo)):
                 connection.close()
@@ -64,17 +72,27 @@ class EmbeddedServer:
             with self.cluster.folder.exclusive(QUIET):
                 session(self.cluster).close()
 
+    def check_place(self) -> None:
+        """Raise DatabaseError if the folder was moved, deleted or replaced since it was opened."""
+        if not self.cluster.folder.is_locked_by(self._lock):
+            raise DatabaseError(
+                f"{self.cluster.folder.path} was moved, deleted or replaced while it was open; close it, and "
+                "open the folder where it is now"
+            )
+
     def close(self) -> None:
         """End this process's use of the server; the last process stops it."""
         lock, self._lock = self._lock, -1
         if lock < 0:
             return
         atexit.unregister(self.close)
-        try:
+        if self.cluster.folder.is_locked_by(lock):
             with self.cluster.folder.exclusive(QUIET):
                 _release(self.cluster.folder, self.cluster, lock)
-        except FileNotFoundError:  # the folder is gone, and the server with it
-            os.close(lock)
+            return
+        if is_last(lock):
+            stop_moved(self._data)
+        os.close(lock)
 
 
 def _open_cluster(place: MemoryFolder, progress: Progress) -> Cluster:

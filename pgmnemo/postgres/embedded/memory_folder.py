@@ -89,6 +89,12 @@ class MemoryFolder:
         fcntl.flock(lock, fcntl.LOCK_SH)
         return lock
 
+    def is_locked_by(self, lock: int) -> bool:
+        """Return whether a shared lock is of the folder that lies at the path now."""
+        with suppress(OSError):
+            return os.path.samestat(os.fstat(lock), os.stat(self.path / "lock"))
+        return False
+
     def exclusive_lock(self) -> int | None:
         """Return the exclusive lock on the folder; None if another process uses the folder."""
         return self._lock("lock")
@@ -318,6 +324,11 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def is_last(lock: int) -> bool:
+    """Return whether no other process has a shared lock on the same folder; `lock` is exclusive then."""
+    return _try_lock(lock, fcntl.LOCK_EX)
 
 
 def _file(path: Path) -> int:

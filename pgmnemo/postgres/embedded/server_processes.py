@@ -7,6 +7,8 @@ namespace and on this folder, and the process that started it is dead.
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +16,8 @@ from pathlib import Path
 import psutil
 
 from pgmnemo.postgres.embedded.memory_folder import MemoryFolder, server_owner
+
+STOP_LIMIT = 60.0  # seconds
 
 
 def folder_processes(folder: MemoryFolder) -> list[psutil.Process]:
@@ -32,6 +36,32 @@ def orphaned_processes(folder: MemoryFolder, data: Path) -> list[psutil.Process]
             if not serves and process.ppid() not in known and _works_on(process, folder):
                 ended.append(process)
     return ended
+
+
+def stop_displaced(data: Path) -> None:
+    """Stop servers that were started on the path `data` and serve a folder that has been moved or deleted.
+
+    PostgreSQL writes pg_control through the path that it was started with: into a cluster that lies there
+    now. A server that is stopped by SIGQUIT writes no pg_control, and its folder recovers at the next start.
+    """
+    here = os.stat(data) if data.exists() else None
+    for process, path, folder in _servers():
+        if path == str(data) and not (here and os.path.samestat(folder, here)):
+            _quit(process)
+
+
+def stop_moved(data: os.stat_result, path: Path | None = None) -> bool:
+    """Stop by SIGQUIT the servers of the data folder `data` that were started on another path than `path`.
+
+    None stands for no path. Return whether there were any.
+    """
+    moved = [
+        process for process, started, folder in _servers()
+        if os.path.samestat(folder, data) and started != str(path)
+    ]  # fmt: skip
+    for process in moved:
+        _quit(process)
+    return bool(moved)
 
 
 def is_served_in_container(folder: MemoryFolder) -> bool:
@@ -65,6 +95,27 @@ def _processes_naming(folder: MemoryFolder) -> Iterator[tuple[psutil.Process, bo
                     yield process, inside
 
 
+def _servers() -> Iterator[tuple[psutil.Process, str, os.stat_result]]:
+    """Yield each server of the server's user, the path it was started on, and the folder that it serves."""
+    owner = server_owner()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            words = process.cmdline()
+            if words[1:2] == ["-D"] and process.uids().real == owner and _is_inside(process):
+                yield process, words[2], _working_folder(process)
+
+
+def _working_folder(process: psutil.Process) -> os.stat_result:
+    """Return the status of a process's working folder, even a deleted one on Linux."""
+    return os.stat(f"/proc/{process.pid}/cwd" if sys.platform == "linux" else process.cwd())
+
+
+def _quit(process: psutil.Process) -> None:
+    with suppress(psutil.Error):
+        process.send_signal(signal.SIGQUIT)
+        process.wait(STOP_LIMIT)
+
+
 def _is_inside(process: psutil.Process) -> bool:
     """Return whether a process is in this PID namespace; in a namespace below it has several ids."""
     status = Path(f"/proc/{process.pid}/status")
@@ -77,8 +128,8 @@ def _is_inside(process: psutil.Process) -> bool:
 def _works_on(process: psutil.Process, folder: MemoryFolder) -> bool:
     """Return whether a process has its working folder in a data folder of this folder; True if unknown."""
     try:
-        there = os.stat(f"/proc/{process.pid}/cwd")
-    except OSError:  # no Linux, or another user's process in a container
+        there = _working_folder(process)
+    except (OSError, psutil.Error):  # another user's process in a container
         return True
     places = (*folder.path.glob("pg*"), *folder.path.glob("partial-*/data"))
     return any(os.path.samestat(there, place.stat()) for place in places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -192,12 +193,57 @@ def test_a_closed_one_is_not_started_again(memory: Path) -> None:
         server.ensure_running()
 
 
-def test_it_may_be_closed_when_the_folder_is_gone(memory: Path) -> None:
-    server = EmbeddedServer.open(memory)
-    left = folder_processes(MemoryFolder(memory))
-    memory.rename(memory.with_name("elsewhere"))
+def servers_started_on(memory: Path) -> list[str]:
+    words = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    return [one[2] for one in words if one[1:2] == ["-D"] and one[2].startswith(str(memory))]
+
+
+def test_the_server_of_a_moved_folder_ends_with_its_last_user(memory: Path) -> None:
+    moved = memory.with_name("elsewhere")
+    server, other = EmbeddedServer.open(memory), EmbeddedServer.open(memory)
+    memory.rename(moved)
+    with pytest.raises(DatabaseError, match="moved, deleted or replaced while it was open"):
+        server.ensure_running()
     server.close()
-    kill(left)
+    assert servers_started_on(memory)
+    other.close()
+    assert servers_started_on(memory) == []
+    with closing(EmbeddedServer.open(moved)) as again:
+        assert known(again, "first") == ["first"]
+
+
+def test_a_moved_folder_opens_though_a_server_was_left(memory: Path, start: Start) -> None:
+    other, moved = start(memory), memory.with_name("elsewhere")
+    assert opened(other)
+    memory.rename(moved)
+    other.kill()
+    other.wait()
+    with closing(EmbeddedServer.open(moved)) as server:
+        assert known(server, "first") == ["first"]
+    assert servers_started_on(memory) == []
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_server_writes_nothing_into_a_memory_that_took_the_place_of_its_own(
+    memory: Path, deleted: bool
+) -> None:
+    """PostgreSQL writes its control file through a path."""
+    moved = memory.with_name("elsewhere")
+    old = EmbeddedServer.open(memory)
+    store(old, "second")
+    shutil.rmtree(memory) if deleted else memory.rename(moved)
+    with closing(EmbeddedServer.open(memory)) as new:
+        store(new, "third")
+        with pytest.raises(DatabaseError, match="moved, deleted or replaced while it was open"):
+            old.ensure_running()
+        old.close()
+        assert known(new, "first", "second", "third") == ["third"]
+    with closing(EmbeddedServer.open(memory)) as new:
+        assert known(new, "first", "second", "third") == ["third"]
+    if not deleted:
+        with closing(EmbeddedServer.open(moved)) as again:
+            assert known(again, "first", "second", "third") == ["first", "second"]
+    assert servers_started_on(memory.parent) == []
 
 
 def test_two_processes_may_make_it_at_once(base: Path, start: Start) -> None:
