@@ -47,15 +47,18 @@ def _spans(encoding: Any, unknown: set[int], spells: bool) -> Iterator[TokenSpan
 
 
 def known_share(text: str, spans: Sequence[TokenSpan]) -> float:
-    """Return the share of the letters of a text that a model knows, 0 to 1; 1 for a text without letters.
+    """Return the share of a text's letters that a model knows, 0 to 1; without letters, of its tokens.
 
-    ASCII letters count as known: every supported vocabulary has them, and ticket numbers and file names are
-    split into letters although the text is understood.
+    It is 1 for an empty text. A text of unknown symbols has the vector of every other such text. ASCII
+    letters count as known: every supported vocabulary has them, and ticket numbers and file names are split
+    into letters although the text is understood.
     """
-    known = letters = 0
-    for start, end, knows in spans:
-        token = text[start:end]
-        found = sum(map(str.isalpha, token))
-        letters += found
-        known += found if knows or token.isascii() else 0
-    return known / letters if letters else 1.0
+    tokens = [
+        (sum(map(str.isalpha, text[start:end])), knows or text[start:end].isascii())
+        for start, end, knows in spans
+        if end > start
+    ]
+    if not any(letters for letters, _ in tokens):
+        tokens = [(1, known) for _, known in tokens]
+    total = sum(letters for letters, _ in tokens)
+    return sum(letters for letters, known in tokens if known) / total if total else 1.0

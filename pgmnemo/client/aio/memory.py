@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
@@ -233,9 +234,13 @@ class AsyncMemory:
             rows.update(own.vectors_by_text(batch, answer))
         return embed_plan.merge_vectors(planned, rows)
 
-    def _warn(self, tenant: UUID, name: str) -> None:
-        """Warn once for each tenant that a text has no vector, as its script is unknown to the embedder."""
-        if tenant not in self._warned and self._embedder is not None:
+    def _warn(self, tenant: UUID, name: str, unknown: Iterable[str]) -> None:
+        """Warn once for each tenant that a text with letters has no vector: the embedder does not know it."""
+        if (
+            tenant not in self._warned
+            and self._embedder is not None
+            and any(map(str.isalpha, chain.from_iterable(unknown)))
+        ):
             self._warned.add(tenant)
             embed_plan.warn_unknown_script(self._embedder.name, name)
 

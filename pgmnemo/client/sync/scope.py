@@ -255,8 +255,7 @@ class Scope:
         pairs = run_blocking(self._with_passages, items)
         texts = [text for pair in pairs for text in staging.texts_to_embed(*pair)]
         rows = self._memory._embed(texts, wholes={whole.text for _, whole in pairs})
-        if any(row is None for row in rows.values()):
-            self._memory._warn(self.tenant_id, self._name)
+        self._memory._warn(self.tenant_id, self._name, [text for text, row in rows.items() if row is None])
         own = self._memory._embedder.record if rows and self._memory._embedder else None
         made = [(whole, staging.lesson_vectors(item, whole, rows, own, maker)) for item, whole in pairs]
         for source in {vectors.source for _, vectors in made if vectors.source is not None}:
@@ -485,7 +484,7 @@ class Scope:
             assert self._memory._embedder is not None
             made = self._memory._embed([query], question=True)
             if made[query] is None:
-                self._memory._warn(self.tenant_id, self._name)
+                self._memory._warn(self.tenant_id, self._name, [query])
                 return None
             rows, own = [made[query]], self._memory._embedder.record
         return rows[0], own

@@ -60,6 +60,17 @@ def test_the_first_such_text_of_a_tenant_is_said_once(scope: Any) -> None:
     assert "multilingual-e5-small" in str(one.message)
 
 
+def test_an_emoji_is_found_by_itself_alone_and_without_a_warning(scope: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scope.add("👍", key="thumb")
+        scope.add("The release went well 🚀", key="rocket")
+        scope.add("I moved to Lisbon in May.", key="lisbon")
+        assert scope.recall("🚀", k=1)[0].key == "rocket"
+        assert scope.recall("🍕", min_fit=0.1) == []
+        assert scope.recall("👍 Where do I live?", k=1)[0].key == "lisbon"
+
+
 def test_a_text_of_two_scripts_is_embedded_where_most_of_it_is_known(scope: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
