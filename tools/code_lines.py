@@ -105,7 +105,7 @@ def weights() -> list[Weight]:
         Weight("lines generated: the synchronous client, types of the TypeScript client", generated, None),
         Weight("lines frozen: SQL scripts of releases", released, None, 3_000),
         Weight("lines of all kinds", total, None, 88_000),
-        Weight("words in documents", sum(len(_text(path).split()) for path in documents), 49_400, 34_000),
+        Weight("words in documents", sum(len(_text(path).split()) for path in documents), 49_500, 34_000),
         Weight("megabytes, checkout", sum(path.stat().st_size for path in tracked()) / 1e6, 35, 20),
     ]
 
