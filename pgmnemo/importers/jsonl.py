@@ -3,11 +3,13 @@
 Without an export's header each line is an object with a `text` and optionally the other fields of an Item
 (`key`, `role`, `topic`, `importance`, `metadata`, `at`, …) and a `project`; any other field becomes metadata.
 A project in the form of a uuid is that project, as on the command line. Without a key the hash of the text is
-the key. Of an export only the lessons in force are read here: the `import_` of a scope reads a whole export.
+the key, followed by the hash of role, topic, time and position if the line has any of them. Of an export only
+the lessons in force are read here: the `import_` of a scope reads a whole export.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -103,10 +105,20 @@ def _plain_lesson(value: dict[str, Any], where: str, options: ImportOptions) -> 
         raise UsageError(f"{where}: `project` is no text; write it as one")
     if not isinstance(item.text, str):
         raise UsageError(f"{where}: `text` is a list; give one text a line")
-    key = item.key or text_digest(item.text)
+    key = item.key or _key(item, item.text)
     more = {name: one for name, one in value.items() if name not in OWN}
     project = None if value.get("project") is None else parse_name(value["project"])
     return _lesson(item, key, project, {**more, **(item.metadata or {})}, where, options)
+
+
+def _key(item: Item, text: str) -> str:
+    """Return the key of a line without one: equal lines have one key, the same text at another time has
+    another.
+    """
+    at = item.at and utc(item.at).timestamp()
+    others = (item.role or None, item.topic or None, at, item.position)
+    digest = text_digest(text)
+    return digest if set(others) == {None} else f"{digest}/{text_digest(json.dumps(others))}"
 
 
 def _lesson(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from uuid import UUID
 
@@ -18,9 +19,11 @@ from pgmnemo.client.jsonl_format import (
     write_line,
 )
 from pgmnemo.client.records import Item
+from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import ImportOptions
 from pgmnemo.importers.jsonl import is_export
+from pgmnemo.importers.run_import import import_lessons
 from tests.pgmnemo.importers.conftest import Read, Write, lines
 
 AT = datetime(2024, 5, 8, 13, 56, tzinfo=UTC)
@@ -74,6 +77,27 @@ def test_lines_by_hand_need_a_text_alone(write: Write, read: Read) -> None:
     assert (first.project, first.item.text, len(str(first.item.key))) == (None, "Blue.", 64)
     assert second.project == "p"
     assert second.item == Item("Red.", "r", at=AT, metadata={"tags": ["x"], "a": 1})
+
+
+def test_equal_texts_of_other_times_or_speakers_are_lessons_of_their_own(
+    scope: Scope, write: Write, read: Read
+) -> None:
+    again = {"text": "Went for a run.", "at": "2026-01-01", "role": "user"}
+    said = [
+        again, {**again, "at": "2026-01-08"}, {"text": "Yes.", "role": "user"},
+        {"text": "Yes.", "role": "assistant"}, {"text": "Yes.", "topic": "user"},
+        {"text": "Yes.", "position": 1}, {"text": "Yes."},
+    ]  # fmt: skip
+    equal = [again, {**again, "at": "2026-01-01T02:00+02:00", "topic": "", "importance": 5}]
+    path = write("x.jsonl", lines(*said, *equal))
+    keys = [one.item.key for one in read("jsonl", path)]
+    assert len(set(keys)) == len(said)
+    assert keys[len(said) - 1] == sha256(b"Yes.").hexdigest()  # as earlier releases stored it
+    assert import_lessons(scope, path).outcomes == {"inserted": len(said)}
+    assert {(one.text, one.role, one.at) for one in scope.list()} >= {
+        ("Went for a run.", "user", datetime(2026, 1, 8, tzinfo=UTC)), ("Yes.", "assistant", None),
+    }  # fmt: skip
+    assert import_lessons(scope, path).outcomes == {"unchanged": len(said)}
 
 
 @pytest.mark.parametrize(
