@@ -203,6 +203,10 @@ def header_of(given: Any, place: str) -> ExportHeader:
 
 def record_of(given: Any, header: ExportHeader, place: str) -> ExportLine:
     """Return a decoded line of an export; raise UsageError if it is not a record."""
+    if is_header(given):
+        raise UsageError(
+            f"a second export begins at {place}; save it in a file of its own, and import each file"
+        )
     if isinstance(given, dict):
         given = {name: _without_infinity(value) if name in TIMES else value for name, value in given.items()}
     record: ExportLine = convert(given, ExportLine, place)

@@ -66,11 +66,23 @@ def read(place: Path | str, *, options: ImportOptions) -> Iterator[ImportedLesso
 
 def is_export(place: Path | str) -> bool:
     """Return whether a path is a file that begins with the header of an export."""
-    options, path = ImportOptions(skip_faults=True), Path(place).expanduser()
-    if not os.path.isfile(path):
-        return False
-    source = next(sources(path, LINES, options))
-    return is_header(next((value for _, _, value in objects(source, options, lines=True)), None))
+    return is_header(_first_object(place))
+
+
+def is_lines(place: Path | str) -> bool:
+    """Return whether a path is a file that begins with a header, or with an object that has a `text`, right
+    or wrong.
+    """
+    return is_header(first := _first_object(place)) or "text" in first
+
+
+def _first_object(place: Path | str) -> dict[str, Any]:
+    options, path = ImportOptions(first=1), Path(place).expanduser()
+    if os.path.isfile(path):
+        with suppress(UsageError):  # raised again where the lessons are read
+            for _, _, value in objects(next(sources(path, LINES, options)), options, lines=True):
+                return value
+    return {}
 
 
 def _ended(source: ImportFile, header: ExportHeader, first: int | None) -> set[tuple[UUID, str]]:
@@ -80,7 +92,7 @@ def _ended(source: ImportFile, header: ExportHeader, first: int | None) -> set[t
     now, found = datetime.now(UTC), set[tuple[UUID, str]]()
     for _, where, value in objects(source, ImportOptions(skip_faults=True, first=first), lines=True):
         if value.get("kind") == "supersession":
-            with suppress(UsageError):  # told where the lessons are read
+            with suppress(UsageError):  # raised again where the lessons are read
                 line = record_of(value, header, where)
                 if isinstance(line, SupersessionLine) and line.at <= now:
                     found.add((line.project, line.old))

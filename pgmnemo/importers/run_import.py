@@ -22,7 +22,7 @@ from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.errors import PgmnemoError, RefusedError, UsageError
 from pgmnemo.escaping import escape_sentence
 from pgmnemo.importers import IMPORTERS, TABLES, UNKNOWN, ImportedLesson, ImportOptions, LeftOut
-from pgmnemo.importers.jsonl import is_export
+from pgmnemo.importers.jsonl import is_export, is_lines
 from pgmnemo.importers.markdown import NAMES as NOTES
 from pgmnemo.importers.sources import damage_as_fault, database_rows, is_dsn, sources
 from pgmnemo.progress import QUIET, Progress
@@ -206,7 +206,8 @@ def _import_chunk(
 def detect_format(place: Path | str) -> str:
     """Return the format with a reader that finds a lesson at the beginning of a file or folder.
 
-    Markdown is returned only if no other format fits. Raise UsageError if no format fits, or more than one.
+    Markdown is returned only if no other format fits, and `jsonl` also for lines with a fault. Raise
+    UsageError if no format fits, or more than one.
     """
     if is_dsn(place):
         return _detect_database(str(place))
@@ -215,9 +216,12 @@ def detect_format(place: Path | str) -> str:
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
-        next(
-            damage_as_fault(first, lambda file, where: iter(()), ImportOptions()), None
-        )  # raises for UTF-16, gzip and SQLite
+        if is_lines(place):
+            return "jsonl"  # whose reader names the fault
+        looked = ImportOptions(skip_faults=True)
+        next(damage_as_fault(first, lambda file, where: iter(()), looked), None)
+        if looked.left.named:  # UTF-16, gzip or SQLite: there is nothing more to read
+            raise UsageError(looked.left.named[0])
     like = f"could be {' or '.join(fitting)}" if fitting else "begins like no format that is known"
     raise UsageError(f"{escape_sentence(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
 

@@ -66,6 +66,8 @@ def sources(place: Path | str, names: str, options: ImportOptions) -> Iterator[I
     top, pattern = Path(place).expanduser(), re.compile(names, re.IGNORECASE)
     called = escape_sentence(str(top))
     with os_errors(f"{called} cannot be read ({{why}}); name a file or folder that can", UsageError):
+        if top.is_fifo():
+            raise UsageError(f"{called} is a pipe; save it as a file, or give an export to `mnemo import -`")
         if not (top.is_dir() or top.is_file()):
             raise UsageError(f"there is no file or folder {called}; name one that is there")
         if top.is_dir():

@@ -23,7 +23,7 @@ from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import ImportOptions
 from pgmnemo.importers.jsonl import is_export
-from pgmnemo.importers.run_import import import_lessons
+from pgmnemo.importers.run_import import detect_format, import_lessons
 from tests.pgmnemo.importers.conftest import Read, Write, lines
 
 AT = datetime(2024, 5, 8, 13, 56, tzinfo=UTC)
@@ -106,6 +106,7 @@ def test_equal_texts_of_other_times_or_speakers_are_lessons_of_their_own(
         ({"key": "a"}, "line 1: Object missing required field `text`"),
         ({"text": 1}, "line 1: Expected `str | array`, got `int` - at `$.text`"),
         ({"text": []}, "line 1: `text` is a list; give one text a line"),
+        ({"text": "a", "metadata": "x"}, "line 1: Expected `object | null`, got `str` - at `$.metadata`"),
         ({"text": "a", "at": "soon"}, "line 1: no time such as 2026-05-01T13:56:00Z - at `$.at`"),
         ({"text": "a", "importance": "high"}, "line 1: Expected `int | null`, got `str` - at `$.importance`"),
         ({"pgmnemo": "memory", "format": 9}, "line 1 is of format 9, and this package reads up to 1"),
@@ -115,10 +116,34 @@ def test_a_line_that_is_no_lesson_is_one_sentence(
     write: Write, read: Read, line: object, sentence: str
 ) -> None:
     path = write("x.jsonl", lines(line, {"text": "b", "key": "b"}))
+    if line != {"key": "a"}:
+        assert detect_format(path) == "jsonl"
     with pytest.raises(UsageError) as raised:
         read("jsonl", path)
     assert f"{path}, {sentence}" in str(raised.value)
     assert [one.item.key for one in read("jsonl", path, skip_faults=True)] == ["b"]
+
+
+def test_an_export_that_is_cut_off_or_has_another_behind_it_names_the_line(
+    scope: Scope, tmp_path: Path
+) -> None:
+    path = export(tmp_path / "x", structs.replace(LESSON, text="b" * 1000))
+    whole = path.read_text()
+    for text, sentence in (
+        (whole[:900], f"{path}, line 2: Input data was truncated"),
+        (
+            f"{whole}\n{whole}",
+            f"a second export begins at {path}, line 3; save it in a file of its own, and im",
+        ),
+    ):
+        path.write_text(text)
+        assert detect_format(path) == "jsonl"
+        with pytest.raises(UsageError) as raised:
+            import_lessons(scope, path)
+        assert sentence in str(raised.value)
+    options = ImportOptions(skip_faults=True)
+    assert import_lessons(scope, path, options=options, dry_run=True).outcomes == {"inserted": 1}
+    assert options.left.counts == {"damaged": 1, "repeated": 1}
 
 
 def test_texts_that_no_memory_takes_are_counted_and_named(write: Write, read: Read) -> None:

@@ -188,7 +188,9 @@ def test_an_archive_has_a_bound_on_all_of_its_entries(tmp_path: Path, read: Read
 
 def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "claude.json")
-    with pytest.raises(UsageError, match="there is no file or folder"):
+    with pytest.raises(
+        UsageError, match=r"claude\.json is a pipe; save it as a file, or give an export to `mn"
+    ):
         list(claude.read(tmp_path / "claude.json", options=ImportOptions()))
 
 

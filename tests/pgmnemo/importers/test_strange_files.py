@@ -124,11 +124,18 @@ def test_what_is_no_text_is_named(
     assert str(raised.value).count("--skip-faults") == 1
 
 
-def test_a_place_of_no_known_format_says_what_it_is(write: Write) -> None:
-    path = write("a.json", [])
-    path.write_bytes("[]".encode("utf-16"))
-    with pytest.raises(UsageError, match="is UTF-16; save it as UTF-8"):
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ("[]".encode("utf-16"), "is UTF-16; save it as UTF-8"),
+        (gzip.compress(b"[]", mtime=0), "is packed by gzip; unp"),
+    ],
+)
+def test_a_place_of_no_known_format_says_what_it_is(tmp_path: Path, data: bytes, sentence: str) -> None:
+    (path := tmp_path / "a.json").write_bytes(data)
+    with pytest.raises(UsageError, match=sentence) as raised:
         detect_format(path)
+    assert "skip_faults" not in str(raised.value)  # which would leave out all of it
 
 
 def test_a_damaged_line_names_the_way_on_once(tmp_path: Path) -> None:
