@@ -227,7 +227,7 @@ def decode(line: str | bytes, place: str, *, mend_halves: bool = True) -> Any:
     try:
         return msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise UsageError(f"{place}: {_why(error)}; mend it, or leave it out") from None
+        raise UsageError(f"{place}: {decode_fault(error, data)}; mend it, or leave it out") from None
 
 
 def convert(given: Any, kind: Any, place: str) -> Any:
@@ -235,14 +235,25 @@ def convert(given: Any, kind: Any, place: str) -> Any:
     try:
         return msgspec.convert(given, kind)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise UsageError(f"{place}: {_why(error)}; mend it, or leave it out") from None
+        raise UsageError(f"{place}: {decode_fault(error)}; mend it, or leave it out") from None
 
 
-def _why(error: Exception) -> str:
+def decode_fault(error: Exception, data: bytes = b"") -> str:
+    """Return why `data` is no JSON, or a decoded value does not fit.
+
+    msgspec often says of half a surrogate pair that the data is truncated; here it is called by its name.
+    """
     if isinstance(error, RecursionError):
         return "the JSON is nested too deeply"
     if isinstance(error, UnicodeError):
         return "the text is not UTF-8"
+    if "truncated" in str(error) or "surrogate" in str(error):
+        whole = max(data.rfind(b'"'), 0)  # behind its last quotation mark a text is cut off
+        for found in HALVES.finditer(data, 0, whole):
+            if not found[1]:
+                return (
+                    f"the text holds {found[0].decode()}, half a surrogate pair: it is cut inside a character"
+                )
     return misfit(error)
 
 

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from pgmnemo import AsyncMemory
 from pgmnemo.client.aio.concurrency import MAX_ANSWER_BYTES
-from pgmnemo.client.jsonl_format import misfit
+from pgmnemo.client.jsonl_format import decode_fault, misfit
 from pgmnemo.client.scope_calls import VERSIONS
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.http.error_response import SERVER_FAULT, ErrorResponse, RequestError, error_response
@@ -212,13 +212,11 @@ async def _on_invalid_body(request: Request, error: Exception) -> Response:
 
 
 async def _on_malformed_body(request: Request, error: Exception) -> Response:
-    why = {
-        UnicodeDecodeError: "it is not UTF-8", RecursionError: "it is nested too deeply",
-        ClientDisconnect: "it ended before it was whole",
-    }  # fmt: skip
-    return _to_response(
-        ErrorResponse(400, "wrong use", f"the body is no JSON: {why.get(type(error), str(error))}")
-    )
+    if isinstance(error, ClientDisconnect):
+        why = "it ended before it was whole"
+    else:
+        why = decode_fault(error, await request.body())
+    return _to_response(ErrorResponse(400, "wrong use", f"the body is no JSON: {why}"))
 
 
 async def _on_fault(request: Request, error: Exception) -> Response:

@@ -146,6 +146,22 @@ def test_what_is_wrong_is_a_sentence(
     assert '"fault"' not in told()
 
 
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (rb'{"text": "a\ud83d"}', r"the text holds \ud83d, half a surrogate pair: it is cut inside a"),
+        (rb'{"text": "\ud83d\ude00\\ud83d, \uD83D b"}', r"the text holds \uD83D, half a surrogate pair"),
+        (rb'{"text": "a\ude00", "key": "k"}', r"the text holds \ude00, half a surrogate pair"),
+        (rb'{"text": "a', "Input data was truncated"),
+        (rb'{"text": "\ud83d\ude00 a\ud83d\ude', "Input data was truncated"),
+    ],
+)  # fmt: skip
+def test_half_a_surrogate_pair_is_not_called_cut_off(served: Served, body: bytes, sentence: str) -> None:
+    answer = served.post(served.token(None), "add", content=body, json=None)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith(f"the body is no JSON: {sentence}")
+
+
 def test_unknown_fields_are_refused_by_name(served: Served) -> None:
     answer = served.post(served.token("p"), "add", {"text": "a", "txet": "b"})
     assert (answer.status_code, "`txet`" in answer.text) == (422, True)
