@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -10,11 +11,13 @@ from typing import Annotated, Any, Literal, get_args
 
 from cyclopts import Group, Parameter, Token, convert
 
+from pgmnemo.cli.output import print_note
 from pgmnemo.errors import UsageError
 
 LESSON, LESSONS = Group("The lesson", sort_key=1), Group("Which lessons", sort_key=1)
 MEMORY = Group("Memory and output", sort_key=2)
 STANDARD = "-"  # standard input or output
+LONGEST = 200_000_000  # most bytes read of a text; the limit of a stored text is lower
 ME, DEFAULT = "me", "default"
 PROJECT = "PGMNEMO_PROJECT"
 LOCAL, NONE = "local", "none"
@@ -62,6 +65,18 @@ def _text_with_dash(_: Any, tokens: Sequence[Token]) -> str:
     if value.startswith("-") and value[1:2] not in ("", " "):
         raise UsageError(f"there is no option {value}; a text that begins so goes in by standard input")
     return value
+
+
+def text_given(text: str, quiet: bool) -> str:
+    """Return a text unchanged, or for `-` that of standard input."""
+    if text != STANDARD:
+        return text
+    if sys.stdin.isatty():
+        print_note(quiet, "type the text, and end it with Ctrl-D on a line of its own")
+    try:
+        return sys.stdin.buffer.read(LONGEST).decode("utf-8").removesuffix("\n")
+    except UnicodeDecodeError:
+        raise UsageError("standard input is not UTF-8; convert it") from None
 
 
 def parse_pairs(option: str, given: Iterable[str] | None) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from pgmnemo.cli.options import (
     LOCAL,
     AllProjectsFlags,
     ContextFlags,
+    Dashed,
     Embedder,
     ListFlags,
     MemoryFlags,
@@ -18,6 +19,7 @@ from pgmnemo.cli.options import (
     RecallFlags,
     TenantFlags,
     Time,
+    text_given,
 )  # fmt: skip
 from pgmnemo.cli.output import (
     day,
@@ -45,7 +47,7 @@ MARGIN = 4
 
 
 def recall(
-    query: str | None = None, /, *, why: bool = False, full: bool = False, asked: RecallFlags = FITTING,
+    query: Dashed = None, /, *, why: bool = False, full: bool = False, asked: RecallFlags = FITTING,
     others: Others = None, where: AllProjectsFlags = ANYWHERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Print the lessons that answer a question, the best first.
@@ -54,10 +56,12 @@ def recall(
     (0 to 1, on the question's own scale), the date, the role and the key.
 
     Args:
-        query: the question; without one, the newest and most important
+        query: the question; -: standard input, which is not read
+            otherwise; without a question, the newest and most important
         why: also print the parts of each score
         full: print texts as they are, not one line of each
     """
+    query = query and text_given(query, where.quiet)
     with open_scope(where, embedder, others=others or ()) as here:
         hits = here.recall(query, **asked.keywords())
     for rank, hit in enumerate(hits, start=1):
@@ -87,7 +91,7 @@ def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
 
 
 def context(
-    query: str | None = None, /, *, max_tokens: int = 1000, asked: ContextFlags = PACKED,
+    query: Dashed = None, /, *, max_tokens: int = 1000, asked: ContextFlags = PACKED,
     others: Others = None, where: AllProjectsFlags = ANYWHERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Print recalled lessons as quoted data for a prompt.
@@ -97,9 +101,10 @@ def context(
     lesson that does not fit is left out, and the next is tried.
 
     Args:
-        query: the question
+        query: the question; -: standard input
         max_tokens: maximum number of tokens of the text
     """
+    query = query and text_given(query, where.quiet)
     with open_scope(where, embedder, others=others or ()) as here:
         found = here.context(query, max_tokens=max_tokens, **asked.keywords())
     print_answer(where.json, found, *([found.text.rstrip("\n")] if found.text else []))

@@ -22,6 +22,7 @@ from pgmnemo.cli.options import (
     Time,
     UpdateFlags,
     parse_pairs,
+    text_given,
 )  # fmt: skip
 from pgmnemo.cli.output import lessons, one_line, print_answer, print_note
 from pgmnemo.errors import UsageError, os_errors
@@ -31,7 +32,6 @@ from pgmnemo.terminal import say
 if TYPE_CHECKING:
     from pgmnemo import Feedback, Turn
 
-LONGEST = 200_000_000  # most bytes read of a text; the limit of a stored text is lower
 HERE, ANYWHERE, STORED, CHANGED = MemoryFlags(), AllProjectsFlags(), AddFlags(), UpdateFlags()
 
 
@@ -55,7 +55,8 @@ def add(
     """
     if text is not None and turns is not None:
         raise UsageError("add takes a text or --turns, not both")
-    given = _turns(turns) if turns is not None else _text(text, where.quiet)
+    text = STANDARD if text is None else text
+    given = text_given(text, where.quiet) if turns is None else _turns(turns)
     with open_scope(where, embedder, make=True) as here:
         added = here.add(given, similar=similar, **told.keywords())
     empty = "nothing stored: the text is what context printed"
@@ -63,17 +64,6 @@ def add(
     print_answer(
         where.json, added, f"{added.outcome} {escape_sentence(added.key)}" if added.key else empty, *others
     )
-
-
-def _text(given: str | None, quiet: bool) -> str:
-    if given not in (None, STANDARD):
-        return str(given)
-    if sys.stdin.isatty():
-        print_note(quiet, "type the text, and end it with Ctrl-D on a line of its own")
-    try:
-        return sys.stdin.buffer.read(LONGEST).decode("utf-8").removesuffix("\n")
-    except UnicodeDecodeError:
-        raise UsageError("standard input is not UTF-8; convert it") from None
 
 
 def _turns(place: str) -> list[Turn]:

@@ -47,6 +47,16 @@ def test_a_text_comes_by_standard_input(mnemo: Mnemo, scope: Any, argument: list
     assert scope.get("k").text == "two\nlines: Käse"
 
 
+def test_a_question_comes_by_standard_input_where_a_dash_asks_for_it(mnemo: Mnemo) -> None:
+    mnemo("add", "Ada lives in Lisbon.", "--key", "ada")
+    mnemo("add", "The kettle is blue.", "--key", "kettle")
+    given = mnemo("recall", "Where does Ada live?", "--k", "1").out
+    assert mnemo("recall", "-", "--k", "1", stdin=b"Where does Ada live?\n").out == given
+    assert "ada" in given
+    assert "Lisbon" in mnemo("context", "-", "--k", "1", stdin=b"Where does Ada live?").out
+    assert mnemo("recall", stdin=b"Where does Ada live?").out == mnemo("recall").out
+
+
 def test_a_text_may_begin_as_a_list_does(mnemo: Mnemo, scope: Any) -> None:
     assert mnemo("add", "- milk", "--key", "list").code == 0
     assert scope.get("list").text == "- milk"
