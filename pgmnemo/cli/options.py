@@ -74,7 +74,7 @@ def text_given(text: str, quiet: bool) -> str:
     if sys.stdin.isatty():
         print_note(quiet, "type the text, and end it with Ctrl-D on a line of its own")
     try:
-        return sys.stdin.buffer.read(LONGEST).decode("utf-8").removesuffix("\n")
+        return sys.stdin.buffer.read(LONGEST).decode("utf-8-sig").removesuffix("\n")
     except UnicodeDecodeError:
         raise UsageError("standard input is not UTF-8; convert it") from None
 

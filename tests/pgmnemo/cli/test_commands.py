@@ -47,6 +47,11 @@ def test_a_text_comes_by_standard_input(mnemo: Mnemo, scope: Any, argument: list
     assert scope.get("k").text == "two\nlines: Käse"
 
 
+def test_a_mark_of_byte_order_is_no_part_of_a_text(mnemo: Mnemo, scope: Any) -> None:
+    mnemo("add", "--key", "k", stdin=b"\xef\xbb\xbfThe kettle is blue.\n")
+    assert scope.get("k").text == "The kettle is blue."
+
+
 def test_a_question_comes_by_standard_input_where_a_dash_asks_for_it(mnemo: Mnemo) -> None:
     mnemo("add", "Ada lives in Lisbon.", "--key", "ada")
     mnemo("add", "The kettle is blue.", "--key", "kettle")
