@@ -192,6 +192,11 @@ def export(
     from pgmnemo.progress import Progress
 
     assert file is not None
+    if file.endswith(".gz"):
+        raise UsageError(
+            f"an export is not packed, and {file} is the name of a packed file; leave .gz out, "
+            f"or pack it: mnemo export - | gzip > {shlex.quote(file)}"
+        )
     to = sys.stdout.buffer if file == STANDARD else file
     with open_scope(where) as here:
         number = here.export(to, vectors=not no_vectors, progress=Progress(where.quiet))

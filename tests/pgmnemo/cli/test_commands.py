@@ -258,6 +258,12 @@ def test_a_memory_goes_out_and_in(mnemo: Mnemo, scope: Any, memory: Memory, tmp_
     assert into.json["outcomes"]["inserted"] == 2
 
 
+def test_an_export_is_not_written_under_the_name_of_a_packed_file(mnemo: Mnemo, tmp_path: Path) -> None:
+    done = mnemo("export", str(file := tmp_path / "export.jsonl.gz"))
+    assert (done.code, file.exists()) == (2, False)
+    assert f"mnemo export - | gzip > {file}" in done.err
+
+
 def test_what_others_keep_is_imported(mnemo: Mnemo, scope: Any, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
