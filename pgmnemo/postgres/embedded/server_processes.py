@@ -101,8 +101,15 @@ def _servers() -> Iterator[tuple[psutil.Process, str, os.stat_result]]:
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             words = process.cmdline()
-            if words[1:2] == ["-D"] and process.uids().real == owner and _is_inside(process):
+            if words[1:2] == ["-D"] and process.uids().real == owner and _sees_these_files(process):
                 yield process, words[2], _working_folder(process)
+
+
+def _sees_these_files(process: psutil.Process) -> bool:
+    """Return whether a process is in this mount namespace, so that a path names the same file to it."""
+    if sys.platform != "linux":
+        return True
+    return os.path.samestat(os.stat(f"/proc/{process.pid}/ns/mnt"), os.stat("/proc/self/ns/mnt"))
 
 
 def _working_folder(process: psutil.Process) -> os.stat_result:

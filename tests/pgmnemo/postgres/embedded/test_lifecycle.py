@@ -151,6 +151,18 @@ def test_the_server_of_a_container_is_left_alone(memory: Path, start: Start) -> 
 
 
 @namespaces
+def test_a_server_on_another_file_system_at_the_same_path_is_left_alone(base: Path, start: Start) -> None:
+    mounting = f'mount -t tmpfs none {base} && chmod 755 {base} && exec "$@"'
+    other = start(base / "new", "unshare", "--mount", "sh", "-c", mounting, "sh")
+    assert opened(other)
+    with closing(EmbeddedServer.open(base / "new")):
+        assert servers_started_on(base) == [str(base / "new" / "pg18")] * 2
+    other.communicate("")
+    assert other.returncode == 0
+    assert servers_started_on(base) == []
+
+
+@namespaces
 def test_from_a_container_the_server_outside_is_not_waited_for(memory: Path, start: Start) -> None:
     with closing(EmbeddedServer.open(memory)) as server:
         began = time.monotonic()
