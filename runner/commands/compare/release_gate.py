@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from math import inf
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from pgmnemo.errors import PgmnemoError, UsageError
 from runner.commands.compare.compare_runs import NO_LIMITS, compare
 from runner.commands.compare.comparison import Comparison
 from runner.errors import UnusableRunError
+from runner.protocol.editions import OlderEdition
 from runner.protocol.statistics.bootstrap import RESAMPLES
 from runner.report.component_comparison import ComponentComparison, compare_with_components
 from runner.runs.comparability import RETRIEVERS, differences
-from runner.runs.manifest import MANIFEST
-from runner.runs.results import Results
+from runner.runs.results import Results, is_run
 from runner.runs.run import RUN, Run
 from runner.verification import Verification, verify
 
@@ -70,8 +75,8 @@ def gate(
 
     For the baseline this is the newest run under the candidate's conditions, if there is such a run. With
     `legs` the candidate's hybrid must also be no worse than each of its retrievers, in the headline's
-    metrics, scope and view. Raises what `compare` raises, UnusableRunError for a blocked run, and
-    UsageError if `legs` is set for a run that has no retrievers.
+    metrics, scope and view. Raises what `compare` raises, UnusableRunError for a blocked run and for a
+    folder with a run that cannot be read, and UsageError if `legs` is set for a run that has no retrievers.
     """
     tried = newest_run(Path(candidate))
     folders = {"baseline": newest_run(Path(baseline), tried), "candidate": tried}
@@ -102,37 +107,48 @@ def _legs(folder: Path) -> ComponentComparison:
 
 
 def newest_run(folder: Path, candidate: Path | None = None) -> Path:
-    """Return `folder` if it is a results folder; else the newest finished run in it.
+    """Return `folder` if it is a results folder; else the run in it that started last, blocked or not.
 
-    With a `candidate`, return a different run, with the fewest differences of conditions from the
-    candidate. Raises UsageError when there is none.
+    With a `candidate`, return a different run that is not blocked, with the fewest differences of conditions
+    from the candidate. Raises UsageError when there is none, and UnusableRunError when a run in the folder
+    cannot be read: it might be the newest.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; name a results folder, or one that holds some")
-    if (folder / RUN).is_file() or Results(folder).blocked:
+    if is_run(folder):
         return folder
-    finished = [path for path in folder.iterdir() if path.name[0] != "." and (path / MANIFEST).is_file()]
-    runs = [path for path in finished if candidate is None or not path.samefile(candidate)]
+    found = [path for path in folder.iterdir() if path.name[0] != "." and is_run(path)]
+    others = [path for path in found if candidate is None or not path.samefile(candidate)]
+    runs = [(path, *_read(path)) for path in others if candidate is None or not Results(path).blocked]
     if not runs:
-        other = "other " if finished else ""
+        other = "other " if found else ""
         raise UsageError(
             f"{folder} holds no {other}finished run; make one with `python -m runner`, or name another"
         )
-    like = _read(candidate) if candidate is not None else None
-    return max(runs, key=lambda path: (*_nearness(_read(path), like), path.name))
+    like = _read(candidate)[1] if candidate is not None else None
+
+    def rank(one: tuple[Path, datetime, Run | None]) -> tuple[float, datetime, int, str]:
+        path, started, run = one
+        apart = 0.0 if like is None else inf if run is None else len(list(differences(run, like)))
+        return -apart, started, len(path.name), path.name  # `_10` is after `_9`
+
+    return max(runs, key=rank)[0]
 
 
-def _nearness(run: Run | None, candidate: Run | None) -> tuple[bool, int, str]:
-    """Return a sort key that puts the best baseline last: readable, most like the candidate, newest."""
-    if run is None:
-        return False, 0, ""
-    apart = len(list(differences(run, candidate))) if candidate is not None else 0
-    return True, -apart, run.started.isoformat()
+class _Started(msgspec.Struct):
+    started: Annotated[datetime, msgspec.Meta(tz=True)]
 
 
-def _read(folder: Path) -> Run | None:
-    """Return the record of a run; None if it is damaged: such a run sorts first, and `verify` reports it."""
+def _read(folder: Path) -> tuple[datetime, Run | None]:
+    """Return when a run started, and its record: None for a blocked run and one of an older edition."""
+    results = Results(folder)
     try:
-        return Results(folder).run
-    except PgmnemoError:
-        return None
+        started = msgspec.json.decode(results.content(RUN), type=_Started).started
+        return started, None if results.blocked else results.run
+    except OlderEdition:
+        return started, None
+    except (msgspec.MsgspecError, ValueError, PgmnemoError) as error:
+        raise UnusableRunError(
+            f"{folder}, which may be the newest run there, has an unreadable {RUN}: {error}; take it from "
+            "its commit, move it away, or name a results folder"
+        ) from None

@@ -18,6 +18,7 @@ from runner.commands.compare import gate
 from runner.commands.compare.release_gate import newest_run
 from runner.commands.compare.rows import ComparisonFinding
 from runner.commands.compare.text import gate_text as markdown
+from runner.errors import UnusableRunError
 from runner.verification import verify
 from runner.verification.checks import CHECKS
 from runner.verification.context import Check
@@ -145,10 +146,50 @@ def test_a_baseline_is_another_run_and_like_the_candidate_where_one_is(
     assert newest_run(tmp_path) == unlike
     assert newest_run(tmp_path, tried) == older
     assert newest_run(tmp_path, unlike) == tried  # none is like it, which the comparison then says
-    (older / "manifest.json").unlink()
-    (unlike / "manifest.json").unlink()
+    shutil.rmtree(older)
+    (unlike / "BLOCKED.md").write_text("# BLOCKED\n")  # has no figure
     with pytest.raises(UsageError, match="holds no other finished run"):
         newest_run(tmp_path, tried)
+
+
+def test_a_blocked_newest_run_is_the_candidate_and_refused(
+    runs: dict[str, Any], finish: Callable[..., Any], tmp_path: Path
+) -> None:
+    first, blocked = (finish(tmp_path).folder for _ in range(2))
+    (blocked / "BLOCKED.md").write_text("# BLOCKED\n")
+    record = json.loads((blocked / "run.json").read_bytes())
+    (blocked / "run.json").write_text(json.dumps(record | {"verdict": "blocked"}))
+    assert newest_run(tmp_path) == blocked
+    with pytest.raises(UnusableRunError, match=f"the candidate {blocked} is blocked"):
+        gate(runs["old"].folder, tmp_path)
+    assert newest_run(tmp_path, runs["old"].folder) == first  # a baseline needs figures
+    (blocked / "run.json").write_text(json.dumps(record | {"started": "2001-01-01T00:00:00Z"}))
+    assert newest_run(tmp_path) == first
+
+
+@pytest.mark.parametrize("content", [None, '{"schema": "pgmnemo/run', "{}"])
+def test_a_folder_with_a_damaged_run_is_refused(
+    runs: dict[str, Any], finish: Callable[..., Any], tmp_path: Path, content: str | None
+) -> None:
+    _, damaged = (finish(tmp_path).folder for _ in range(2))
+    (damaged / "run.json").unlink()
+    if content is not None:
+        (damaged / "run.json").write_text(content)
+    for before, after in ((runs["old"].folder, tmp_path), (tmp_path, runs["old"].folder)):
+        with pytest.raises(
+            UnusableRunError, match=rf"{damaged}, which .* unreadable run.json: .*move it away"
+        ):
+            gate(before, after)
+
+
+@pytest.mark.parametrize("place", ["baseline", "candidate"])
+def test_a_damaged_run_that_is_named_does_not_verify(
+    runs: dict[str, Any], tmp_path: Path, check: Callable[..., Any], place: str
+) -> None:
+    damaged = Path(shutil.copytree(runs["same"].folder, tmp_path / runs["same"].folder.name))
+    (damaged / "run.json").unlink()
+    named = {"baseline": runs["old"].folder, "candidate": runs["old"].folder, place: damaged}
+    assert gate(**named, check=check).exit_code == 1
 
 
 @pytest.fixture
