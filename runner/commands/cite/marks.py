@@ -116,10 +116,24 @@ class Page:
                 line, f"{figures}: unmarked, near a word of recall; let `cite --write` write it"
             )
 
+    def filled(self) -> str:
+        """Return the text of the document with every mark filled in."""
+        bodies = [answer.text if answer else self.document.body(mark) for mark, answer in self.answers]
+        return self.document.filled(bodies)
+
+    def faults_once_filled(self) -> list[DocumentFinding]:
+        """Return the faults of the document, else those that filling it in would make."""
+        if self.faults:
+            return self.faults
+        after = Document(self.filled())
+        marks = list(zip(self.document.marks, after.marks, strict=False))
+        lines = {fault: next((old.line for old, new in marks if new.line >= fault[0]), fault[0])
+                 for fault in after.faults}  # fmt: skip
+        return [self.finding(line, message) for (_, message), line in lines.items()]
+
     def contents(self) -> Iterator[tuple[Path, str]]:
         """Yield the files to write: the document if its text changes, and the plots that change."""
-        bodies = [answer.text if answer else self.document.body(mark) for mark, answer in self.answers]
-        if (text := self.document.filled(bodies)) != self.document.text:
+        if (text := self.filled()) != self.document.text:
             yield self.file, text
         for _, answer in self.answers:
             if answer and answer.drawn and not _holds(*answer.drawn):
@@ -140,9 +154,9 @@ def check(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[st
 
 
 def write(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[str] | None = None) -> Report:
-    """Fill every mark in `files`; if any mark has a fault, write nothing and report the faults."""
+    """Fill every mark in `files`; if any has a fault, or would have it then, write nothing and report it."""
     pages = _pages(files, root)
-    report = _report(pages, lambda page: page.faults)
+    report = _report(pages, Page.faults_once_filled)
     if report.passed:
         for path, text in [content for page in pages for content in page.contents()]:
             _replace(path, text)

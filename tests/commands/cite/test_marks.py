@@ -136,6 +136,17 @@ def test_a_mark_is_filled_in_and_then_holds(words: str, text: str, document: Any
     assert check([file], root=root).findings == ()
 
 
+def test_what_filling_in_would_spoil_is_a_fault_and_nothing_is_written(document: Any, root: Path) -> None:
+    table = mark(f"table pgmnemo recall_any@10 {RUN}")
+    text = f"{table}\n\nWords.\n\n<!-- cite: source {RUN} -->\n<!-- /cite -->\n"
+    file = document(text)
+    [finding] = write([file], root=root).findings
+    assert str(finding) == (
+        f"{file}:5: a mark at the start of a line ends its paragraph: put a word before it"
+    )
+    assert file.read_text() == text
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
