@@ -22,7 +22,7 @@ from runner.protocol.metrics.document import figure_row
 from runner.protocol.metrics.score import score
 from runner.records import ALL, Json
 from runner.report.citation import CITABLE, citation, refusal, share, verdict_words, version
-from runner.report.formats import CITED
+from runner.report.formats import CITED, trivial
 from runner.runs.canonical import compact
 from runner.runs.comparability import differences, headline_questions
 from runner.runs.folder import is_local
@@ -89,18 +89,20 @@ def _text(after: ComparedRun, before: ComparedRun | None) -> str:
 
 
 def _beside(results: ComparedRun) -> list[str]:
-    """Return a line about the run's best other arm and its random order; empty if the run has neither.
+    """Return a line about the run's best other arms and its random order; empty if the run has neither.
 
-    The reranked arm of the system under test is not another arm.
+    They are compared by the first headline metric that is not trivial. Arms with the same value are all
+    named. The reranked arm of the system under test is not another arm.
     """
-    run, scope = results.as_reported, results.run.scopes[0].name
-    rows = {arm.name: (arm, row) for arm in run.arms if (row := results.figures.row(arm.name, scope, CITED))}
-    chance = rows.pop(CHANCE, None)
-    others = [one for name, one in rows.items() if name not in (run.system, f"{run.system}{SUFFIX}")]
-    best = max(others, key=lambda one: float(one[1]["value"]), default=None)
-    told = [f"{best[0].name} ({best[0].words}) {share(best[1]['value'])}"] if best else []
-    told += [f"chance (a random order) {share(chance[1]['value'])}"] if chance else []
-    return [f"Best of the others in the same run: {', '.join(told)}."] if told else []
+    run, figures, scope = results.as_reported, results.figures, results.run.scopes[0].name
+    metric = next((str(row["metric"]) for row in figures.headline(run) if not trivial(row)), CITED)
+    rows = [(arm, float(row["value"])) for arm in run.arms if (row := figures.row(arm.name, scope, metric))]
+    own = (run.system, f"{run.system}{SUFFIX}", CHANCE)
+    most = max((value for arm, value in rows if arm.name not in own), default=None)
+    best = [f"{arm.name} ({arm.words})" for arm, value in rows if arm.name not in own and value == most]
+    told = [] if most is None else [f"{' and '.join(best)} {share(most)}"]
+    told += [f"chance (a random order) {share(value)}" for arm, value in rows if arm.name == CHANCE]
+    return [f"Best of the others in the same run, by {metric}: {', '.join(told)}."] if told else []
 
 
 def _notes(results: ComparedRun) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from runner.cli import main
 from runner.commands.cite import cite
 from runner.errors import GateError, UnusableRunError
 from runner.protocol.editions import current
-from runner.records import Verdict
+from runner.records import Score, Verdict
 from runner.runs.results import Results
 from runner.runs.run import Arm
 from tests.helping import kept_run
@@ -38,18 +39,39 @@ def test_the_paragraph_is_the_protocols_word_for_word(results: Make) -> None:
 
 def test_the_best_of_the_others_and_chance_follow_the_paragraph() -> None:
     text = cite(kept_run("locomo")).text
-    line = next(line for line in text.splitlines() if line.startswith("Best of the others in the same run: "))
+    words = "Best of the others in the same run, by recall_any@1: "
+    line = next(line for line in text.splitlines() if line.startswith(words))
     figures = Results(kept_run("locomo")).metrics["results"]
     values = {
         row["arm"]: row["value"]
         for row in figures
         if (row["scope"], row["view"], row["type"], row["metric"])
-        == ("conversation", "all", "all", "recall_any@10")
+        == ("conversation", "all", "all", "recall_any@1")
     }
     others = {arm: value for arm, value in values.items() if arm not in ("pgmnemo", "random", "ceiling")}
     best = max(others, key=others.__getitem__)
     assert f": {best} (" in line
     assert f") {others[best]:.3f}, chance (a random order) {values['random']:.3f}." in line
+
+
+def test_others_with_the_same_value_are_all_named(
+    tmp_path: Path, record: Callable[..., Any], shelve: Make
+) -> None:
+    run = record()
+    more = (Arm("random", "a random order"), Arm("cosine", "by angle"), Arm("older", "as before"))
+    run = replace(run, arms=(*(arm for arm in run.arms if arm.name in ("pgmnemo", "bm25")), *more))
+    shares = {"pgmnemo": 0.6, "bm25": 0.5, "cosine": 0.5, "older": 0.4, "random": 0.1}
+    figures = [
+        Score(arm, "conversation", "all", "all", metric, value + gain, value + gain, value + gain, 1982)
+        for metric, gain in (("recall_any@1", 0.0), ("recall_any@10", 0.3))
+        for arm, value in shares.items()
+    ]
+    folder = shelve(tmp_path / run.path, run, figures)
+    bm25 = next(arm for arm in run.arms if arm.name == "bm25")
+    assert cite(folder).text.splitlines()[-1] == (
+        f"Best of the others in the same run, by recall_any@1: bm25 ({bm25.words}) and cosine (by angle) "
+        "0.500, chance (a random order) 0.100."
+    )
 
 
 def test_a_comparable_previous_run_stands_beside_with_its_own_label(results: Make) -> None:
