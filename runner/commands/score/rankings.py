@@ -72,7 +72,7 @@ def read_rankings(path: Path) -> Rankings:
     text = "" if empty else _text(source.content(), path.name)
     if not text.strip():
         raise RankingsError(f"{path.name} is empty: there is no ranking in it to score")
-    form = TREC if text.lstrip()[0] not in "{[" else TABLE if (scores := _scores(text)) else RAW
+    form = TREC if text.lstrip()[0] not in "{[" else TABLE if (scores := _scores(text, path.name)) else RAW
     if form == TABLE:
         found = tuple(_table(scores, path.name))
     else:
@@ -88,14 +88,30 @@ def _text(data: bytes, file: str) -> str:
         raise RankingsError(f"{file}, line {line:,}, is not UTF-8; save the file as UTF-8") from None
 
 
-def _scores(text: str) -> dict[str, dict[str, Any]]:
-    """Return the scores by question and document if the text is one JSON object of scores; else {}."""
+def _scores(text: str, file: str) -> dict[str, dict[str, Any]]:
+    """Return the scores by question and document if the text is one JSON object and no raw line; else {}.
+
+    Raises RankingsError with the first question whose value is no object, and for a repeated key.
+    """
     try:
-        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=unique_object)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    known = isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
-    return value if known else {}
+    if not isinstance(value, dict):
+        return {}
+    wrong = next((question for question, one in value.items() if not isinstance(one, dict)), None)
+    if wrong is not None and not {"question", "ranking"}.isdisjoint(value):
+        return {}
+    if wrong is not None:
+        raise RankingsError(
+            f"{file}, question {wrong!r}: a table of scores takes an object {{document: score}}, not "
+            f"{'a list' if isinstance(value[wrong], list) else 'a single value'}; a raw line takes "
+            "`question` and `ranking`"
+        )
+    try:
+        return dict(json.loads(text, object_pairs_hook=unique_object))
+    except ValueError as error:
+        raise RankingsError(f"{file}: {error}; give each question and document once") from None
 
 
 def _table(scores: Mapping[str, Mapping[str, Any]], file: str) -> Iterator[Ranking]:

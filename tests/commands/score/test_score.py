@@ -238,6 +238,13 @@ TWO = "garden/q01 Q0 garden/s02 2 0.8 mine\n"
         ('{"question": "garden/q01", "ranking": [["garden/s01", 1e999]]}', "the score inf is not finite"),
         ('{"question": "garden/q01", "ranking": [[[1], 2]]}', "line 1: a rank is an id, [id, score] or ["),
         ('{"question": ', "line 1 is not JSON ("),
+        ('{"garden/q01": {"garden/s01": NaN}}', "question 'garden/q01': the score nan is not finite"),
+        ('{"garden/q01": {"garden/s01": "1"}}', "question 'garden/q01': a rank is an id, [id, score] or"),
+        (
+            '{"garden/q01": {"garden/s01": 1},\n"garden/q02": ["garden/s01"]}',
+            "question 'garden/q02': a table of scores takes an object {document: score}, not a list",
+        ),
+        ('{"garden/q01": {}, "garden/q01": {}}', "theirs.txt: the key 'garden/q01' stands twice in one"),
         (b"garden/q01 Q0 \xe9 1 1 x", "theirs.txt, line 1, is not UTF-8; save the file as UTF-8"),
         (raw(put("size", 40)), "the size of question garden/q02 is given as 40, in the corpus it is 13"),
         (raw(put("tokens", [1])), "the tokens of question garden/q02 are given as [1], by the texts of the"),

@@ -258,7 +258,7 @@ def test_scores_that_rise_where_distinct_ranks_fall_are_refused(folder: Path) ->
     ("line", "sentence"),
     [
         ({"q1": {"d1": "0.5"}}, r"question 'q1': a rank is an id, .* not \['d1', '0.5'\]"),
-        ({"q1": {"d1": float("nan")}}, "the score NaN is not finite"),
+        ({"q1": {"d1": float("nan")}}, "question 'q1': the score nan is not finite"),
         ({"q1": {"d1": {"d2": 1}}}, "question 'q1': a rank is an id"),
         ({"question": "q1", "ranking": [True]}, "a rank is an id"),
     ],
