@@ -13,6 +13,7 @@ from pgmnemo.terminal import say
 from runner.commands.compare.compare_runs import compare
 from runner.errors import UnusableRunError
 from runner.options import Despite, Run
+from runner.paths import check_outside_checkout
 from runner.records import Corpus
 from runner.report.html import PAGE, CorpusTexts, PageComparison, render_page
 from runner.runs.output import check_output
@@ -91,11 +92,8 @@ def _place(folder: Path, output: Path | str | None, *, beside: bool, text: bool)
     place = Path(output).expanduser().absolute()
     if place != folder.absolute() / PAGE or beside or text:
         check_output("--output", place, (".html",), MARK)
-    if text and any((parent / ".git").exists() for parent in place.resolve().parents):
-        raise UsageError(
-            f"--output: {output} lies in a git checkout, where text of the corpus could be committed and its "
-            "licence broken; name a file outside of it"
-        )
+    if text:
+        check_outside_checkout("--output", place)
     return place
 
 

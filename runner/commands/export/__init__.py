@@ -15,6 +15,7 @@ from pgmnemo.registry import Registry
 from pgmnemo.terminal import say
 from runner.commands.export.forms import beir, trec
 from runner.options import Run
+from runner.paths import check_outside_checkout
 from runner.runs.output import check_new
 from runner.runs.raw import RAW
 from runner.runs.results import collector_paused, read_results
@@ -45,11 +46,14 @@ def export(
     """Write the run in `folder` into the new folder `output`; return the paths of the written files.
 
     `form` is a name of FORMATS; `corpus` is the corpus file or its folder, which beir needs for the
-    texts. Raises UsageError for an unknown form, an `output` that exists or lies in a run, and a corpus
-    that is not the run's; UnusableRunError and OutputError as every reader of a run.
+    texts, and which must not be written into a git checkout. Raises UsageError for an unknown form, an
+    `output` that exists or lies in a run, and a corpus that is not the run's; UnusableRunError and
+    OutputError as every reader of a run.
     """
     make, place = FORMATS[form], Path(output).expanduser().absolute()
     check_new("--output", place, "folder")
+    if make is beir:
+        check_outside_checkout("--output", place)
     results = read_results(folder, RunContext, (RUN, METRICS, RAW))
     results.corpus_path = None if corpus is None else Path(corpus)
     if results.corpus_path is not None and not results.corpus_path.exists():

@@ -12,6 +12,7 @@ from pgmnemo import escaping
 from pgmnemo.errors import UsageError
 from runner.commands.score.score_rankings import VERDICT, WORDS, StatedScores, load, score
 from runner.markdown import print_markdown, table
+from runner.paths import check_outside_checkout
 from runner.protocol.datasets import SUITES
 from runner.records import ALL, Corpus, Json
 from runner.report.formats import Figures, count, figure, questions_of, shorten
@@ -71,9 +72,10 @@ def write_ids(
     """Write queries.jsonl (the questions that are scored) and documents.jsonl (the lessons) into a folder.
 
     A line holds id, project, text and time (for a question `as_of`); no gold and no type. Returns the
-    corpus. Raises UsageError if one of the files exists.
+    corpus. Raises UsageError if one of the files exists, or if the folder is in a git checkout.
     """
     parts, folder = SUITES[suite], folder.expanduser()
+    check_outside_checkout("--ids", folder)
     corpus = load(parts, parts.locate(data, os.environ), granularity, split)
     there = next((name for name in (QUERIES, DOCUMENTS) if (folder / name).exists()), None)
     if there:

@@ -209,6 +209,14 @@ def test_the_command_lists_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureF
     assert json.loads((SAMPLE / "run.json").read_text())["name"] in told[0].read_text()
 
 
+def test_texts_are_never_written_where_they_could_be_committed(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    with pytest.raises(UsageError, match=r"--output: .* lies in a git checkout, where text of the corpus"):
+        export(SAMPLE, tmp_path / "beir", form="beir", corpus=CORPUS)
+    assert not (tmp_path / "beir").exists()
+    assert export(SAMPLE, tmp_path / "trec")  # holds no text
+
+
 def test_lessons_that_stand_on_a_shelf_go_out_with_their_texts() -> None:
     corpus = SUITES["sample"].load(CORPUS)
     shelf = OnDiskSegments(lambda session: WrittenText(session.date, ()))

@@ -291,6 +291,16 @@ def test_a_stranger_learns_the_ids_and_no_gold(tmp_path: Path, capsys: pytest.Ca
     assert "queries.jsonl is there, and nothing is overwritten" in capsys.readouterr().err
 
 
+def test_texts_are_never_written_where_they_could_be_committed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    for place in (tmp_path, tmp_path / "ids"):
+        assert main(["score", "--suite", "sample", "--ids", str(place)]) == 2
+        assert f"--ids: {place} lies in a git checkout, where text" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [".git"]
+
+
 def test_the_command_says_whose_they_are_what_is_missing_and_that_nothing_was_seen(
     tmp_path: Path, drawn: dict[str, list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
