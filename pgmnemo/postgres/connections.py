@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ REFUSALS = (
         "user {user!r} may not connect to that database; GRANT CONNECT ON DATABASE {dbname} TO {user}",
     ),
 )
+
+PREFIX = re.compile(r"^connection (failed|is bad): (connection to server .*? failed: )?(FATAL: +)?")
 
 SERVICE = "PGSERVICE"
 HIDDEN: list[str] = []  # the variable's value, once per block that hides it
@@ -79,7 +82,7 @@ def connect_error(
         return DatabaseError(
             f"there is no role {names['user']!r} at {dsn_label(conninfo)}; name one in the DSN"
         )
-    reason = (text.strip().splitlines() or ["no answer"])[-1].strip()
+    reason = PREFIX.sub("", (text.strip().splitlines() or ["no answer"])[0]).strip()
     return DatabaseError(f"the database at {dsn_label(conninfo)} cannot be reached ({reason}); {mend}")
 
 

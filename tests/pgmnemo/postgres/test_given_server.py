@@ -11,16 +11,56 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.postgres import Database, open_database
+from pgmnemo.postgres.connections import connect, connect_error
 from pgmnemo.postgres.pgvector_only import NAME as PEERS
 from pgmnemo.postgres.pgvector_only import open_pgvector_database
 from pgmnemo.postgres.server_checks import check_pgvector, check_server
 from pgmnemo.records import DatabaseFacts
 
 NAME = "pgmnemo_bench_0_2_1"
+
+
+AT = 'connection to server at "db" (::1), port 5432 failed: '
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (f"connection failed: {AT}Connection refused\n\tIs it running there?", "Connection refused"),
+        (
+            f"connection failed: {AT}server closed the connection unexpectedly\n\tThis probably means\n\t"
+            "before or while processing the request.",
+            "server closed the connection unexpectedly",
+        ),
+        (
+            'connection is bad: connection to server on socket "/x/.s" failed: No such file\n\tIs it there?',
+            "No such file",
+        ),
+        (f"connection failed: {AT}FATAL:  shutting down", "shutting down"),
+        ("failed to resolve host 'db': [Errno -2] Name or service not known", None),
+        ("connection timeout expired", None),
+        (
+            f"connection failed: {AT}timeout expired\nMultiple connection attempts failed:\n- host",
+            "timeout expired",
+        ),
+        ("", "no answer"),
+    ],
+)
+def test_the_reason_is_what_libpq_says_first(message: str, reason: str | None) -> None:
+    told = str(connect_error(psycopg.OperationalError(message), {"host": "db"}, "start it"))
+    assert told == f"the database at db:5432/ cannot be reached ({reason or message}); start it"
+
+
+def test_a_port_without_a_server_refuses_the_connection() -> None:
+    with pytest.raises(
+        DatabaseError, match=r"127.0.0.1:1/x cannot be reached \(Connection refused\); start it"
+    ):
+        connect({"host": "127.0.0.1", "port": 1, "dbname": "x"})
 
 
 def open_on(dsn: str, stub: Path) -> AbstractContextManager[Database]:
