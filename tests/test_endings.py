@@ -145,7 +145,7 @@ CASES |= {
     "`answer` with prompts by an unknown rule": lambda s: [
         "answer", SAMPLE, *READER, "--judge-prompts", s.file(b'{"x": "y"}'),
     ],
-    "`rescore` of a damaged run": lambda s: ["rescore", s.sample(put(RAW, "{"))],
+    "`rescore` of a damaged run": lambda s: ["rescore", s.sample(put(RAW, "{"), sealed=True)],
     "`rescore` into another run": lambda s: ["rescore", SAMPLE, "--output", s.sample() / "anew"],
     "`compare` without the raw rankings": lambda s: [
         "compare", SAMPLE, s.sample(instead(RAW, lambda place: None)),

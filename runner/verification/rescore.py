@@ -20,8 +20,9 @@ from runner.records import Json
 from runner.report import render
 from runner.runs.canonical import pretty
 from runner.runs.manifest import MANIFEST
-from runner.runs.results import REPORT, Results, Unreadable, collector_paused, is_run
-from runner.runs.run import write_metrics
+from runner.runs.raw import RAW
+from runner.runs.results import REPORT, Results, Unreadable, collector_paused, is_run, read_results
+from runner.runs.run import RUN, write_metrics
 from runner.runs.storage import output_errors, write_file
 
 SCHEMA, SUMMARY = "pgmnemo/rescored/1", "rescored.json"
@@ -81,13 +82,14 @@ def rescore(
     """Return the figures of `folder` by `metric_code` (None: that of the run's edition).
 
     With `output` they are written to a new folder. Raises UsageError for an unknown metric code, a missing
-    folder, and an `output` that exists; OutputError for artefacts that cannot be read.
+    folder, and an `output` that exists; what `read_results` raises for a record or raw rankings that differ
+    from the manifest; OutputError for artefacts that cannot be read.
     """
-    results = Results(Path(folder))
     if metric_code is not None:
         DIFFERENCES[metric_code]
-    if not results.folder.is_dir():
+    if not Path(folder).expanduser().is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
+    results = read_results(folder, Results, (RUN, RAW))  # metrics.json may have any figures
     try:
         run, former = results.run, results.metrics
         metrics = metrics_of(run, list(results.detailed()), metric_code)

@@ -12,6 +12,7 @@ import pytest
 
 import runner
 from pgmnemo.errors import UsageError
+from runner.errors import UnusableRunError
 from runner.protocol.metrics import DIFFERENCES
 from runner.protocol.statistics import Interval, Method
 from runner.runs.run import metrics_text
@@ -84,6 +85,15 @@ def test_figures_that_never_followed_are_told(finished: Any, tmp_path: Path) -> 
     done = runner.rescore(folder)
     assert [(move.figure, move.before) for move in done.moves] == [("value", 0.123)]
     assert "why: metrics.json did not follow from the raw rankings" in "\n".join(summary_lines(done))
+
+
+@pytest.mark.parametrize("name", ["raw_retrievals.jsonl", "run.json"])
+def test_a_changed_run_is_refused(finished: Any, tmp_path: Path, name: str) -> None:
+    folder = Path(shutil.copytree(finished.folder, tmp_path / finished.folder.name))
+    with (folder / name).open("a") as file:
+        file.write("\n")
+    with pytest.raises(UnusableRunError, match=rf"{name} is not the file that manifest.json lists"):
+        runner.rescore(folder)
 
 
 def test_a_new_folder_holds_the_figures_and_where_they_come_from(finished: Any, tmp_path: Path) -> None:
