@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pgmnemo.errors import PgmnemoError
 
 RunnerError = PgmnemoError
@@ -29,6 +31,15 @@ class CorpusError(PgmnemoError):
     """A corpus that is missing, cannot be read, or is not the expected file."""
 
     code = 3
+
+
+class ResumeFault(PgmnemoError):
+    """An interrupted run that --resume cannot complete, because its own files do not allow it."""
+
+    code = 3
+
+    def __init__(self, place: Path, fault: str) -> None:
+        super().__init__(f"--resume: {place} {fault}; start anew without --resume")
 
 
 class RankingsError(PgmnemoError):

@@ -20,6 +20,7 @@ from runner.paths import ROOT
 from runner.protocol.gates import RunFacts, deviations, overall_verdict
 from runner.records import Corpus, CorpusVectors, GateResult, Json
 from runner.runs.comparability import differences
+from runner.runs.environment import code_plan
 from runner.runs.folder import folder_name
 from runner.runs.history import can_append
 from runner.runs.results import Results
@@ -120,12 +121,14 @@ class RunState:
         )
 
     def plan(self) -> Json:
-        """Return all inputs that affect the raw file. A run can be resumed only under an equal plan.
+        """Return all inputs that affect the raw file, and what identifies the code.
 
         A run can be resumed only under an equal plan.
         """
         choice = {name: getattr(self.run.choice, name) for name in self.run.choice.__dataclass_fields__}
         return {
+            **code_plan(ROOT, self.run.code),
+            "extension": self.run.database.fingerprint if self.run.database else None,
             "protocol": self.run.protocol.version,
             "seed": self.run.seed,
             "corpus": self.run.corpus.sha256,

@@ -7,6 +7,7 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
@@ -72,6 +73,23 @@ def code(root: Path) -> Code:
     commit = _asked(root, "rev-parse", "HEAD")
     changes = _asked(root, "status", "--porcelain", "--", *CODE)
     return Code(commit, None if changes is None else changes != "")
+
+
+def code_plan(root: Path, code: Code) -> dict[str, str | None]:
+    """Return what identifies the code of a run in its plan: the commit, and a digest of the changes on it."""
+    clean = None if code.dirty is None else "none"
+    return {"commit": code.commit, "uncommitted changes": _changes(root) if code.dirty else clean}
+
+
+def _changes(root: Path) -> str:
+    """Return a SHA-256 of the names and contents of the files that differ from the commit."""
+    listed = git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", *CODE)
+    digest = sha256()
+    for name in sorted(entry[3:] for entry in listed.stdout.split(b"\0") if entry):
+        path = root / os.fsdecode(name)
+        content = sha256(path.read_bytes()).hexdigest() if path.is_file() else "no file"
+        digest.update(b"%s\0%s\n" % (name, content.encode()))
+    return digest.hexdigest()
 
 
 def _asked(root: Path, *arguments: str) -> str | None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.errors import OutputError, UsageError
+from runner.errors import ResumeFault
 from runner.protocol.editions.edition import SchemaPins
 from runner.runs.canonical import pretty
 from runner.runs.manifest import MANIFEST, write_manifest
@@ -28,22 +29,31 @@ from runner.runs.run import Run
 from runner.runs.storage import DOCUMENT, output_errors, read_regular, sync_folder, write_file
 
 PLAN = "plan.json"
+OF_CODE = {
+    "commit": "check out that commit, or start anew without --resume",
+    "uncommitted changes": "bring the code back to what it was, or start anew without --resume",
+    "extension": "use the extension of then, or start anew without --resume",
+}
+"""The remedy where a plan differs in what identifies the code."""
 
 
 def pin_plan(folder: Path, plan: Mapping[str, Any], started: str) -> str:
     """Write `plan` into a new partial folder, or compare it with the plan in the folder.
 
-    `plan` is everything that decides the raw bytes (version, corpus hash, embedder identity, seed, options,
-    …). Returns when the run was first started. Raises UsageError with the first difference.
+    `plan` is everything that decides the raw bytes (commit, version, corpus hash, embedder identity, seed,
+    options, …). Returns when the run was first started. Raises UsageError with the first difference, and
+    ResumeFault for a plan that cannot be read, or that another version of the runner wrote.
     """
     path = folder / PLAN
     document = json.loads(json.dumps(dict(plan)))  # tuples become lists, as after reading
     if not path.exists():
         if any(folder.iterdir()):
-            raise UsageError(f"--resume: {folder} has no {PLAN}, which says what run it was; start anew")
+            raise ResumeFault(folder, f"has no {PLAN}, which says what run it was")
         write_file(path, pretty({"started": started, "plan": document}))
         return started
     earlier = _read(path)
+    if earlier["plan"].keys() != document.keys():
+        raise ResumeFault(path, "was written by another version of the runner")
     _compare(earlier["plan"], document)
     return str(earlier["started"])
 
@@ -54,15 +64,15 @@ def _read(path: Path) -> dict[str, Any]:
         datetime.fromisoformat(earlier["started"])
         return {"started": earlier["started"], "plan": dict(earlier["plan"])}
     except (ValueError, KeyError, TypeError, RecursionError, OutputError) as error:
-        raise OutputError(f"{path} cannot be read ({error}): start the run anew without --resume") from error
+        raise ResumeFault(path, f"cannot be read ({error})") from error
 
 
 def _compare(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    for name in [*earlier, *(name for name in now if name not in earlier)]:
-        if earlier.get(name) != now.get(name):
+    for name, value in earlier.items():
+        if value != now[name]:
             raise UsageError(
-                f"--resume: the interrupted run had {name} = {earlier.get(name)}, this one {now.get(name)}"
-                "; give the same command as then"
+                f"--resume: the interrupted run had {name} = {value}, this one {now[name]}; "
+                f"{OF_CODE.get(name, 'give the same command as then')}"
             )
 
 

@@ -11,6 +11,9 @@ import psutil
 import pytest
 
 from pgmnemo.postgres.bench_database import database_name
+from runner.bench import pipeline
+from runner.runs import environment
+from runner.runs.environment import Code
 from runner.systems import missing_parts, spec_of
 from tests.helping import CURRENT, until
 
@@ -59,6 +62,42 @@ def test_resume_ends_in_the_bytes_of_a_run_that_was_not_interrupted(
     assert ended.code == 0
     [place] = (tmp_path / "results").glob("v*")
     assert (place / RAW).read_bytes() == expected
+
+
+@pytest.fixture
+def killed(start: Callable[..., Any], server: Any, tmp_path: Path) -> Path:
+    """The partial folder of a run that was killed, which `bench` can resume."""
+    words = ("sample", "--embedder", "hash", "--output", tmp_path / "results", "--dsn", server.dsn())
+    process = start(*words, "--quiet", pause="bm25, pool")
+    process.kill()
+    process.communicate()
+    [partial] = (tmp_path / "results").glob(".*.partial")
+    return Path(partial)
+
+
+def test_a_run_is_resumed_only_by_the_code_that_began_it(
+    killed: Path, bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = pipeline.code(pipeline.ROOT)
+    monkeypatch.setattr(environment, "_changes", lambda root: "c" * 64)
+    for code, words in {
+        Code("ab" * 20, begun.dirty): f"had commit = {begun.commit}, this one {'ab' * 20}; check out",
+        Code(begun.commit, True): f"this one {'c' * 64}; bring the code back to what it was",
+    }.items():
+        monkeypatch.setattr(pipeline, "code", lambda root, code=code: code)
+        ended = bench("--resume", killed)
+        assert ended.code == 2
+        assert words in ended.sentence
+        assert ended.sentence.endswith(", or start anew without --resume")
+    monkeypatch.undo()
+    monkeypatch.setenv("PYTHONHASHSEED", "42")
+    plan = (killed / "plan.json").read_text()
+    (killed / "plan.json").write_text(plan.replace('"commit"', '"version of the runner"'))
+    ended = bench("--resume", killed)
+    assert (ended.code, ended.sentence) == (3, f"error: --resume: {killed / 'plan.json'} was written by "
+                                            "another version of the runner; start anew without --resume")  # fmt: skip
+    (killed / "plan.json").write_text(plan)
+    assert bench("--resume", killed).code == 0
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM], ids=lambda ending: ending.name)

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from pgmnemo.errors import OutputError, UsageError
+from runner.errors import ResumeFault
 from runner.protocol.editions import current
 from runner.runs.config import RunConfig
+from runner.runs.environment import code, code_plan, git
 from runner.runs.folder import RunFolder, folder_name, pin_plan, results_base
 from runner.runs.record_files import LineWriter
 from runner.runs.run import Arm, Run
@@ -143,8 +145,41 @@ def test_a_run_at_work_cannot_be_resumed_by_another(tmp_path: Path) -> None:
 
 def test_a_folder_that_nobody_planned_is_refused(tmp_path: Path) -> None:
     (tmp_path / "raw").touch()
-    with pytest.raises(UsageError, match=r"no plan\.json"):
+    with pytest.raises(ResumeFault, match=r"no plan\.json, .*; start anew without --resume"):
         pin_plan(tmp_path, {}, "08:00")
+
+
+def test_a_plan_of_other_fields_is_of_another_version_of_the_runner(tmp_path: Path) -> None:
+    pin_plan(tmp_path, {"seed": 42}, "2026-05-09T08:00:00")
+    with pytest.raises(ResumeFault, match="another version of the runner; start anew without --resume"):
+        pin_plan(tmp_path, {"commit": "ab" * 20, "seed": 42}, "2026-05-09T08:00:00")
+
+
+def test_the_plan_tells_one_state_of_the_code_from_another(tmp_path: Path) -> None:
+    for words in (["init", "-q"], ["config", "user.email", "a@b"], ["config", "user.name", "a"]):
+        git(tmp_path, *words)
+    file = tmp_path / "runner" / "a.py"
+    file.parent.mkdir()
+    file.write_text("a = 1\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "a")
+
+    def state() -> dict[str, str | None]:
+        return code_plan(tmp_path, code(tmp_path))
+
+    clean = state()
+    assert clean == {"commit": code(tmp_path).commit, "uncommitted changes": "none"}
+    file.write_text("a = 2\n")
+    changed = state()
+    git(tmp_path, "add", ".")
+    assert state() == changed  # the same contents
+    file.write_text("a = 3\n")
+    other = state()
+    (file.parent / "b.py").touch()
+    states = [clean, changed, other, state()]
+    assert len({one["uncommitted changes"] for one in states}) == 4
+    assert {one["commit"] for one in states} == {clean["commit"]}
+    assert code_plan(file.parent, code(file.parent)) == {"commit": None, "uncommitted changes": None}
 
 
 def test_the_plan_does_not_stay_in_the_results(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from runner.paths import ROOT
 from runner.protocol.editions import current
 from runner.records import Json
 from runner.runs.canonical import pretty
+from runner.runs.environment import code, code_plan
 from runner.runs.folder import RunFolder, pin_plan, results_base
 from runner.runs.record_files import RecordFile
 from runner.runs.storage import write_file
@@ -196,6 +197,7 @@ def _folder(state: AnswerRunState) -> Iterator[tuple[RunFolder, datetime]]:
     base = options.output.expanduser().absolute() if options.output else base
     name = "_".join(_clean(part) for part in (run.name, options.reader_model))
     plan = {
+        **code_plan(ROOT, code(ROOT)),
         "run": run.name, "manifest": material.manifest, "arm": material.arm, "scope": material.scope,
         "k": options.k, "context_chars": options.context_chars, "limit": options.limit,
         "max_tokens": options.max_tokens, "reader": [reader.model, reader.service.where],
