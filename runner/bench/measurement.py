@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.errors import DatabaseError, OutputError, UsageError
 from runner.bench.retrieve import RankedSystem, RetrievalSink, retrieve, time_recall
 from runner.bench.run_record import describe_system
 from runner.bench.run_state import RunState
@@ -15,7 +15,7 @@ from runner.bench.stages import Reranking
 from runner.bench.workload import Workload, spread
 from runner.errors import SystemFault
 from runner.records import Retrieval
-from runner.runs.raw import KeptFields
+from runner.runs.raw import RAW, KeptFields
 from runner.runs.record_files import RecordFile
 from runner.runs.run import EMPTY, Arm
 from runner.runs.timings import SUFFIX, Timing
@@ -87,7 +87,7 @@ def count_answers(state: RunState, system: System) -> int:
 def _retrievers(state: RunState, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
     """Return settings and description of each retriever of the tested system that the edition measures."""
     retrievers = system.retrievers if isinstance(system, SupportsRetrievers) else {}
-    lacking = {"vector"} if state.vectors is None else set()
+    lacking = {"vector"} if state.embedder is None else set()
     return {
         name: retrievers[name]
         for name in state.run.edition.arms
@@ -97,7 +97,34 @@ def _retrievers(state: RunState, system: System) -> dict[str, tuple[Mapping[str,
 
 def _controls(state: RunState) -> list[str]:
     """Return the names of the controls among the edition's arms."""
-    return controls_among(state.run.edition.arms, vectors=state.vectors is not None)
+    return controls_among(state.run.edition.arms, vectors=state.embedder is not None)
+
+
+def check_kept_rows(state: RunState, system: System, rows: Iterable[Retrieval]) -> None:
+    """Check that the rows of an interrupted run are of this run's arms, scopes and corpus.
+
+    Raises OutputError with the number of the first row that is not.
+    """
+    run, others = state.run, state.baseline_arms
+    arms = dict.fromkeys((run.system, *_retrievers(state, system), *_controls(state)), run.scopes)
+    again = [f"{name}{SUFFIX}" for name in (run.system, *others)] if state.reranker else []
+    arms |= dict.fromkeys((*others, *again), run.baseline_scopes)
+    scopes = {(arm, scope.name): scope.pooled for arm, some in arms.items() for scope in some}
+    asked = {one.question.key: one.question for one in state.asked}
+    ids: dict[str, set[str]] = {}
+    for segment in state.corpus.heads:
+        ids.setdefault(segment.project, set()).add(segment.id)
+    pool = set().union(*ids.values())
+    for number, row in enumerate(rows, start=1):
+        question, pooled, fault = asked.get(row.question), scopes.get((row.arm, row.scope)), ""
+        if question is None or pooled is None:
+            fault = f"is of {row.question}, {row.arm}, {row.scope}, which this run does not ask"
+        elif (row.type, row.project, row.gold) != (question.type, question.project, question.gold):
+            fault = f"has not the type, project or gold of {row.question} in the corpus"
+        elif strange := {hit.id for hit in row.ranking} - (pool if pooled else ids[row.project]):
+            fault = f"ranks {min(strange)}, which is not in the corpus"
+        if fault:
+            raise OutputError(f"{RAW}, line {number} {fault}")
 
 
 def _ranked_systems(

@@ -12,15 +12,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pgmnemo.embedders import default_cache_dir
-from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.errors import ModelError, OutputError, UsageError
 from pgmnemo.paths import SQL_FOLDER
 from pgmnemo.postgres.releases import changed_script, release_fingerprint
 from pgmnemo.postgres.server_files import check_release
 from pgmnemo.progress import QUIET, Progress
 from runner.bench.finish import RunResult, append_history, raise_if_blocked, write_artefacts
 from runner.bench.measurement import (
+    check_kept_rows,
     count_answers,
     measure_baselines,
     measure_under_test,
@@ -32,6 +34,7 @@ from runner.bench.run_record import describe_system, new_run_record
 from runner.bench.run_state import RunState, Stopwatch, former_duration
 from runner.bench.stages import describe_reranker, open_reranking, rewrite, unaffected_cutoffs
 from runner.bench.workload import CorpusLessons, Workload
+from runner.errors import ResumeFault
 from runner.paths import ROOT
 from runner.protocol.gates import check_after, check_before
 from runner.protocol.metrics.document import metrics_of
@@ -48,9 +51,9 @@ from runner.runs.folder import (
     results_base,
 )
 from runner.runs.raw import RAW, RawWriter, read_raw
-from runner.runs.record_files import RecordFile
+from runner.runs.record_files import RecordFile, drop_torn_line
 from runner.runs.run import EMPTY
-from runner.runs.timings import RERANKS, REWRITES, TIMINGS, Timing
+from runner.runs.timings import RERANKS, REWRITES, TIMINGS, Rerank, Rewrite, Timing
 from runner.systems import System, missing_parts, open_system, spec_of
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.query_runner import wrap_errors
@@ -83,7 +86,7 @@ def run(
         _load_reranker(work)
         if former := former_duration(result_bases(work.base), work.run):
             progress.say(former)
-        with _folder(work) as folder:
+        with _folder(work, system) as folder:
             rewrite(work, folder.path)
             _embed(work)
             with (
@@ -210,19 +213,22 @@ def _check(state: RunState, system: System) -> None:
 
 
 @contextmanager
-def _folder(state: RunState) -> Iterator[RunFolder]:
-    """Yield the partial folder of this run, or of the run to resume.
+def _folder(state: RunState, system: System) -> Iterator[RunFolder]:
+    """Yield the partial folder of this run, or of the run to resume, whose files are checked.
 
     If the run is interrupted or fails after a first retrieval, the folder is kept, and the error gets a
-    note on how to resume.
+    note on how to resume, unless its files are at fault.
     """
     resume = state.request.resume
     with RunFolder.resume(resume) if resume else RunFolder.start(state.base, state.name) as folder:
         started = pin_plan(folder.path, state.plan(), state.run.started.isoformat())
         state.update(name=folder.name, started=datetime.fromisoformat(started))
         (folder.path / TIMINGS).unlink(missing_ok=True)
+        _check_kept(state, system, folder.path)
         try:
             yield folder
+        except ResumeFault:
+            raise
         except BaseException as error:
             if resume or _retrieved(folder) or not isinstance(error, Exception):
                 if folder.path.exists():
@@ -231,6 +237,19 @@ def _folder(state: RunState) -> Iterator[RunFolder]:
                 for name in (PLAN, REWRITES, RAW, TIMINGS, RERANKS):
                     (folder.path / name).unlink(missing_ok=True)
             raise
+
+
+def _check_kept(state: RunState, system: System, folder: Path) -> None:
+    """Check the files of an interrupted run; raise ResumeFault for what would end every resumption."""
+    try:
+        for name, kind in ((REWRITES, Rewrite), (RERANKS, Rerank)):
+            if (folder / name).exists():
+                RecordFile[Any](folder / name, kind).close()
+        if (folder / RAW).exists():
+            drop_torn_line(folder / RAW)
+            check_kept_rows(state, system, read_raw(folder / RAW))
+    except OutputError as error:
+        raise ResumeFault(folder, f"cannot be completed: {error}") from error
 
 
 def _retrieved(folder: RunFolder) -> bool:

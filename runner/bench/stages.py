@@ -11,11 +11,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.errors import ModelError
 from pgmnemo.models.concurrent_calls import Failures, run_concurrently
 from runner.bench.retrieve import RankedSystem, RetrievalSink, retrieve, time_recall
 from runner.bench.run_state import RunState
 from runner.bench.workload import IndexedQuestion, Workload
+from runner.errors import ResumeFault
 from runner.records import Corpus, RerankerIdentity, SearchScope
 from runner.runs.record_files import RecordFile, lines_text, read_lines
 from runner.runs.run import Arm
@@ -128,7 +129,7 @@ class RewriteFailure:
 def rewrite(state: RunState, folder: Path) -> None:
     """Replace each question's text with the rewriter's, and record the rewrites in the run's folder.
 
-    Raises UsageError if a resumed run gets other texts than the interrupted run, and ModelError if the
+    Raises ResumeFault if a resumed run gets other texts than the interrupted run, and ModelError if the
     rewriter fails on too many questions.
     """
     if state.rewriter is None:
@@ -141,7 +142,7 @@ def rewrite(state: RunState, folder: Path) -> None:
         made = _rewrite_texts(state, state.rewriter, Counter(text for text in texts if text not in kept))
     lines = list(_lines(state.asked, made))
     if before:
-        _check_same_words(lines, before)
+        _check_same_words(path, lines, before)
     else:
         write_file(path, lines_text(lines))
     words = {text: one.text for text, one in made.items() if isinstance(one, Rewritten)}
@@ -205,13 +206,10 @@ def _lines(
             yield Rewrite(key, asked_sha256(found.text), found.text != own, calls, cached)
 
 
-def _check_same_words(lines: Sequence[Rewrite], before: Mapping[str, Rewrite]) -> None:
+def _check_same_words(path: Path, lines: Sequence[Rewrite], before: Mapping[str, Rewrite]) -> None:
     for line in lines:
         if before.get(line.question, line).asked_sha256 != line.asked_sha256:
-            raise UsageError(
-                f"--resume: the interrupted run asked {line.question} in other words than the rewriter gives "
-                "now; start anew, without --resume"
-            )
+            raise ResumeFault(path, f"has other words for {line.question} than the rewriter gives now")
 
 
 def with_rewritten_words(

@@ -103,7 +103,7 @@ def test_the_arms_of_a_version(version: str, mode: str, vectors: bool, named: st
     work: Any = SimpleNamespace(
         run=SimpleNamespace(edition=current(), seed=42),
         request=SimpleNamespace(time_limit=1.0, jobs=None),
-        vectors=held,
+        embedder=held,
     )
     rankers = list(
         measurement._ranked_systems(

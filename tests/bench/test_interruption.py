@@ -94,9 +94,36 @@ def test_a_run_is_resumed_only_by_the_code_that_began_it(
     plan = (killed / "plan.json").read_text()
     (killed / "plan.json").write_text(plan.replace('"commit"', '"version of the runner"'))
     ended = bench("--resume", killed)
-    assert (ended.code, ended.sentence) == (3, f"error: --resume: {killed / 'plan.json'} was written by "
-                                            "another version of the runner; start anew without --resume")  # fmt: skip
+    assert ended.code == 3
+    assert f"{killed / 'plan.json'} was written by another version of the runner; start" in ended.sentence
     (killed / "plan.json").write_text(plan)
+    assert bench("--resume", killed).code == 0
+
+
+def test_a_line_that_this_run_did_not_write_is_no_part_of_it(
+    killed: Path, bench: Callable[..., Any], tmp_path: Path
+) -> None:
+    raw = killed / RAW
+    before = raw.read_text()
+    lines = before.splitlines()
+    faults = {
+        f"{before}garbage\n": f"line {len(lines) + 1} is no retrieval (",
+        before.replace('"arm":"bm25"', '"arm":"bm26"'): "bm26, conversation, which this run does not ask",
+        before.replace('"scope":"pool"', '"scope":"lake"'): "lake, which this run does not ask",
+        before.replace('"question":"garden/q01"', '"question":"garden/q99"'): "line 1 is of garden/q99, ",
+        before.replace('"gold":["', '"gold":["x'): "line 1 has not the type, project or gold of garden/q01",
+        before.replace('[["garden/', '[["nowhere/', 1): "line 1 ranks nowhere/s0",
+    }
+    for text, words in faults.items():
+        assert text != before, words
+        raw.write_text(text)
+        for _ in range(2):
+            ended = bench("--resume", killed)
+            assert ended.code == 3
+            assert f"error: --resume: {killed} cannot be completed: {RAW}, " in ended.sentence
+            assert words in ended.sentence
+            assert ended.sentence.endswith("; start anew without --resume")
+    raw.write_text(f"{before}half a li")
     assert bench("--resume", killed).code == 0
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import runner
-from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.errors import ModelError
 from pgmnemo.models import http
 from runner.bench.finish import RunResult
+from runner.errors import ResumeFault
 from runner.protocol.datasets import SUITES
 from runner.runs.canonical import compact
 from runner.runs.results import read_results
@@ -199,6 +200,6 @@ def test_a_run_that_goes_on_in_other_words_is_refused(
         for file in (tmp_path / "cache").iterdir():
             file.unlink()
         server.answer = lambda *_: chat("something else")
-        with pytest.raises(UsageError, match="in other words than the rewriter gives now; start anew"):
+        with pytest.raises(ResumeFault, match=r"has other words for .* than the rewriter gives"):
             make(server, partial)
     assert (partial / "rewrites.jsonl").exists()
