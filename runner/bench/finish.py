@@ -73,11 +73,8 @@ def write_artefacts(
     if state.reranker is not None:
         state.update(reranks=rerank_counts(read_lines(folder.path / RERANKS, Rerank), rows, timings))
     if state.rewriter is not None:
-        lines, types = (
-            list(read_lines(folder.path / REWRITES, Rewrite)),
-            {row.question: row.type for row in rows},
-        )
-        state.update(rewrites=rewrite_counts(lines, types))
+        lines = list(read_lines(folder.path / REWRITES, Rewrite))
+        state.update(rewrites=rewrite_counts(lines, {row.question: row.type for row in rows}))
     state.update(
         latency=latencies(timings, state.run.edition.retrieval.timed_k),
         resources=resources(state.watch, state.vectors),

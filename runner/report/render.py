@@ -51,10 +51,7 @@ def _said(value: Any, path: Sequence[str]) -> bool:
 
 
 FOLDER = Path(__file__).with_name("templates")
-RENDERERS: Registry[str] = Registry(
-    "report template",
-    {"pgmnemo/report/6": "report.md.j2"},
-)
+RENDERERS: Registry[str] = Registry("report template", {"pgmnemo/report/6": "report.md.j2"})
 
 
 def render(metrics: Mapping[str, Any], run: Run) -> str:

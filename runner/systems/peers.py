@@ -88,9 +88,7 @@ class Environment:
         return folder
 
 
-ENVIRONMENTS = {
-    "mem0": Environment("mem0", "mem0ai", "2.2.1", WORKERS / "mem0.txt", "about 300 MB"),
-}
+ENVIRONMENTS = {"mem0": Environment("mem0", "mem0ai", "2.2.1", WORKERS / "mem0.txt", "about 300 MB")}
 
 
 def environment(name: str) -> Environment:

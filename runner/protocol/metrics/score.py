@@ -14,15 +14,7 @@ from numpy.typing import NDArray
 from pgmnemo.errors import UsageError
 from pgmnemo.registry import Registry
 from runner.protocol.editions import Edition
-from runner.protocol.metrics.metric import (
-    Floats,
-    GoldRanks,
-    Lengths,
-    Metric,
-    locate,
-    metrics_for,
-    tabulate,
-)
+from runner.protocol.metrics.metric import Floats, GoldRanks, Lengths, Metric, locate, metrics_for, tabulate
 from runner.protocol.statistics import MEAN, PAIRED_SCORE, PAIRED_T, Interval, Method, mean_interval
 from runner.records import Difference, Retrieval, Score
 

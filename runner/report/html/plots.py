@@ -18,11 +18,8 @@ COLOURS = 6  # arm colours in assets/plots.css
 LAPS = 2  # times that the colours repeat, each time with other dashes
 COMPONENT_COLOURS = 12
 
-ROW, WORDS, TRACK = (
-    44,
-    14,
-    26,
-)  # pixels: height of a row, and from its top to the text baseline and to the drawing
+# Pixels: height of a row, and from its top to the text baseline and to the drawing.
+ROW, WORDS, TRACK = 44, 14, 26
 DRAWN = 18
 AXIS = 22  # pixels below a plot for its ticks
 LONGEST = 32  # characters of a label

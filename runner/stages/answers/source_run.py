@@ -165,11 +165,7 @@ class SourceRun:
 
 
 def read_material(
-    folder: Path,
-    data: Path | None,
-    arm: str = "",
-    scope: str = "",
-    environ: Mapping[str, str] = os.environ,
+    folder: Path, data: Path | None, arm: str = "", scope: str = "", environ: Mapping[str, str] = os.environ
 ) -> SourceRun:
     """Return the run in `folder` and its corpus.
 
