@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from runner.errors import CorpusError
 from runner.protocol.datasets.corpus_file import CorpusFile, check_distinct
 from runner.protocol.datasets.segment_store import InMemorySegments, SegmentBuilder
 from runner.protocol.datasets.suite import Suite, Write
@@ -14,6 +15,7 @@ from runner.protocol.templates import Session, Turn
 from runner.records import Corpus, Question, SearchScope, Segment, StoredSegments
 
 T = TypeVar("T")
+MAX_QUESTION = 100_000  # bytes that the extension takes
 POOL = SearchScope("pool", pooled=True)
 CONVERSATION = (SearchScope("conversation"),)
 POOLED = {"scopes": (*CONVERSATION, POOL), "clustered": True}  # for a corpus of several long conversations
@@ -78,9 +80,14 @@ def build_corpus(
 ) -> Corpus:  # fmt: skip
     """Return the corpus of these segments and questions.
 
-    Raises CorpusError for a repeated lesson or question.
+    Raises CorpusError for a repeated lesson or question, and a question that is too long to be asked.
     """
     check_distinct((question.key for question in questions), f"in {source.path} the question")
+    for one in questions:
+        if one.scored and (size := len(one.text.encode(errors="surrogatepass"))) > MAX_QUESTION:
+            raise CorpusError(
+                f"in {source.path} the question {one.key} has {size:,} bytes; shorten it to {MAX_QUESTION:,}"
+            )
     if not isinstance(segments, StoredSegments):
         pairs = ((segment.project, segment.id) for segment in segments)
         check_distinct(pairs, f"in {source.path} the segment")

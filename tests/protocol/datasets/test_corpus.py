@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from pgmnemo.client import scope_calls
 from pgmnemo.errors import UsageError
 from runner.bench.request import Request, selected
 from runner.commands.score.command import write_ids
 from runner.errors import CorpusError
 from runner.protocol.datasets import SUITES, Suite
-from runner.protocol.datasets.corpus import cut_lessons
+from runner.protocol.datasets.corpus import MAX_QUESTION, cut_lessons
 from runner.protocol.datasets.corpus_file import CorpusFile
 from runner.protocol.datasets.suite import PARITY, LessonConstruction, Write
 from runner.protocol.editions import PassagePins, current, edition, known
@@ -60,6 +61,27 @@ def test_a_run_and_a_score_ask_the_same_questions_of_every_suite_and_level(
             assert written == [one.question.key for one in selected(request.choice, corpus, request.edition)]
             all_count = name == "sample" or (name, level) == ("longmemeval", "session")
             assert (len(corpus.questions) == len(written) > 0) == all_count
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_a_question_may_be_as_long_as_the_extension_takes(write: Callable[[Any], Path], scored: bool) -> None:
+    assert MAX_QUESTION == scope_calls.MAX_QUESTION
+
+    def load(text: str) -> Corpus:
+        asked = [
+            {"id": "long", "text": text, "evidence": ["a"] if scored else []},
+            {"text": "?", "evidence": ["a"]},
+        ]
+        return SUITES["file"].load(
+            write({"sessions": [{"id": "a", "turns": [{"text": "x"}]}], "questions": asked})
+        )
+
+    assert load("é" * (MAX_QUESTION // 2)).questions
+    if scored:  # only such a question is asked
+        with pytest.raises(CorpusError, match=r"the question long has 100,001 bytes; shorten it to 100,000"):
+            load("x" + "é" * (MAX_QUESTION // 2))
+    else:
+        assert load("x" + "é" * (MAX_QUESTION // 2)).questions
 
 
 def test_unknown_suite_and_granularity_list_the_known_ones(tmp_path: Path) -> None:
