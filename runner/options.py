@@ -59,6 +59,14 @@ def _limit(text: str) -> tuple[str, float]:
         raise UsageError(f"--max-drop takes METRIC=DROP, such as recall_any@10=0.01, not {text!r}") from None
 
 
+def _folder(_: Any, tokens: Sequence[Token]) -> Path:
+    if not tokens[0].value:
+        raise UsageError(f"{tokens[0].keyword} is empty; name a folder")
+    return Path(tokens[0].value)
+
+
+FOLDER = Parameter(converter=_folder, n_tokens=1)
+"""A folder, whose name is not empty, as that of an unset variable is."""
 NAMES = Parameter(converter=partial(_listed, split_commas), n_tokens=1)
 """Names with commas between."""
 SYSTEM_NAMES = Parameter(converter=partial(_listed, split_names), n_tokens=1)

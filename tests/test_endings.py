@@ -210,10 +210,10 @@ CASES |= {
     "`cite --check` of what is no text": lambda s: ["cite", "--check", s.file(b"\xff\xfe")],
     "`history` far from any HISTORY.md": lambda s: ["history", "add", s.sample()],
     "`history deviation` without words": lambda s: [
-        "history", "deviation", s.sample(), " ", "--history", s.file(b"# HISTORY\n"),
+        "history", "deviation", s.sample(), " ", "--history", s.file(b"\n"),
     ],
     "`history deviation` of a run that is not logged": lambda s: [
-        "history", "deviation", s.sample(), "late", "--history", s.file(b"# HISTORY\n"),
+        "history", "deviation", s.sample(), "late", "--history", s.file(b"\n"),
     ],
     "`sign` of a blocked run": lambda s: ["sign", s.blocked(), "--key", "key"],
     "`sign` of a changed file": lambda s: ["sign", s.sample(edit("run.json", seed=7)), "--key", "key"],
@@ -238,7 +238,7 @@ def _(stage: Stage) -> list[Any]:
 
 @ending("`history` of a run that was changed")
 def _(stage: Stage) -> list[Any]:
-    place, history = stage.sample(), stage.file(b"# HISTORY\n")
+    place, history = stage.sample(), stage.file(b"\n")
     assert main(["history", "add", str(place), "--history", str(history)]) == 0
     changed(place, (edit("run.json", seed=7),), sealed=True)
     return ["history", "add", place, "--history", history]

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
-from runner.options import NAMES, SYSTEM_NAMES, Numbers
+from runner.options import FOLDER, NAMES, SYSTEM_NAMES, Numbers
 from runner.protocol.templates import TEMPLATES
 from runner.runs.config import ALL_SCOPES, BY_TURNS, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
 from runner.stages.rerankers import RERANKERS, RerankOptions
@@ -90,6 +90,6 @@ class RunOptions:
     rewrite_options: Annotated[RewriteOptions, Parameter(name="*"), REWRITE] = RewriteOptions()  # noqa: RUF009
     rerank: Annotated[str | None, RERANK, Parameter(help=RERANKING)] = None
     rerank_options: Annotated[RerankOptions, Parameter(name="*"), RERANK] = RerankOptions()  # noqa: RUF009
-    output: Annotated[Path | None, RUN] = None
+    output: Annotated[Path | None, RUN, FOLDER] = None
     keep: Annotated[bool, RUN] = False
     resume: Annotated[Path | None, RUN] = None

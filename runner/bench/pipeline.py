@@ -50,6 +50,7 @@ from runner.runs.folder import (
     result_bases,
     results_base,
 )
+from runner.runs.history import check_log
 from runner.runs.raw import RAW, RawWriter, read_raw
 from runner.runs.record_files import RecordFile, drop_torn_line
 from runner.runs.run import EMPTY
@@ -58,12 +59,8 @@ from runner.systems import System, missing_parts, open_system, spec_of
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.query_runner import wrap_errors
 
-WRITTEN = (
-    "run.json",
-    "metrics.json",
-    "report.md",
-    "manifest.json",
-)  # `write_artefacts` writes them after the last gate
+# `write_artefacts` writes them after the last gate.
+WRITTEN = ("run.json", "metrics.json", "report.md", "manifest.json")
 
 
 def run(
@@ -169,9 +166,11 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
     record = new_run_record(request, corpus, identity, code(ROOT), hash_seed, started)
     record = replace(record, rewriter=rewriter.identity if rewriter else None)
     asked = selected(request.choice, corpus, request.edition)
-    return RunState(
+    state = RunState(
         request, record, corpus, embedder, asked, base, sql, environ, progress, watch, rewriter, reranker
     )
+    check_log(state.history)
+    return state
 
 
 def _load_reranker(state: RunState) -> None:

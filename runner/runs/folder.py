@@ -29,12 +29,7 @@ from runner.runs.run import Run
 from runner.runs.storage import DOCUMENT, output_errors, read_regular, sync_folder, write_file
 
 PLAN = "plan.json"
-OF_CODE = {
-    "commit": "check out that commit, or start anew without --resume",
-    "uncommitted changes": "bring the code back to what it was, or start anew without --resume",
-    "extension": "use the extension of then, or start anew without --resume",
-}
-"""The remedy where a plan differs in what identifies the code."""
+OF_CODE = ("commit", "uncommitted changes", "extension")  # what identifies the code in a plan
 
 
 def pin_plan(folder: Path, plan: Mapping[str, Any], started: str) -> str:
@@ -70,9 +65,10 @@ def _read(path: Path) -> dict[str, Any]:
 def _compare(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     for name, value in earlier.items():
         if value != now[name]:
+            code = "check out the code of then, or start anew without --resume"
             raise UsageError(
                 f"--resume: the interrupted run had {name} = {value}, this one {now[name]}; "
-                f"{OF_CODE.get(name, 'give the same command as then')}"
+                f"{code if name in OF_CODE else 'give the same command as then'}"
             )
 
 
@@ -85,10 +81,13 @@ def results_base(suite: str, output: Path | None, root: Path, kept: bool = True)
     `root`.
 
     There a kept run goes to `results`, any other run to `local`, which git ignores. Raises UsageError if
-    neither exists, as in an installation without the repository.
+    neither exists, as in an installation without the repository, and if `output` is the repository's folder.
     """
     if output is not None:
-        return output.expanduser().absolute()
+        place = output.expanduser().absolute()
+        if (place / "PROTOCOL.md").is_file() and (place / "HISTORY.md").is_file():
+            raise UsageError(f"--output names {place}, the repository itself; name a folder for results")
+        return place
     if not (root / "benchmarks").is_dir():
         raise UsageError("this installation has no benchmarks/ folder: name one for results with --output")
     return root / "benchmarks" / suite / (KEPT if kept else LOCAL)

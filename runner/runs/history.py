@@ -172,8 +172,9 @@ def append_entry(path: Path, entry: str) -> None:
     """Append `entry` to `path` in one write, after a blank line; a new file begins with a header.
 
     Two runs that end at the same time do not mix their entries. Raises OutputError if nothing could be
-    written.
+    written, UsageError if the file does not log runs.
     """
+    check_log(path)
     told = f"the entry of the run cannot be appended to {path} ({{why}}); make the file writable and append"
     with os_errors(f"{told} the entry, or name a writable folder with --output"):
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
@@ -198,6 +199,14 @@ def can_append(path: Path) -> bool:
         return os.path.isfile(path) and os.access(path, os.W_OK)
     folder = next(parent for parent in path.absolute().parents if os.path.isdir(parent))
     return os.access(folder, os.W_OK | os.X_OK)
+
+
+def check_log(path: Path) -> None:
+    """Raise UsageError if `path` is a file with other content than a log of runs: no header and no entry."""
+    if os.path.isfile(path) and os.access(path, os.R_OK):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if text.strip() and not text.startswith(HEADER) and not parse_entries(text):
+            raise UsageError(f"{path} is no log of runs: name another place with --output or --history")
 
 
 def _joint(descriptor: int) -> str:

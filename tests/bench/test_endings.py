@@ -121,6 +121,8 @@ for cause, arguments in {
         "--rerank-url",
         "http://a:b@c",
     ],
+    "an empty `--output`": ["sample", "--output", ""],
+    "`--output` of the repository": ["sample", "--embedder", "none", "--output", str(ROOT)],
     "`--resume` of nothing": ["sample", "--resume", "/nonsense"],
     "a DSN that cannot be read": ["sample", "--embedder", "hash", "--dsn", "host"],
     "an embedder's option that is not positive": ["sample", "--dimensions", "0"],
@@ -143,6 +145,24 @@ def _(stage: Stage) -> Any:
 def _(stage: Stage) -> Any:
     turns = '{"id": 1, "turns": [{"text": "hello"}]}'
     return stage.cli("file", "--data", stage.file(f'{turns}\n{{"text": "?", "evidence": [2]}}'))
+
+
+@ending("a question that is too long")
+def _(stage: Stage) -> Any:
+    turns, asked = '{"id": 1, "turns": [{"text": "hello"}]}', "cat " * 50_000
+    data = stage.file(f'{turns}\n{{"text": "{asked}", "evidence": [1]}}')
+    words = ("file", "--data", data, "--embedder", "none")
+    ended = stage.cli(*words)
+    assert stage.cli(*words, "--dry-run") == ended
+    return ended
+
+
+@ending("a HISTORY.md of the user's own")
+def _(stage: Stage) -> Any:
+    results = stage.folder / "results"
+    results.mkdir()
+    (results / "HISTORY.md").write_text("# Release history of MyApp\n")
+    return stage.bench()
 
 
 @ending("`--resume` of a finished run")

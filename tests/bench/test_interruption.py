@@ -79,16 +79,17 @@ def test_a_run_is_resumed_only_by_the_code_that_began_it(
     killed: Path, bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = pipeline.code(pipeline.ROOT)
+    mine = environment.code_plan(pipeline.ROOT, begun)["uncommitted changes"]
     monkeypatch.setattr(environment, "_changes", lambda root: "c" * 64)
     for code, words in {
-        Code("ab" * 20, begun.dirty): f"had commit = {begun.commit}, this one {'ab' * 20}; check out",
-        Code(begun.commit, True): f"this one {'c' * 64}; bring the code back to what it was",
+        Code("ab" * 20, begun.dirty): f"had commit = {begun.commit}, this one {'ab' * 20}; ",
+        Code(begun.commit, True): f"had uncommitted changes = {mine}, this one {'c' * 64}; ",
     }.items():
         monkeypatch.setattr(pipeline, "code", lambda root, code=code: code)
         ended = bench("--resume", killed)
         assert ended.code == 2
         assert words in ended.sentence
-        assert ended.sentence.endswith(", or start anew without --resume")
+        assert ended.sentence.endswith("; check out the code of then, or start anew without --resume")
     monkeypatch.undo()
     monkeypatch.setenv("PYTHONHASHSEED", "42")
     plan = (killed / "plan.json").read_text()

@@ -57,12 +57,27 @@ def test_a_manifest_hash_that_is_none_is_refused(digest: str) -> None:
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n"])
 def test_what_stands_there_stays_and_a_blank_line_parts_the_entries(history: Path, end: str) -> None:
-    before = f"# History\n\n## an older entry{end}"
+    before = f"{HEADER}\n## an older entry{end}"
     history.write_text(before)
     append_entry(history, ENTRY)
     after = history.read_text()
     assert after.startswith(before)
-    assert after == f"# History\n\n## an older entry\n\n{ENTRY}"
+    assert after == f"{HEADER}\n## an older entry\n\n{ENTRY}"
+
+
+@pytest.mark.parametrize("before", ["", "\n", HEADER, f"# Runs of ours\n\n{ENTRY}"])
+def test_an_entry_goes_into_a_log_of_runs(history: Path, before: str) -> None:
+    history.write_text(before)
+    append_entry(history, ENTRY)
+    assert history.read_text().startswith(before)
+
+
+@pytest.mark.parametrize("before", ["# Release history of MyApp\n", "# History\n\n## 1.0.0\n", "\xff"])
+def test_an_entry_goes_into_no_other_file(history: Path, before: str) -> None:
+    history.write_bytes(before.encode("latin-1"))
+    with pytest.raises(UsageError, match="is no log of runs: name another place"):
+        append_entry(history, ENTRY)
+    assert history.read_bytes() == before.encode("latin-1")
 
 
 def test_an_entry_is_read_back_field_by_field(history: Path) -> None:

@@ -15,6 +15,7 @@ from runner.cli import main
 from runner.commands.history import log_deviation, log_run
 from runner.errors import UnusableRunError
 from runner.records import Verdict
+from runner.runs.history import HEADER
 from runner.runs.manifest import write_manifest
 from runner.runs.raw import RAW
 from runner.runs.results import REPORT
@@ -31,7 +32,7 @@ def make(tmp_path: Path, record: Callable[..., Any], shelve: Callable[..., Path]
     """Makes the results folder of a small repository with a HISTORY.md."""
 
     def write(**changes: Any) -> Path:
-        (tmp_path / "HISTORY.md").write_text("# History\n\n## an older entry\n")
+        (tmp_path / "HISTORY.md").write_text(f"{HEADER}\n## an older entry\n")
         run = record(name=NAME, **changes)
         folder = shelve(tmp_path / run.path, run)
         for name in (RAW, TIMINGS, REPORT):
@@ -50,7 +51,7 @@ def test_a_run_is_appended_in_the_files_form(make: Make, tmp_path: Path) -> None
     folder = make()
     assert log_run(folder) == (tmp_path / "HISTORY.md", True)
     assert (tmp_path / "HISTORY.md").read_text() == (
-        "# History\n\n## an older entry\n\n"
+        f"{HEADER}\n## an older entry\n\n"
         f"## 2026-11-21 · locomo · {NAME}\n\n"
         f"- results: benchmarks/locomo/results/{NAME}\n"
         "- verdict: deviation\n"
