@@ -121,7 +121,7 @@ def check_kept_rows(state: RunState, system: System, rows: Iterable[Retrieval]) 
             fault = f"is of {row.question}, {row.arm}, {row.scope}, which this run does not ask"
         elif (row.type, row.project, row.gold) != (question.type, question.project, question.gold):
             fault = f"has not the type, project or gold of {row.question} in the corpus"
-        elif strange := {hit.id for hit in row.ranking} - (pool if pooled else ids[row.project]):
+        elif strange := {hit.id for hit in row.ranking} - (pool if pooled else ids.get(row.project, set())):
             fault = f"ranks {min(strange)}, which is not in the corpus"
         if fault:
             raise OutputError(f"{RAW}, line {number} {fault}")

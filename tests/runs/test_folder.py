@@ -177,7 +177,10 @@ def test_the_plan_tells_one_state_of_the_code_from_another(tmp_path: Path) -> No
     other = state()
     (file.parent / "b.py").touch()
     states = [clean, changed, other, state()]
-    assert len({one["uncommitted changes"] for one in states}) == 4
+    (tmp_path / "pgmnemo").mkdir()  # the embedders' code
+    (tmp_path / "pgmnemo" / "c.py").touch()
+    states.append(state())
+    assert len({one["uncommitted changes"] for one in states}) == 5
     assert {one["commit"] for one in states} == {clean["commit"]}
     assert code_plan(file.parent, code(file.parent)) == {"commit": None, "uncommitted changes": None}
 
