@@ -139,8 +139,12 @@ def _reclaim(folder: Path) -> bool:
 
 def stop_server(data: Path, patience: float = 5.0) -> None:
     """Stop the server of a data folder at once, without a checkpoint, because the folder is deleted next."""
-    if (process := find_server(data)) is None:
-        return
+    if (process := find_server(data)) is not None:
+        quit_server(process, patience)
+
+
+def quit_server(process: psutil.Process, patience: float) -> None:
+    """Stop a server at once, without a checkpoint; kill it after `patience` seconds."""
     with suppress(psutil.Error):
         process.send_signal(signal.SIGQUIT)
         try:

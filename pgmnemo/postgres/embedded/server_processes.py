@@ -7,7 +7,6 @@ namespace and on this folder, and the process that started it is dead.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from pgmnemo.postgres.embedded.memory_folder import MemoryFolder, server_owner
+from pgmnemo.postgres.temporary_folders import quit_server
 
 STOP_LIMIT = 60.0  # seconds
 
@@ -47,7 +47,7 @@ def stop_displaced(data: Path) -> None:
     here = os.stat(data) if data.exists() else None
     for process, path, folder in _servers():
         if path == str(data) and not (here and os.path.samestat(folder, here)):
-            _quit(process)
+            quit_server(process, STOP_LIMIT)
 
 
 def stop_moved(data: os.stat_result, path: Path | None = None) -> bool:
@@ -60,7 +60,7 @@ def stop_moved(data: os.stat_result, path: Path | None = None) -> bool:
         if os.path.samestat(folder, data) and started != str(path)
     ]  # fmt: skip
     for process in moved:
-        _quit(process)
+        quit_server(process, STOP_LIMIT)
     return bool(moved)
 
 
@@ -115,12 +115,6 @@ def _sees_these_files(process: psutil.Process) -> bool:
 def _working_folder(process: psutil.Process) -> os.stat_result:
     """Return the status of a process's working folder, even a deleted one on Linux."""
     return os.stat(f"/proc/{process.pid}/cwd" if sys.platform == "linux" else process.cwd())
-
-
-def _quit(process: psutil.Process) -> None:
-    with suppress(psutil.Error):
-        process.send_signal(signal.SIGQUIT)
-        process.wait(STOP_LIMIT)
 
 
 def _is_inside(process: psutil.Process) -> bool:
