@@ -25,7 +25,6 @@ AS $$
          '(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:of )?last week\M', '{weekday}'),
         ('lastweek', '{%last week%day%}',
          'last week,? (?:on )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
-        ('since', '{%since %}', 'since MONTH\M(?! i\M)', '{month}'),
         ('week', '{%week %}',
          '(first|second|third|fourth|last) week (?:of|in) MONTH\M\.?,?(?: (?:of )?([0-9]{4})\M)?', '{week,month,year}'),
         ('date', '{%0%,%1%,%2%,%3%,%4%,%5%,%6%,%7%,%8%,%9%}',
@@ -59,8 +58,8 @@ AS $$
          '(?:(?:in|over|during|within) the (?:last|past)|this past) (week|month|quarter|year)\M', '{unit}'),
         ('span', '{%last %,%past %,%previous %,%this %}',
          '(last|past|previous|this) (week|month|quarter|year)\M(?! of)', '{which,unit}'),
-        ('weekday', '{%last %day%,%past %day%}',
-         '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('weekday', '{%last %day%,%past %day%,%since %day%}',
+         '(?:last|this past|past|since) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
         ('date', '{%19__%,%20__%}',
          '(?:in|of|since|by|before|after|during|until|year|from|to|'
          'and|early|late|mid|for)[ -]((?:19|20)[0-9][0-9])\M', '{year}'),

@@ -18,9 +18,6 @@ BEGIN
     IF kind = 'date' OR kind = 'loose' AND said ? 'year' THEN
         RETURN pgmnemo._calendar_span((said ->> 'year')::integer, pgmnemo._month(said ->> 'month'),
                                       (said ->> 'day')::integer, NULL, now);
-    ELSIF kind = 'since' THEN
-        RETURN tsrange(lower(m.days), now + interval '24 hours')
-          FROM pgmnemo._calendar_span(NULL, pgmnemo._month(said ->> 'month'), NULL, NULL, now) AS m (days);
     ELSIF kind = 'lastweek' THEN
         since := date_trunc('week', now) - interval '8 days'
                  + array_position('{mon,tue,wed,thu,fri,sat,sun}', left(said ->> 'weekday', 3)) * interval '1 day';

@@ -8,9 +8,11 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT w.hints::text[],
-           replace(replace(replace(w.pattern, 'UNIT', 'day|week|month|quarter|year'),
+           replace(replace(replace(replace(w.pattern, 'UNIT', 'day|week|month|quarter|year'),
                            'DAY', 'monday|tuesday|wednesday|thursday|friday|saturday|sunday'),
                    'MONTH', 'january|february|march|april|may|june|july|august|september|october|november|december'),
+                   'TIME', '[0-9]{4}(?:-[0-9]+)*|in m[0-9]+(?: [0-9]+[RH])?|(?:[a-z]+day of )?(?:last|this) [a-z]+|'
+                           '(?:day before )?yesterday|[0-9]+ [a-z]+ ago'),
            w.says
       FROM (VALUES
         ('{%avant-hier%,%antes de yesterday%}', '\m(?:avant-hier|antes de yesterday)\M', 'day before yesterday'),
@@ -18,6 +20,8 @@ AS $$
         ('{%wochenende%}', '\mletzte[sn]? wochenende\M', 'last weekend'),
         ('{%week%end%}', '\mweek-?end (?:dernier|passe)\M', 'last weekend'),
         ('{%fin de week%}', '\mfin de week pasado\M', 'last weekend'),
+        ('{%since %}', '\msince (?:hace )?([0-9]+) (UNIT)', 'last \1 \2'),
+        ('{%since %}', '\msince (?:de[mrn]|le|la|el) ', 'since '),
         ('{%vor %,%hace %,%il y a %}', '\m(?:vor|hace|il y a) ([0-9]+) (UNIT)', '\1 \2 ago'),
         ('{%letzte%,%vorige%,%vergangene%}', '\m(?:letzte|vorige|vergangene)[nrsm]? ([0-9]+ )?(UNIT)', 'last \1\2'),
         ('{%letzte%day%,%vorige%day%,%vergangene%day%}', '\m(?:letzte|vorige|vergangene)[nrsm]? (DAY)', 'last \1'),
@@ -66,6 +70,8 @@ AS $$
         ('{%1AR%,%@++!%}', '1AR|@\+\+!', ' day before yesterday '),
         ('{%IFD%}', 'IFD', ' 3 days ago '),
         ('{%AD%,%AR%}', 'A[DR]', ' yesterday '),
-        ('{%FD%,%FR%}', '(?<!I)F[DR]', ' day before yesterday ')
+        ('{%FD%,%FR%}', '(?<!I)F[DR]', ' day before yesterday '),
+        ('{%Z&%,%#$%}', '(TIME) *(?:Z&|#\$(?!.*\u307e\u3067))', 'since \1 '),
+        ('{%<%>%}', '< *(TIME) *>', ' since \1 ')
       ) AS w (hints, pattern, says)
 $$;

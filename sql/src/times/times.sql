@@ -20,12 +20,16 @@ DECLARE
         'gestern|heute|vor [^ ]+ [tmwj]|letzte|vorige|vergangen|diese[nrsm]? [wmjqt]|hier|aujourd|il y a|derni|passe|'
         'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9](\.|er)? [jfmasond]|[0-9] de |'
         ' (im|en|mi|fin|anfang|mitte|ende|d\u00e9but|finales de|principios de) [jfmasoend]|'
+        ' (seit|depuis|desde) |'
         || far_words;
+    open_since constant text :=  -- what stands ahead of a time that began an interval that has not ended
+        '\msince (?:(?:about|around|roughly|at|least|sometime|back|in|the|early|late|mid|beginning|start|middle|end|of) )*$';
     other boolean;
     month_named boolean;
     way record;
     found text[];
     span tsrange;
+    ahead text;
 BEGIN
     since := '{}';
     until := '{}';
@@ -33,7 +37,7 @@ BEGIN
     IF remaining !~ ('(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
                     'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
-                    'on [mtwfs]| q[1-4]|' || other_words)
+                    'on [mtwfs]|since | q[1-4]|' || other_words)
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
     END IF;
@@ -44,7 +48,7 @@ BEGIN
     END IF;
     IF other AND remaining ~ (far_words || '|'
                     '\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|'
-                    'weekend|week-end|wochenende|fin de semana|'
+                    'weekend|week-end|wochenende|fin de semana|\m(seit|depuis|desde)\M|'
                     '\m(vor|hace|il y a) [^ ]+ (tag|woche|monat|jahr|jour|semaine|mois|an|d.a|semana|mes|a.o)|'
                     '\m(letzte|vorige|vergangene|diese)[nrsm]? [^ ]|\mpasad[oa]\M|.ltim[oa]s |'
                     '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
@@ -57,7 +61,7 @@ BEGIN
     IF remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
                      'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                      'yesterday|'
-                     'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
+                     'today|recently|lately|the other day|(on|since) (mon|tues|wednes|thurs|fri|satur|sun)day|'
                      '(last|past|previous|this) \w|(in|during|since) q[1-4]|in m[0-9]|'
                      '(day|week|fortnight|month|year)s? (ago|back|earlier))') THEN
         RETURN;
@@ -72,8 +76,11 @@ BEGIN
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
             IF NOT isempty(span) AND span IS NOT NULL THEN
+                ahead := left(remaining, strpos(remaining, found[1]) - 1);
                 since := since || lower(span) AT TIME ZONE zone;
-                until := until || upper(span) AT TIME ZONE zone;
+                until := until || greatest(upper(span), CASE WHEN found[1] ^@ 'since '
+                                                                  OR ahead LIKE '%since %' AND ahead ~ open_since
+                                                             THEN now + interval '24 hours' END) AT TIME ZONE zone;
                 remaining := replace(remaining, found[1], ' ');
                 IF cardinality(since) = most_intervals THEN
                     RETURN;
@@ -84,4 +91,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish, Chinese or Japanese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish, Chinese or Japanese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, with "since" until now, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';

@@ -26,7 +26,9 @@ BEGIN
                     ('G', '{20010}'), ('P', '{36807}'), ('U', '{21435}'), ('V', '{26368}'), ('N', '{36817}'),
                     ('E', '{30340}'), ('K', '{20221}'), ('O', '{26411}'), ('J', '{23395}'), ('', '{24230}'),
                     ('A', '{26152}'), ('C', '{20170}'), ('L', '{20808}'), ('B', '{36825,26412}'), ('I', '{22823}'),
-                    ('@', '{12362}'), ('+', '{12392}'), ('!', '{12356}')
+                    ('@', '{12362}'), ('+', '{12392}'), ('!', '{12356}'),
+                    ('&', '{26469,38477}'), ('#', '{12363}'), ('$', '{12425}'), ('<', '{33258,20174}'),
+                    ('>', '{36215,24320}')
                    ) AS t (letter, codes) ON ascii(c.letter) = ANY (t.codes::integer[]));
         IF strpos(question, 'T') > 0 THEN  -- ten
             question := regexp_replace(question, '([1-9])T([1-9])', '\1\2', 'g');
@@ -55,7 +57,7 @@ BEGIN
             ('quarter', '{quartal,quartale,quartalen,trimestre,trimestres}'),
             ('year', '{jahr,jahre,jahren,jahres,an,ans,annee,annees,ano,anos}'),
             ('day before yesterday', '{vorgestern,anteayer,antier}'), ('yesterday', '{gestern,ayer}'),
-            ('today', '{heute,hoy}')
+            ('today', '{heute,hoy}'), ('since', '{seit,depuis,desde}')
         ), number (says, words) AS (
             VALUES
             ('1', '{ein,eine,einem,einen,einer,eines,un,une,una}'), ('2', '{zwei,deux,dos}'),
