@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 from psycopg import sql
 
 from pgmnemo.paths import SQL_FOLDER
@@ -22,8 +23,7 @@ from tests.sql.assembling import assemble
 Connection = psycopg.Connection[Any]
 MADE = {path.name: text for path, text in assemble().managed(CURRENT)}
 SCRIPT = MADE.pop(f"pgmnemo--{CURRENT}.sql")
-((UPDATE_NAME, UPDATE),) = MADE.items()
-FORMER = UPDATE_NAME.split("--")[1]
+UPDATES = {name.split("--")[1]: text for name, text in MADE.items()}
 STUB = """
 CREATE SCHEMA pgtle;
 CREATE TABLE pgtle.given (name text, version text, description text, ext text, requires text[]);
@@ -106,21 +106,22 @@ def test_it_hands_over_this_release_which_its_first_lines_make_the_same(
         assert stored == ("", "inserted")
 
 
+@pytest.mark.parametrize("former", UPDATES)
 def test_a_managed_extension_is_updated_to_the_same_one(
-    owner: Connection, database: Any, tmp_path: Path
+    owner: Connection, database: Any, tmp_path: Path, former: str
 ) -> None:
-    with handed(owner, database, UPDATE) as told:
+    with handed(owner, database, UPDATES[former]) as told:
         [(name, source, target, way)] = told.execute("SELECT * FROM pgtle.paths").fetchall()
         assert told.execute("SELECT * FROM pgtle.defaults").fetchall() == [(name, CURRENT)]
-    assert (source, target) == (FORMER, CURRENT)
+    assert (source, target) == (former, CURRENT)
     assert only_what_pg_tle_knows(way)
-    for path in scripts(SQL_FOLDER, FORMER):
+    for path in scripts(SQL_FOLDER, former):
         shutil.copy(path, tmp_path)
-    (tmp_path / f"{name}--{FORMER}--{CURRENT}.sql").write_text(way, encoding="utf-8")
-    with kept(tmp_path, FORMER, database) as managed:
+    (tmp_path / f"{name}--{former}--{CURRENT}.sql").write_text(way, encoding="utf-8")
+    with kept(tmp_path, former, database) as managed:
         managed.execute("CREATE SCHEMA pgmnemo")
         managed.execute("CREATE EXTENSION pgmnemo SCHEMA pgmnemo")
-        (statement,) = orders(UPDATE, "ALTER")
+        (statement,) = orders(UPDATES[former], "ALTER")
         managed.execute(statement)
         assert fingerprint(managed) == database.facts.fingerprint
         assert managed.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)

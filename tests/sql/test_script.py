@@ -25,7 +25,7 @@ OBJECT = re.compile(
     re.MULTILINE,
 )
 LONGEST = 120
-FORMER = "0.6.1"  # the release from which databases are updated
+FORMER = ("0.6.1", "1.0.0")  # the releases from which databases are updated
 ENTERS = {  # by whether the verb may change anything
     True: "tenant := pgmnemo._enter(tenant, caller, 'write');",
     False: "tenant := pgmnemo._enter(tenant, caller);",
@@ -89,7 +89,8 @@ def test_every_script_is_ascii_for_the_server_reads_it_in_the_encoding_of_its_da
 
 def test_the_scripts_of_the_version_are_what_the_sources_make() -> None:
     made = dict(assemble().scripts(CURRENT))
-    scripts = {f"pgmnemo--{name}.sql" for name in (FORMER, CURRENT, f"{FORMER}--{CURRENT}")}
+    updates = [f"{former}--{CURRENT}" for former in FORMER]
+    scripts = {f"pgmnemo--{name}.sql" for name in (*FORMER, CURRENT, *updates)}
     assert {path.name for path in made} == {"META.json", *scripts}
     assert {path: source(path) for path in made} == made
 
@@ -122,10 +123,10 @@ def test_the_scripts_of_a_release_are_those_that_are_listed(version: str) -> Non
     assert changed_script(SQL, version) is None
 
 
-def test_the_former_release_has_a_way_to_the_current_version(owner: psycopg.Connection[Any]) -> None:
+def test_each_former_release_has_a_way_to_the_current_version(owner: psycopg.Connection[Any]) -> None:
     ways = owner.execute("SELECT source FROM pg_extension_update_paths('pgmnemo') "
-                         "WHERE target = %s AND path IS NOT NULL", (CURRENT,)).fetchall()  # fmt: skip
-    assert ways == [(FORMER,)]
+                         "WHERE target = %s AND path IS NOT NULL ORDER BY source", (CURRENT,)).fetchall()  # fmt: skip
+    assert ways == [(former,) for former in FORMER]
 
 
 def test_a_source_file_holds_the_object_it_is_named_after_in_lines_that_are_not_too_long() -> None:

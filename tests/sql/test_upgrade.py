@@ -26,7 +26,8 @@ from tests.helping import CURRENT
 
 Connection = psycopg.Connection[Any]
 RELEASES = tomllib.loads((SQL_FOLDER / "releases.toml").read_text(encoding="utf-8"))
-FORMER = "0.6.1"  # the release from which databases are updated
+FORMER = "0.6.1"  # the oldest release from which databases are updated
+FORMERS = [FORMER, "1.0.0"]
 UPGRADE = "ALTER EXTENSION pgmnemo UPDATE"
 OWNER, AGENT = "upgrade_owner", "upgrade_agent"
 TENANTS = [UUID(int=7 << 64 | n) for n in (1, 2)]
@@ -285,8 +286,11 @@ def test_what_somebody_has_set_for_autovacuum_stays(make_database: Callable[...,
     assert found == {"lesson": [ours[1], "autovacuum_vacuum_scale_factor=0.5"], "posting": ours}
 
 
-def test_the_catalogue_is_that_of_the_full_script(make_database: Callable[..., Connection]) -> None:
-    upgraded, full = make_database(FORMER), make_database(CURRENT)
+@pytest.mark.parametrize("former", FORMERS)
+def test_the_catalogue_is_that_of_the_full_script(
+    make_database: Callable[..., Connection], former: str
+) -> None:
+    upgraded, full = make_database(former), make_database(CURRENT)
     upgrade(upgraded)
     one, other = catalogue(upgraded), catalogue(full)
     for part in CATALOGUE:
@@ -295,8 +299,11 @@ def test_the_catalogue_is_that_of_the_full_script(make_database: Callable[..., C
         assert one[part], part
 
 
-def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[..., Connection]) -> None:
-    upgraded, full = make_database(FORMER), make_database(CURRENT)
+@pytest.mark.parametrize("former", FORMERS)
+def test_rows_and_answers_are_those_of_the_full_script(
+    make_database: Callable[..., Connection], former: str
+) -> None:
+    upgraded, full = make_database(former), make_database(CURRENT)
     for connection in (upgraded, full):  # so many that lists of postings have several blocks
         fill(connection, 1_200, passages=True)
     upgrade(upgraded)

@@ -23,7 +23,8 @@ DECLARE
         ' (seit|depuis|desde) |'
         || far_words;
     open_since constant text :=  -- what stands ahead of a time that began an interval that has not ended
-        '\msince (?:(?:about|around|roughly|at|least|sometime|back|in|the|early|late|mid|beginning|start|middle|end|of) )*$';
+        '\msince (?:(?:about|around|roughly|at|least|sometime|back|in|the|early|late|mid|beginning|start|middle|end|'
+        'of) )*$';
     other boolean;
     month_named boolean;
     way record;
