@@ -4,8 +4,8 @@
                                       [--ways W,W,…] [--python mem0=PATH] [--page FILE]
 
 A lesson is two turns of the corpus, drawn by a seed; the questions are the corpus's. All have the same
-embedder (`minilm-int8`) and return three texts; in pgmnemo the vector of a lesson is the mean of its turns',
-as all of 100,000 take an hour to embed. Ways to pgmnemo: `client` (a folder, in the process), `MCP`
+embedder (`minilm-int8`) and return three texts; the vector of a lesson is the mean of its turns', as all of
+100,000 take an hour to embed. Ways to pgmnemo: `client` (a folder, in the process), `MCP`
 (`mnemo mcp` over standard input), `serve` (a kept connection to `mnemo serve`) and `hook` (a process for each
 prompt, which asks `mnemo serve`). `mem0`, `LangGraph`, `MemPalace` and `Chroma`: the programs of `agents/`.
 Prints p50, p95 and p99 of the warm questions in ms, and the seconds from the start of a process to its first
@@ -152,6 +152,7 @@ def store(way: str, place: str, texts: Sequence[str]) -> None:
             memory.tenant(USER).project(PROJECT).add_many(texts)
     else:
         agent = program(way, place)
+        type(agent).listen.__globals__["MINILM"] = TurnEmbedder()  # the program's embedder
         agent.listen(USER, [("user", text) for text in texts])
         agent.close()
 

@@ -6,6 +6,7 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
   FROM pg_namespace n WHERE n.nspname = 'pgmnemo';
 -- No verb runs while functions change.
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
+DROP FUNCTION pgmnemo._composed_input(pgmnemo.lesson_input[]);
 @changed
 @comments
 @file rights/rights.sql

@@ -74,6 +74,22 @@ def test_a_text_is_stored_and_found_in_every_encoding_with_locale_c(
     assert other.execute("SELECT * FROM pgmnemo.check(%s)", (TENANT,)).fetchall() == []
 
 
+@pytest.mark.parametrize("question", ["Москва", "ПАРКИ", "Échelles", "KÄSE"])
+def test_capitals_are_found_under_locale_c_among_texts_of_several_languages(
+    make_other: Callable[..., Connection], question: str
+) -> None:
+    other = make_other("UTF8")
+    texts = {
+        "Москва": "Москва является столицей и крупнейшим городом России.",
+        "ПАРКИ": "В центре города есть большие парки и много музеев.",
+        "Échelles": "Les échelles sont dans la cour avec les outils du jardin.",
+        "KÄSE": "Der Käse liegt in der Küche und ist von gestern.",
+        "": "The weather is fine and we had a walk in the park.",
+    }
+    store(other, *texts.values())
+    assert other.execute(ASK, (TENANT, question)).fetchall()[0] == (texts[question], True)
+
+
 @pytest.mark.parametrize("prefix", ["東", "ÿ", "a"])
 def test_topics_of_any_letter_are_found_by_their_beginning(
     make_other: Callable[..., Connection], prefix: str

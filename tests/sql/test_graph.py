@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from psycopg import errors
 
 NOW = datetime(2025, 6, 30, tzinfo=UTC)
 
@@ -74,6 +76,20 @@ def test_a_hub_costs_no_more_than_the_pool(tenant: Any) -> None:
     rows = tenant.recall("seed", k=20)
     assert [row["external_id"] for row in rows[1:]] == [f"l{n:03}" for n in range(19)]
     assert all(row["graph"] > 0 for row in rows[1:])
+
+
+def test_a_link_to_what_another_session_deletes_meanwhile_is_refused(tenant: Any) -> None:
+    tenant.store("a", "one")
+    tenant.store("b", "two")
+    link = "SELECT pgmnemo.link(NULL, %s, 'a', 'b', 'x')"
+    with ThreadPoolExecutor(1) as pool, tenant.connect() as other:
+        with other.transaction():
+            other.execute("SELECT pgmnemo.forget(NULL, %s, 'b', true)", (tenant.project,))
+            linked = pool.submit(tenant.value, link, tenant.project)
+            while not other.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount:
+                assert not linked.done()
+        with pytest.raises(errors.NoDataFound, match="has no lesson 'b'"):
+            linked.result()
 
 
 def test_links_tell_what_became_of_them(tenant: Any) -> None:

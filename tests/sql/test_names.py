@@ -91,7 +91,10 @@ def test_a_key_that_was_left_in_another_form_is_found_by_itself(tenant: Any) -> 
     get = "SELECT content FROM pgmnemo.get(NULL, %s, %s)"
     assert tenant.value(get, tenant.project, COMPOSED) == "the composed one"
     assert tenant.value(get, tenant.project, DECOMPOSED) == "the one that was left"
-    assert tenant.store(DECOMPOSED, "the composed one") == "unchanged"
+    assert tenant.store(DECOMPOSED, "another text") == "updated"
+    assert tenant.store_many({DECOMPOSED: "another text"}) == {"unchanged": 1}
+    assert tenant.value(get, tenant.project, COMPOSED) == "the composed one"
+    assert tenant.value(get, tenant.project, DECOMPOSED) == "another text"
     assert tenant.value("SELECT pgmnemo.forget(NULL, %s, %s, true)", tenant.project, DECOMPOSED) is True
     assert tenant.rows(get, tenant.project, DECOMPOSED) == [("the composed one",)]
 

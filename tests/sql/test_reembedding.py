@@ -213,7 +213,7 @@ def test_it_goes_on_where_it_was_cut_off(changed: Any) -> None:
 REFUSED: dict[str, tuple[str, str, str]] = {
     "no dimension": ("begin_reembedding(%s, 0)", "22023", "dimensions is 0, but must be from 1 to 4000"),
     "beyond an index": ("begin_reembedding(%s, 4001)", "22023", "dimensions is 4001, but must be"),
-    "NULL": ("begin_reembedding(%s, NULL)", "22023", "dimensions is 0"),
+    "NULL": ("begin_reembedding(%s, NULL)", "22023", "dimensions is NULL"),
     "another dimension": ("begin_reembedding(%s, 13)", "55000", "changed already, for 12 dimensions by 'b'"),
     "another model": ("begin_reembedding(%s, 12, 'c')", "55000", "is being changed already"),
     "a blank name": ("begin_reembedding(%s, 12, ' ')", "22023", "the name of an embedder has 1 bytes"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import errors
+from psycopg import errors, sql
 
 from tests.security.verbs import OF_NO_TENANT, VERBS, by_argument, by_setting
 
@@ -275,6 +275,17 @@ def test_the_owner_lists_all_grants_and_a_role_those_that_reach_it(
     assert tenants <= {tenant for tenant, _ in owner.execute(listed)}
     assert {grantee for _, grantee in pair[0].rows(listed)} == {pair[0].database.facts.role}
     assert stranger.execute(listed).fetchall() == []
+
+
+@pytest.mark.parametrize("name", ["Alice", 'it\'s "me"', "a-b@c", "plain"])
+def test_a_listed_grantee_is_what_a_grant_and_a_revocation_take(owner: Connection, name: str) -> None:
+    with owner.transaction(force_rollback=True):
+        owner.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(name)))
+        owner.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (UNUSED, name))
+        listed = "FROM pgmnemo.list_grants() WHERE tenant_id = %s"
+        assert owner.execute(f"SELECT grantee {listed}", (UNUSED,)).fetchall() == [(name,)]
+        revoked = owner.execute(f"SELECT pgmnemo.revoke_tenant(tenant_id, grantee) {listed}", (UNUSED,))
+        assert revoked.fetchall() == [(True,)]
 
 
 def test_a_copy_of_the_key_is_worth_nothing_once_there_is_a_new_one(tenant: Any, owner: Any) -> None:

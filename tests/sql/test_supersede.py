@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -180,6 +181,62 @@ def test_a_fact_ends_and_may_hold_again(tenant: Any) -> None:
     assert facts(tenant, subject="ada", history=True) == [("a boat", MARCH, MAY), ("a boat", JUNE, None)]
     assert undo(tenant, key) is True
     assert facts(tenant, subject="ada", at=MAY) == [("a boat", MARCH, None)]
+
+
+@pytest.mark.parametrize("way", ["end", "supersede", "expire"])
+def test_a_fact_that_held_at_no_time_ends_no_other(tenant: Any, way: str) -> None:
+    assert_fact(tenant, "ada", "lives in", "Rome", at=MARCH, single=True)
+    key = assert_fact(tenant, "ada", "lives in", "Oslo", at=JUNE, single=True)[0]
+    match way:
+        case "end":
+            query = "SELECT pgmnemo.end_fact(NULL, %s, 'ada', 'lives in', 'Oslo', at => %s)"
+            assert tenant.value(query, tenant.project, JUNE) == 1
+        case "supersede":
+            supersede(tenant, key, at=MAY)
+        case "expire":
+            tenant.value("SELECT pgmnemo.update(NULL, %s, %s, expires_at => %s)", tenant.project, key, JUNE)
+    assert_fact(tenant, "ada", "lives in", "Lima", at=MAY, single=True)
+    assert facts(tenant, subject="ada") == [("Lima", MAY, None)]
+
+
+def test_a_fact_without_a_time_holds_from_when_it_was_stored(tenant: Any) -> None:
+    fact = {"fact": {"subject": "eve", "relation": "works at", "object": "X"}}
+    tenant.store("hand", "Eve works at X", metadata=json.dumps(fact))
+    stored_at = tenant.value("SELECT stored_at FROM pgmnemo.lessons")
+    assert_fact(tenant, "eve", "works at", "Y", at=MARCH, single=True)
+    assert facts(tenant, subject="eve", history=True) == [("Y", MARCH, stored_at), ("X", stored_at, None)]
+
+
+def test_an_expired_fact_holds_until_it_expires(tenant: Any) -> None:
+    key = assert_fact(tenant, "max", "has", "a dog", at=MARCH)[0]
+    tenant.value("SELECT pgmnemo.update(NULL, %s, %s, expires_at => %s)", tenant.project, key, MAY)
+    assert facts(tenant, subject="max", history=True) == [("a dog", MARCH, MAY)]
+    assert timeline(tenant, key) == [(0, key, MAY, None)]
+    tenant.value("SELECT pgmnemo.update(NULL, %s, %s, expires_at => 'infinity')", tenant.project, key)
+    assert facts(tenant, subject="max", history=True) == [("a dog", MARCH, None)]
+
+
+def test_a_fact_that_its_follower_would_precede_is_refused(tenant: Any) -> None:
+    assert_fact(tenant, "bob", "uses", "A", at=MARCH)
+    assert_fact(tenant, "bob", "uses", "B", at=MARCH)
+    assert_fact(tenant, "bob", "uses", "A", at=JUNE, single=True)
+    with pytest.raises(errors.ObjectNotInPrerequisiteState, match="took its place later"):
+        assert_fact(tenant, "bob", "uses", "B", at=MAY, single=True)
+    assert facts(tenant, subject="bob") == [("A", MARCH, None)]
+
+
+def test_facts_are_in_order_however_many_there_are(tenant: Any) -> None:
+    """12,000 keys ascend while their times descend."""
+    tenant.rows(
+        "SELECT count(*) FROM generate_series(0, 1) part CROSS JOIN LATERAL pgmnemo.store_set(NULL, ARRAY("
+        "SELECT ROW(%s, 'f' || to_char(n, 'FM000000'), 'event ' || n, NULL, NULL, NULL, NULL, "
+        "jsonb_build_object('fact', jsonb_build_object('subject', 'host', 'relation', 'load', 'object', 'o' || n)), "
+        "%s::timestamptz - n * interval '1 minute', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+        "::pgmnemo.lesson_input FROM generate_series(part * 6000 + 1, part * 6000 + 6000) n)) s",
+        tenant.project, MAY,
+    )  # fmt: skip
+    told = facts(tenant, subject="host", history=True, most=2)
+    assert [object for object, _, _ in told] == ["o12000", "o11999"]
 
 
 def test_an_expired_lesson_is_recalled_only_as_of_an_earlier_time(tenant: Any) -> None:

@@ -101,9 +101,9 @@ def test_the_gate_decides_on_lessons_without_provenance(
     assert tenant.store("proven too", "river", artifact_hash="beef") == "inserted"
     if bare is None:
         with pytest.raises(errors.CheckViolation, match="1 of 1 lessons have no provenance, 'a' among them"):
-            tenant.store("a", "river")
+            tenant.store("a", "river", commit_sha=" ", artifact_hash="")
         tenant.set(gate_strict="off")
-        tenant.store("a", "river")
+        tenant.store("a", "river", commit_sha="")
         tenant.set(gate_strict=gate)
     else:
         assert tenant.store("a", "river") == bare
@@ -115,6 +115,14 @@ def test_the_gate_decides_on_lessons_without_provenance(
         "off": [],
     }  # fmt: skip
     assert notices == told[gate]
+
+
+@pytest.mark.parametrize("given", ["array_fill({}, '{{1}}', '{{0}}')", "array_fill({}, '{{1}}', '{{7}}')",
+                                   "ARRAY[ARRAY[{}]]"])  # fmt: skip
+def test_a_set_may_be_an_array_of_any_bounds(tenant: Any, given: str) -> None:
+    lesson = "ROW(%s, U&'e\\0301', 'river'" + ", NULL" * 14 + ")::pgmnemo.lesson_input"
+    query = f"SELECT external_id, outcome FROM pgmnemo.store_set(NULL, {given.format(lesson)})"
+    assert tenant.rows(query, tenant.project) == [("\u00e9", "inserted")]
 
 
 def test_a_key_twice_in_one_set_is_refused_whole(tenant: Any) -> None:

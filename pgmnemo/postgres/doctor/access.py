@@ -11,11 +11,13 @@ from pgmnemo.postgres.install.install import GATE
 
 UNBOUND = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
 KEEPER = "SELECT pg_get_userbyid(extowner)::text FROM pg_extension WHERE extname = 'pgmnemo'"
-REACHED = """
-SELECT DISTINCT tenant_id FROM pgmnemo.list_grants() WHERE pg_has_role(%s, grantee::regrole::oid, 'USAGE')
+# 1.0.0 lists names as SQL quotes them, and each version a role that was dropped by its number.
+GRANTEE = "JOIN pg_roles r ON grantee IN (r.rolname, quote_ident(r.rolname))"
+REACHED = f"""
+SELECT DISTINCT tenant_id FROM pgmnemo.list_grants() {GRANTEE} WHERE pg_has_role(%s, r.oid, 'USAGE')
 """
 SEES_ALL = "SELECT pg_has_role(current_user, %s, 'USAGE')"
-DROPPED = "SELECT tenant_id, grantee FROM pgmnemo.list_grants() WHERE grantee ~ '^[0-9]+$'"
+DROPPED = f"SELECT tenant_id, grantee FROM pgmnemo.list_grants() LEFT {GRANTEE} WHERE r.oid IS NULL"
 
 
 def reachable_tenants(examined: DoctorTarget, role: str) -> set[UUID]:

@@ -221,7 +221,8 @@ $$;
 
 CREATE FUNCTION pgmnemo_shard.list_grants()
 RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name, access text) LANGUAGE sql STABLE
-AS $$ SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by, g.access FROM pgmnemo.tenant_grant g $$;
+AS $$ SELECT g.tenant_id, coalesce(r.rolname, g.grantee::oid::text), g.granted_at, g.granted_by, g.access
+        FROM pgmnemo.tenant_grant g LEFT JOIN pg_catalog.pg_roles r ON r.oid = g.grantee::oid $$;
 
 CREATE FUNCTION pgmnemo_shard.grant_tenant(tenant uuid, grantee name, access text) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp

@@ -33,7 +33,7 @@ BEGIN
         append.passages));
     one := ROW(
         append.project_id, NULL, append.content, pgmnemo._checked_embedding(append.embedding),
-        pgmnemo._nfc(append.role), pgmnemo._nfc(append.topic),
+        append.role, append.topic,
         CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance
              WHEN append.importance IS NOT NULL THEN 0 END, append.metadata,
         append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,

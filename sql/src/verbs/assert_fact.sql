@@ -73,13 +73,22 @@ BEGIN
     IF single THEN
         others := ARRAY(SELECT l.id FROM pgmnemo._facts_at(tenant, project_id, fact - 'object', moment) l
                          WHERE l.id <> stored.id AND l.metadata -> 'fact' -> 'object' <> fact -> 'object');
-        SELECT l.id, l.occurred_at INTO later
+        SELECT l.id, s.since INTO later
           FROM pgmnemo._facts_at(tenant, project_id, fact - 'object', NULL) l
-         WHERE l.occurred_at > moment AND l.id <> stored.id ORDER BY l.occurred_at, l.id LIMIT 1;
+         CROSS JOIN LATERAL (SELECT coalesce(l.occurred_at, l.stored_at)) AS s (since)
+         WHERE s.since > moment AND l.id <> stored.id
+           AND s.since < least(l.superseded_at, l.expires_at, 'infinity')  -- else it holds at no time
+         ORDER BY s.since, l.id LIMIT 1;
         IF later.id IS NOT NULL AND outcome <> 'unchanged' THEN
-            PERFORM pgmnemo._supersede(tenant, stored.id, later.id, assert_fact.reason, later.occurred_at);
+            PERFORM pgmnemo._supersede(tenant, stored.id, later.id, assert_fact.reason, later.since);
         END IF;
-        PERFORM pgmnemo._supersede(tenant, o, stored.id, assert_fact.reason, moment) FROM unnest(others) o;
+        BEGIN
+            PERFORM pgmnemo._supersede(tenant, o, stored.id, assert_fact.reason, moment) FROM unnest(others) o;
+        EXCEPTION WHEN invalid_parameter_value THEN
+            RAISE EXCEPTION 'the fact holds at % already, and what holds beside it then took its place later', moment
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'End the other with pgmnemo.end_fact, or take its place back with pgmnemo.undo_supersede.';
+        END;
     END IF;
     key := named;
     superseded := coalesce(cardinality(others), 0);
@@ -88,4 +97,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.assert_fact IS 'stores that subject, relation and object hold together from at on (NULL: now), as a lesson whose metadata has them under fact, and returns its key. Blanks around the three and runs of blanks do not count, capital letters do. unchanged where the same holds then already. single: the caller''s word that a subject has one object of this relation at a time: whatever else holds at that moment is superseded by the new one, and the new one by what holds later; superseded says how many were. source: the key of a lesson that it was learned from, linked to it as asserts. content: what recall finds it by, NULL: the three joined. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.assert_fact IS 'stores that subject, relation and object hold together from at on (NULL: now), as a lesson whose metadata has them under fact, and returns its key. Blanks around the three and runs of blanks do not count, capital letters do. unchanged where the same holds then already. single: the caller''s word that a subject has one object of this relation at a time: whatever else holds at that moment is superseded by the new one, and the new one by what holds later; superseded says how many were. Refused where one of these took the place of the same fact later (55000). source: the key of a lesson that it was learned from, linked to it as asserts. content: what recall finds it by, NULL: the three joined. tenant NULL: the session''s';

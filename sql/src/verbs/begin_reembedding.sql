@@ -14,7 +14,11 @@ DECLARE
     due bigint;
 BEGIN
     tenant := pgmnemo._enter(tenant, caller, 'write');
-    PERFORM pgmnemo._check_embedder(told, coalesce(begin_reembedding.dimensions, 0));
+    IF begin_reembedding.dimensions IS NULL THEN
+        RAISE EXCEPTION 'dimensions is NULL, but must be from 1 to 4000'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Say of how many dimensions the new vectors will be.';
+    END IF;
+    PERFORM pgmnemo._check_embedder(told, begin_reembedding.dimensions);
     SELECT s.* INTO space FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'tenant % has no vectors', quote_literal(tenant)

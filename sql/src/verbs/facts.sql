@@ -30,7 +30,6 @@ DECLARE
     moment timestamptz := CASE WHEN history THEN '-infinity' ELSE coalesce(facts.at, now()) END;
     asked jsonb := (SELECT jsonb_object_agg('fact.' || f.key, f.value)
                       FROM jsonb_each(pgmnemo._fact_metadata(facts.subject, facts.relation, facts.object)) f);
-    read_most constant integer := 10000;
     scope pgmnemo.scope;
     hidden integer;
 BEGIN
@@ -47,16 +46,18 @@ BEGIN
     hidden := pgmnemo._hidden_count(scope);
     RETURN QUERY
     SELECT l.project_id, l.external_id, l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}',
-           l.metadata #>> '{fact,object}', l.content, l.occurred_at, x.valid_from, x.reason, l.stored_at
+           l.metadata #>> '{fact,object}', l.content, coalesce(l.occurred_at, l.stored_at),
+           nullif(least(x.valid_from, l.expires_at), 'infinity'), x.reason, l.stored_at
       FROM (SELECT i.id FROM unnest(scope.ids) AS i (id)
              UNION ALL
-            SELECT pgmnemo._further_lessons(scope, '{}', read_most) WHERE scope.ids IS NULL) i
+            SELECT pgmnemo._further_lessons(scope, '{}', NULL) WHERE scope.ids IS NULL) i
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = i.id OFFSET 0) l
       LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
                           WHERE x.tenant_id = tenant AND x.old_id = l.id
                             AND pgmnemo._supersession_known(x, facts.known_at) OFFSET 0) x ON true
-     ORDER BY l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}', l.occurred_at, l.external_id
+     ORDER BY l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}',
+              coalesce(l.occurred_at, l.stored_at), l.external_id
      LIMIT most;
     IF NOT FOUND AND hidden > 0 THEN
         PERFORM pgmnemo._check_all_hidden(scope, hidden);
@@ -65,4 +66,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.facts IS 'the facts of a subject, a relation, an object (NULL: any) that hold at a time (NULL: now) by what was known at another (NULL: now), at most so many (1 to 10,000), by subject, relation and time; history: whenever they held. valid_to and reason: from when on they no longer do, and why; recorded_at: when they were stored. tenant NULL: the session''s, project_id NULL: all of it';
+COMMENT ON FUNCTION pgmnemo.facts IS 'the facts of a subject, a relation, an object (NULL: any) that hold at a time (NULL: now) by what was known at another (NULL: now), at most so many (1 to 10,000), by subject, relation and time; history: whenever they held. valid_from: when they happened (occurred_at, else stored_at); valid_to: from when on they no longer hold, superseded, ended or expired, and reason: why; recorded_at: when they were stored. tenant NULL: the session''s, project_id NULL: all of it';

@@ -17,6 +17,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     ends bigint[];
+    held integer;
     fresh boolean;
 BEGIN
     tenant := pgmnemo._enter(tenant, caller, 'write');
@@ -24,6 +25,13 @@ BEGIN
                   pgmnemo._lesson_id(tenant, coalesce(target_project, project_id),
                                      link.target COLLATE "default")];
     PERFORM pgmnemo._check_link(ends[1], ends[2], link.kind COLLATE "default", weight, valid_from, valid_to);
+    -- who deletes one of them meanwhile is met here, and not by the foreign key
+    PERFORM FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ends) ORDER BY l.id FOR KEY SHARE;
+    GET DIAGNOSTICS held = ROW_COUNT;
+    IF held < 2 THEN
+        PERFORM pgmnemo._lesson_id(tenant, project_id, link.source COLLATE "default"),
+                pgmnemo._lesson_id(tenant, coalesce(target_project, project_id), link.target COLLATE "default");
+    END IF;
     INSERT INTO pgmnemo.lesson_edge AS e (tenant_id, source_id, target_id, kind, weight, valid_from, valid_to)
     VALUES (tenant, ends[1], ends[2], link.kind COLLATE "default", link.weight, link.valid_from, link.valid_to)
         ON CONFLICT (tenant_id, source_id, target_id, kind) DO UPDATE

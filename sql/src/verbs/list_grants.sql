@@ -11,10 +11,12 @@ BEGIN
         PERFORM pgmnemo._check_revoked(role, NULL);
     END IF;
     RETURN QUERY
-    SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by, g.access
+    SELECT g.tenant_id, n.name, g.granted_at, g.granted_by, g.access
       FROM pgmnemo.tenant_grant g
+      LEFT JOIN pg_roles r ON r.oid = g.grantee::oid
+     CROSS JOIN LATERAL (SELECT coalesce(r.rolname::text, g.grantee::oid::text)) AS n (name)
      WHERE pg_has_role(role, g.grantee::oid, 'USAGE') OR pg_has_role(role, current_user::name, 'USAGE')
-     ORDER BY g.tenant_id, g.grantee::text COLLATE "C";
+     ORDER BY g.tenant_id, n.name COLLATE "C";
 END
 $$;
 

@@ -35,8 +35,7 @@ BEGIN
         PERFORM pgmnemo._refuse_lesson(1, external_id, problem);
     END IF;
     one := ROW(
-        project_id, pgmnemo._nfc(external_id), content, pgmnemo._checked_embedding(embedding), pgmnemo._nfc(role),
-        pgmnemo._nfc(topic),
+        project_id, external_id, content, pgmnemo._checked_embedding(embedding), role, topic,
         CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
         occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position,
         language);

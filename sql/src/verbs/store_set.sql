@@ -6,7 +6,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     tenant := pgmnemo._enter(tenant, caller, 'write');
-    RETURN QUERY SELECT * FROM pgmnemo._store(tenant, pgmnemo._composed_input(lessons));
+    RETURN QUERY SELECT * FROM pgmnemo._store(tenant, lessons);
     PERFORM pgmnemo._leave();
 END
 $$;

@@ -47,7 +47,7 @@ BEGIN
                                 AND pgmnemo._supersession_known(x, timeline.known_at) OFFSET 0) x
     )
     SELECT w.step, l.id, l.project_id, l.external_id, l.content, l.active, coalesce(l.occurred_at, l.stored_at),
-           x.valid_from, x.reason, l.stored_at, x.recorded_at
+           nullif(least(x.valid_from, l.expires_at), 'infinity'), x.reason, l.stored_at, x.recorded_at
       FROM (SELECT * FROM before UNION SELECT * FROM after) w
      CROSS JOIN LATERAL (SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = w.id OFFSET 0) l
       LEFT JOIN LATERAL (SELECT x.* FROM pgmnemo.supersession x
@@ -59,4 +59,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.timeline IS 'a lesson, those whose place it took and those that took its own, oldest first, as known at a time (NULL: now): step below 0: before it, 0: itself, above 0: after it; valid_from: when it happened (occurred_at, else stored_at); valid_to: from when on it no longer holds, with the reason, and recorded_at: when the memory learned that; NULL: it holds. active: not softly forgotten. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.timeline IS 'a lesson, those whose place it took and those that took its own, oldest first, as known at a time (NULL: now): step below 0: before it, 0: itself, above 0: after it; valid_from: when it happened (occurred_at, else stored_at); valid_to: from when on it no longer holds, superseded, ended or expired (NULL: it holds); reason, and recorded_at: why it was superseded or ended, and when the memory learned that. active: not softly forgotten. tenant NULL: the session''s';

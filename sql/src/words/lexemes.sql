@@ -9,8 +9,9 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    prepared text := pgmnemo._parser_input(words);
-    accents boolean;
+    prepared text := pgmnemo._stemmer_input(config, pgmnemo._parser_input(words));
+    accents boolean := octet_length(prepared) <> length(prepared)
+                       AND config NOT IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig);
     cut tsvector;
     rest tsvector;
     moved tsvector;
@@ -18,18 +19,6 @@ DECLARE
     form text;
     rewritten text;
 BEGIN
-    IF octet_length(prepared) <> length(prepared) OR getdatabaseencoding() <> 'UTF8' OR lower('I') <> 'i' THEN
-        prepared := pgmnemo._lower_case(config, prepared);
-    END IF;
-    accents := octet_length(prepared) <> length(prepared);
-    IF accents AND config IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig) THEN
-        -- these know no accents
-        prepared := pgmnemo._without_accents(prepared);
-        accents := false;
-    END IF;
-    IF config <> 'pg_catalog.english'::regconfig OR current_setting('server_version_num')::integer < 180000 THEN
-        prepared := pgmnemo._even_stems(config, prepared);
-    END IF;
     IF octet_length(prepared) <= 250000 THEN
         cut := to_tsvector(config, prepared);
     ELSE

@@ -7,20 +7,16 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     prepared text;
-    folded text;
     names text[];
 BEGIN
     IF cardinality(configs) = 1 THEN
         lexemes := tsvector_to_array(pgmnemo._lexemes(configs[1], words));
     ELSE
         prepared := pgmnemo._parser_input(words);
-        folded := pgmnemo._without_accents(prepared);
         WITH form AS MATERIALIZED (
             SELECT u.config, v.lexeme, p.place
               FROM unnest(configs) AS u (config)
-             CROSS JOIN LATERAL unnest(to_tsvector(u.config, pgmnemo._even_stems(u.config,
-                    CASE WHEN u.config IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig)
-                         THEN folded ELSE prepared END))) v
+             CROSS JOIN LATERAL unnest(to_tsvector(u.config, pgmnemo._stemmer_input(u.config, prepared))) v
              CROSS JOIN LATERAL unnest(v.positions) AS p (place)
         ), word AS (
             SELECT pgmnemo._without_accents(CASE WHEN f.config = 'pg_catalog.english'::regconfig
@@ -42,8 +38,8 @@ BEGIN
     END IF;
     IF lexemes = '{}' THEN
         numbers := NULL;
-        lexemes := tsvector_to_array(pgmnemo._without_accents(
-            to_tsvector('pg_catalog.simple', pgmnemo._parser_input(words))::text)::tsvector);
+        lexemes := tsvector_to_array(to_tsvector('pg_catalog.simple', pgmnemo._stemmer_input(
+            'pg_catalog.simple', pgmnemo._parser_input(words))));
     END IF;
 END
 $$;

@@ -22,6 +22,7 @@ DECLARE
     embedded bigint[];
     revived bigint[];
 BEGIN
+    lessons := pgmnemo._composed_input(tenant, lessons);
     PERFORM pgmnemo._check_input(lessons);
     IF clear IS NOT NULL THEN
         PERFORM pgmnemo._check_clear(clear, '{embedding,passages,role,topic,importance,metadata,occurred_at,expires_at,'
