@@ -35,7 +35,7 @@ from pgmnemo.client.lesson_text import lesson_text
 from pgmnemo.client.memory_embedder import EmbedderRecord, MemoryEmbedder
 from pgmnemo.client.naming import project_id
 from pgmnemo.client.records import Item, Lesson
-from pgmnemo.client.scope_calls import CLAMPED_TIME, text_digest
+from pgmnemo.client.scope_calls import text_digest
 from pgmnemo.client.staging import key_in_errors
 from pgmnemo.client.vectors import unrounded
 from pgmnemo.errors import ForeignProjectWarning, UsageError, os_errors
@@ -48,10 +48,7 @@ PASSAGES = (
     "JOIN pgmnemo.list_vectors(%(tenant)s) v ON v.generation = e.generation) v USING (lesson_id, number) "
     "ORDER BY lesson_id, number"
 )
-LINK_COLUMNS = (
-    "source_id", "target_id", "kind", "weight", CLAMPED_TIME.format("valid_from"),
-    CLAMPED_TIME.format("valid_to"),
-)  # fmt: skip
+LINK_COLUMNS = ("source_id", "target_id", "kind", "weight", "valid_from", "valid_to")
 NAMED = 5  # the version of a uuid that comes from a name
 PassageRow = tuple[int, int, str | None, list[float] | None]  # lesson's id, number, text, vector
 LessonNames = Mapping[int, tuple[UUID, str]]  # project and key of a lesson by its id
@@ -155,7 +152,7 @@ def _pack_vector(vector: Sequence[float] | None, width: int | None) -> bytes | N
 
 def supersession_steps(tenant: UUID, lesson: Lesson) -> Call[Rows]:
     """Return the call for two steps of a lesson's timeline: the lesson's own step and the next step."""
-    columns = ("step", "key", "in_project", CLAMPED_TIME.format("valid_to"), "reason", "recorded_at")
+    columns = ("step", "key", "in_project", "valid_to", "reason", "recorded_at")
     call = calls.timeline(tenant, lesson.project, lesson.key, columns=columns)
     return call.map(lambda rows: [row for row in rows if row[0] in (0, 1)])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from math import isclose
 from typing import Any
 from uuid import UUID
@@ -362,3 +362,11 @@ def to_builtins(answer: Any) -> Any:
     if isinstance(answer, Mapping):
         return {name: to_builtins(value) for name, value in answer.items()}
     return [to_builtins(one) for one in answer] if isinstance(answer, list | tuple) else answer
+
+
+def in_zone(at: datetime, zone: tzinfo) -> datetime:
+    """Return a time in a zone, or unchanged if datetime cannot hold it there."""
+    try:
+        return at.astimezone(zone)
+    except (OverflowError, ValueError):
+        return at

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, tzinfo
 
-from pgmnemo.client.records import Context, Hit
+from pgmnemo.client.records import Context, Hit, in_zone
 from pgmnemo.escaping import escape_control_chars
 from pgmnemo.passages.estimate import about_tokens
 
@@ -101,7 +101,7 @@ def _is_longer(text: str, most: int, count: Callable[[str], int]) -> bool:
 
 
 def _note(number: int, hit: Hit, told: str, zone: tzinfo) -> str:
-    when = f"{hit.at.astimezone(zone):%Y-%m-%d}" if hit.at else ""
+    when = f"{in_zone(hit.at, zone):%Y-%m-%d}" if hit.at else ""
     others = f"+{hit.equal_lessons} equal" if hit.equal_lessons else ""
     near = f"+{hit.near_copies} similar" if hit.near_copies else ""
     parts = (when, _name(hit.role or ""), _name(hit.tenant or ""), _name(hit.key), others, near)

@@ -34,29 +34,23 @@ from pgmnemo.client.records import (
 )
 from pgmnemo.errors import UsageError
 
-# PostgreSQL's infinities, and times outside the range of Python's datetime, are replaced by the
-# nearest datetime.
-CLAMPED_TIME = "CASE WHEN {0} IS NOT NULL THEN least(greatest({0}, '0001-01-02Z'), '9999-12-30Z') END AS {0}"
 LESSON_COLUMNS = (
-    "external_id", "content", "project_id", "role", "topic", "importance", "metadata",
-    CLAMPED_TIME.format("occurred_at"), "stored_at", CLAMPED_TIME.format("expires_at"), "commit_sha",
-    "artifact_hash", CLAMPED_TIME.format("verified_at"), '"position"', "active",
-    CLAMPED_TIME.format("superseded_at"), "text_config", "id",
+    "external_id", "content", "project_id", "role", "topic", "importance", "metadata", "occurred_at",
+    "stored_at", "expires_at", "commit_sha", "artifact_hash", "verified_at", '"position"', "active",
+    "superseded_at", "text_config", "id",
 )  # fmt: skip
 COMPONENTS = tuple(CAUSE_OF)
 HIT_COLUMNS = (
     "external_id", "content", "score", "fit", "in_project", "said_by", "topic",
     "nullif(metadata, '{}')",  # mostly empty, and decoding '{}' would double the time of a hit
-    CLAMPED_TIME.format("occurred_at"), "passage", "hidden", "lesson_id", "equal_lessons", "repeats_question",
-    "contributions", *COMPONENTS,
+    "occurred_at", "passage", "hidden", "lesson_id", "equal_lessons", "repeats_question", "contributions",
+    *COMPONENTS,
 )  # fmt: skip
 STEP_COLUMNS = (
-    "key", "content", "in_project", "active", CLAMPED_TIME.format("valid_from"),
-    CLAMPED_TIME.format("valid_to"), "reason", "stored_at", "recorded_at",
+    "key", "content", "in_project", "active", "valid_from", "valid_to", "reason", "stored_at", "recorded_at",
 )  # fmt: skip
 FACT_COLUMNS = (
-    "said_of", "related", "told", "content", "key", "in_project", CLAMPED_TIME.format("valid_from"),
-    CLAMPED_TIME.format("valid_to"), "reason",
+    "said_of", "related", "told", "content", "key", "in_project", "valid_from", "valid_to", "reason",
 )  # fmt: skip
 VERSIONS: Call[Rows] = Call(
     "SELECT pg_catalog.split_part(pg_catalog.current_setting('server_version'), ' ', 1), extversion "

@@ -1,4 +1,4 @@
-"""Encode vectors in PostgreSQL's binary format, without registering pgvector's types.
+"""Encode vectors, and decode times, in PostgreSQL's binary format, without registering pgvector's types.
 
 `RealArray` is a `real[]`. `VectorArray` is a `vector[]` or a single vector; the oid of pgvector's type
 differs between databases. Zeros up to the `width` of a tenant's vectors do not change a cosine.
@@ -7,14 +7,21 @@ differs between databases. Zeros up to the `width` of a tenant's vectors do not 
 from __future__ import annotations
 
 import struct
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from pgmnemo.client.records import in_zone
 
 if TYPE_CHECKING:
     from psycopg.adapt import AdaptersMap
 
 REAL, REALS = 700, 1021  # the oids of real and real[]
 ARRAY = struct.Struct(">iiIii")  # dimensions, nulls, element's oid, length, lower bound
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)  # where PostgreSQL counts microseconds from
+FIRST, LAST = (
+    (end.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1) for end in (datetime.min, datetime.max)
+)
 MAX_DIMENSIONS = 4000  # most dimensions of a stored vector (in 0.5.0: 1,024)
 
 
@@ -107,7 +114,7 @@ def unrounded(halves: Any) -> Any:
 def client_adapters() -> AdaptersMap:
     """Return this client's adapters for the types of PostgreSQL, in place of a connection's own."""
     import psycopg
-    from psycopg.adapt import AdaptersMap, Dumper
+    from psycopg.adapt import AdaptersMap, Dumper, Loader
     from psycopg.pq import Format
 
     class Binary(Dumper):
@@ -119,7 +126,19 @@ def client_adapters() -> AdaptersMap:
     class OfReals(Binary):
         oid = REALS
 
+    class TimeLoader(Loader):
+        format = Format.BINARY
+
+        def load(self, data: Any) -> datetime:
+            """Return a time in the session's zone; infinity and times that datetime cannot hold become the
+            nearest datetime.
+            """
+            since = min(max(int.from_bytes(data, "big", signed=True), FIRST), LAST)
+            at = EPOCH + timedelta(microseconds=since)
+            return in_zone(at, self.connection.info.timezone if self.connection else UTC)
+
     adapters = AdaptersMap(psycopg.adapters)
     adapters.register_dumper(RealArray, OfReals)
     adapters.register_dumper(VectorArray, Binary)
+    adapters.register_loader("timestamptz", TimeLoader)
     return adapters

@@ -111,9 +111,12 @@ def test_vectors_keep_the_bits_of_their_form() -> None:
     assert len(pack(numbers, "float16")) == 8
 
 
-def test_times_without_end_are_words() -> None:
-    line = json.loads(write_line(LessonLine(project=PROJECT, key="a", text="b", expires_at=FOREVER)))
-    assert line["expires_at"] == "infinity"
+def test_the_last_time_is_written_as_a_time_and_read_as_infinity_too() -> None:
+    line = write_line(LessonLine(project=PROJECT, key="a", text="b", expires_at=FOREVER))
+    assert json.loads(line)["expires_at"] == "9999-12-31T23:59:59.999999Z"
+    [_, found] = read_lines([HEADER, line.replace("9999-12-31T23:59:59.999999Z", "infinity")])
+    assert isinstance(found, LessonLine)
+    assert found.expires_at == FOREVER
 
 
 def test_records_are_read_one_by_one() -> None:
