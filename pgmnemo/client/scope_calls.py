@@ -116,12 +116,15 @@ class RecallOptions:
 
 
 def zone_of(now: datetime) -> str | None:
-    """Return the name of a time's zone, else its offset to UTC such as +05:30; None for UTC."""
+    """Return the name of a time's zone, else its offset to UTC such as +05:30.
+
+    Return None for UTC, and for an offset of 16 hours or more, which is no zone of PostgreSQL.
+    """
     name = getattr(now.tzinfo, "key", None)
     if isinstance(name, str):
         return None if name == "UTC" else name
     ahead = now.strftime("%z")
-    return None if ahead[1:5] == "0000" else f"{ahead[:3]}:{ahead[3:5]}"
+    return f"{ahead[:3]}:{ahead[3:5]}" if "0000" < ahead[1:5] < "1600" else None
 
 
 def lesson_fields(item: Item, at: datetime | None) -> dict[str, Any]:

@@ -111,3 +111,13 @@ def test_a_context_prints_the_dates_of_the_ends(scope: Any, hours: int) -> None:
     told = scope.context("tea", as_of=NOW.astimezone(timezone(timedelta(hours=hours)))).text
     assert f"{FIRST:%Y-%m-%d}" in told
     assert "9999-12-31" in told
+
+
+@pytest.mark.parametrize("minutes", [-1439, -960, 960, 1439])
+def test_an_offset_that_is_no_zone_of_the_database_is_taken_as_utc(scope: Any, minutes: int) -> None:
+    now = NOW.astimezone(timezone(timedelta(minutes=minutes)))
+    scope.add("tea with Ada", key="tea", at=NOW - timedelta(hours=1))
+    assert fits(scope, "Who came to tea today?", now) == fits(
+        scope, "Who came to tea today?", NOW.astimezone(UTC)
+    )
+    assert scope.explain("tea", "Who came today?", as_of=now)
