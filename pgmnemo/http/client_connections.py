@@ -11,6 +11,7 @@ import h11
 MAX_CONNECTIONS = 4096  # connections that are open at once; one address has half of them
 OWN_DESCRIPTORS = 128  # descriptors that the server itself needs, for its database, its log and its files
 MIN_CONNECTIONS = 16
+MAX_HEAD = 32 << 10  # bytes of the lines before a body, or after its last chunk
 
 
 class ClientConnection(Protocol):
@@ -78,25 +79,30 @@ def raise_file_limit() -> int:
 class StrictConnection(h11.Connection):
     """An HTTP connection that refuses heads and trailers that a proxy may read differently (RFC 9112).
 
-    These have lines that end in only LF or CR, or two lengths of one body.
+    These have lines that end in only LF or CR, or two lengths of one body. It also refuses those that are
+    longer than MAX_HEAD; h11 refuses only those that are too long before their end has arrived.
     """
 
     def next_event(self) -> Any:
         before = self.trailing_data[0]
         if self.their_state is h11.IDLE:
-            _check_lines(before)
+            _check_head(before)
         event = super().next_event()
         if isinstance(event, h11.Request):
             _check_length(event)
         elif isinstance(event, h11.EndOfMessage):
             read = before[: len(before) - len(self.trailing_data[0])]
-            _check_lines(read[1:] if len(read) > 1 and read.startswith(b"\n") else read)  # after a chunk's CR
+            _check_head(read[1:] if len(read) > 1 and read.startswith(b"\n") else read)  # after a chunk's CR
         return event
 
 
-def _check_lines(read: bytes) -> None:
-    """Raise h11.RemoteProtocolError for a line of a head or a trailer that ends in only LF or CR."""
+def _check_head(read: bytes) -> None:
+    """Raise h11.RemoteProtocolError for a head or a trailer that is too long, or has a line that ends in
+    only LF or CR.
+    """
     head, _, _ = read.partition(b"\r\n\r\n")
+    if len(head) + 4 > MAX_HEAD:
+        raise h11.RemoteProtocolError("the head is too long", error_status_hint=431)
     ends = head.count(b"\r\n")
     if head.count(b"\n") != ends or head.removesuffix(b"\r").count(b"\r") != ends:
         raise h11.RemoteProtocolError("a line ends in LF or CR alone", error_status_hint=400)

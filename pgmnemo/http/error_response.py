@@ -61,6 +61,9 @@ class RequestError(Exception):
 
 
 SERVER_BUSY = ErrorResponse(503, "busy", "as many requests as are served at once are under way; try again")
+MALFORMED = ErrorResponse(
+    400, "wrong use", "the request is not valid HTTP, or its head is longer than 32 KiB; mend what sends it"
+)
 SERVER_FAULT = ErrorResponse(
     500, "fault", "this is a fault of the server, whose log says where; it is not your request's"
 )

@@ -18,17 +18,17 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.http.client_connections import (
     MAX_CONNECTIONS,
+    MAX_HEAD,
     ConnectionLimiter,
     StrictConnection,
     raise_file_limit,
 )
-from pgmnemo.http.error_response import SERVER_BUSY
+from pgmnemo.http.error_response import MALFORMED, SERVER_BUSY
 from pgmnemo.http.logs import JsonLogHandler, log_event, log_loop_error
 from pgmnemo.http.origin import is_loopback
 
 BACKLOG = 2048  # most connections that wait to be accepted
 AT_ONCE = 64  # most connections accepted before older ones are closed
-MAX_HEAD = 32 << 10  # bytes of the lines before a body
 READ_TIMEOUT = 30.0  # seconds in which a client must read the rest of an answer
 HEAD_TIMEOUT = 5.0  # seconds in which a client must send the head of each request
 LINGER = 1.0  # seconds in which a client that still sends can read a refusal
@@ -152,6 +152,15 @@ class _TimedProtocol(H11Protocol):
         self._head = self.loop.call_later(HEAD_TIMEOUT, self._ended_without_head)
         super().on_response_complete()
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a request that is not valid HTTP, unless its answer has begun, and end the connection."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(MALFORMED.raw)
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.transport.linger()
+
     def _ended_without_head(self) -> None:
         if self.is_idle:
             self.transport.close()
@@ -177,7 +186,7 @@ class _TimedProtocol(H11Protocol):
 
 
 class _LingeringTransport:
-    """A transport that closes its sending side first while a request's body still arrives (RFC 9112, 9.6).
+    """A transport that closes its sending side first while a request still arrives (RFC 9112, 9.6).
 
     Closing a socket with unread bytes resets the connection, and the client can lose the answer.
     """
@@ -196,7 +205,11 @@ class _LingeringTransport:
     def close(self) -> None:
         if self._protocol.conn.their_state is not h11.SEND_BODY or self.is_closing():
             self._transport.close()
-            return
+        else:
+            self.linger()
+
+    def linger(self) -> None:
+        """Close the sending side, and read for LINGER seconds."""
         self.lingers = True
         self._transport.write_eof()
         self._transport.resume_reading()

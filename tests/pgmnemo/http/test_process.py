@@ -24,6 +24,7 @@ import pytest
 from pgmnemo import Memory
 from pgmnemo.cli.commands import main
 from pgmnemo.client.naming import tenant_id
+from pgmnemo.http.client_connections import MAX_HEAD
 from pgmnemo.http.tokens import TokenFile
 from pgmnemo.postgres.embedded import EmbeddedServer
 from tests.helping import until
@@ -207,11 +208,59 @@ def test_a_body_that_comes_too_slowly_is_told_and_ended(server: Server) -> None:
     assert time.monotonic() - began < 30
 
 
-def test_a_head_that_is_too_long_is_refused(server: Server) -> None:
+def refusal(server: Server, sent: bytes) -> tuple[int, str]:
+    """Return the status of the answer, and the kind of its error."""
     with server.connect() as connection:
         with suppress(ConnectionError):
-            connection.sendall(server.head("add", f"X: {'x' * 1_000_000}"))
+            connection.sendall(sent)
+        head, _, body = answer(connection).partition(b"\r\n\r\n")
+    assert b"content-type: application/json" in head
+    error = json.loads(body)["error"]
+    assert set(error) == {"kind", "message"}
+    return int(head.split()[1]), error["kind"]
+
+
+@pytest.mark.parametrize("length", [1, 8_000, 70_000, 1_000_000])
+def test_a_head_that_is_too_long_is_refused(server: Server, length: int) -> None:
+    field = (MAX_HEAD + length - len(server.head("add", "X: "))) * "x"
+    assert refusal(server, server.head("add", f"X: {field}")) == (400, "wrong use")
+
+
+def test_the_longest_head_is_read(server: Server) -> None:
+    fields = ["Content-Length: 2", "Connection: close", "X: "]
+    fields[-1] += (MAX_HEAD - len(server.head("count", *fields))) * "x"
+    with server.connect() as connection:
+        connection.sendall(server.head("count", *fields) + b"{}")
+        assert b" 200 " in answer(connection).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"hello\r\n\r\n", b"\0\xff\r\n\r\n", b"GET /healthz HTTP/1.1\r\n\r\n",
+        b"POST /v1/count HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+        b"POST /v1/count HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n{}\r\n0\r\n\r\n",
+        b"POST /v1/count HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nx: "
+        + b"x" * MAX_HEAD + b"\r\n\r\n",
+    ],
+)  # fmt: skip
+def test_what_is_not_valid_http_is_refused_as_other_errors_are(server: Server, sent: bytes) -> None:
+    assert refusal(server, sent) == (400, "wrong use")
+    assert server.post("count", {}).status_code == 200
+    assert not [one for one in server.events() if one["event"] == "fault" or "exception" in one["event"]]
+
+
+def test_a_bad_chunk_ends_a_request_at_once(server: Server) -> None:
+    began = time.monotonic()
+    head = server.head("count", "Transfer-Encoding: chunked")
+    assert refusal(server, head + b"z\r\n{}\r\n") == (400, "wrong use")
+    with server.connect() as connection:
+        connection.sendall(head)
+        time.sleep(0.3)
+        connection.sendall(b"z\r\n{}\r\n")
         assert b" 400 " in answer(connection).splitlines()[0]
+    assert time.monotonic() - began < 3
+    assert not [one for one in server.events() if one["event"] == "fault" or "exception" in one["event"]]
 
 
 def test_heads_that_never_end_keep_nobody_out(place: Place, tmp_path: Path) -> None:
