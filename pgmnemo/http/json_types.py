@@ -7,15 +7,17 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, reduce
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
+from msgspec.inspect import FloatType, IntType, ListType, StructType, UnionType, type_info
 
 NO_JSON = {"self", "place", "progress"}  # parameters of verbs without a JSON form
 LISTS = (Sequence, Iterable)
 INTEGER = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+shape_of = cache(type_info)
 TIME = Annotated[datetime, Meta(tz=True)]
 
 
@@ -86,6 +88,24 @@ def _json_type(hint: Any) -> Any:
     if origin in (Mapping, dict):
         return dict[str, _json_type(inner[1])]  # type: ignore[misc]
     return hint
+
+
+def with_whole_numbers(value: Any, shape: Any) -> Any:
+    """Return a decoded value with each whole float as an int where its type, `shape`, takes an int.
+
+    JSON Schema counts 1.0 as an integer, and msgspec does not.
+    """
+    shape = getattr(shape, "type", shape)  # without metadata
+    if isinstance(shape, UnionType):
+        return reduce(with_whole_numbers, shape.types, value)
+    if isinstance(shape, IntType) and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(shape, StructType) and isinstance(value, Mapping):
+        inner = {field.name: field.type for field in shape.fields}
+        return {name: with_whole_numbers(each, inner.get(name)) for name, each in value.items()}
+    if isinstance(shape, ListType) and not isinstance(shape.item_type, FloatType) and isinstance(value, list):
+        return [with_whole_numbers(each, shape.item_type) for each in value]
+    return value
 
 
 def to_native(value: Any) -> Any:

@@ -12,8 +12,9 @@ from pgmnemo.http.verbs import VERBS, HttpVerb
 
 DISTRIBUTION = "pgmnemo-memory"
 JSON, JSON_LINES = "application/json", "application/jsonl"
+WITHOUT_BODY = (400, 403, 405, 413, 415, 500, 503)  # statuses of a path that takes no body
 STATUS_TEXTS = {
-    400: "The body is no JSON.",
+    400: "The request is not valid HTTP, or its body is no JSON.",
     401: "No token, or none that holds.",
     403: "The token, or the role of the database, may not do this.",
     404: "There is no such lesson.",
@@ -108,7 +109,7 @@ def _health() -> dict[str, Any]:
         "operationId": "health",
         "summary": "Whether the server and its database answer.",
         "security": [],
-        "responses": {"200": _response("Both do.", JSON, well), **_references((403, 405, 500, 503))},
+        "responses": {"200": _response("Both do.", JSON, well), **_references(WITHOUT_BODY)},
     }
 
 
@@ -119,6 +120,6 @@ def _openapi_operation() -> dict[str, Any]:
         "security": [],
         "responses": {
             "200": _response("OpenAPI 3.1.", JSON, {"type": "object"}),
-            **_references((403, 405, 500, 503)),
+            **_references(WITHOUT_BODY),
         },
     }

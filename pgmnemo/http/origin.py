@@ -32,13 +32,11 @@ def is_local_origin(scope: Any) -> bool:
 
 
 def is_json(scope: Any) -> bool:
-    """Return whether the body of a request is declared as JSON, or there is neither a body nor a type."""
+    """Return whether a request has no body, or declares its body as JSON."""
+    lengths = header_values(scope, b"content-length")
+    if lengths in ([], ["0"]) and not header_values(scope, b"transfer-encoding"):
+        return True
     types = header_values(scope, b"content-type")
-    if not types:
-        has_body = header_values(scope, b"transfer-encoding") or header_values(
-            scope, b"content-length"
-        ) not in ([], ["0"])
-        return not has_body
     return [one.partition(";")[0].strip().lower() for one in types] == [JSON]
 
 

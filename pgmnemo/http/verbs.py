@@ -28,7 +28,14 @@ from pgmnemo.client.records import (
     to_builtins,
 )
 from pgmnemo.errors import MissingError
-from pgmnemo.http.json_types import request_type, response_type, struct_items, to_native
+from pgmnemo.http.json_types import (
+    request_type,
+    response_type,
+    shape_of,
+    struct_items,
+    to_native,
+    with_whole_numbers,
+)
 
 TEXTS, HITS = 10, 100  # texts sent, or hits returned, for the cost of one request
 Serializer = Callable[[Any, Mapping[str, Any]], Any]
@@ -80,7 +87,13 @@ class HttpVerb:
         """Return the verb's keywords and the project from a body; raise msgspec's errors for an
         invalid body.
         """
-        given = msgspec.json.decode(body or b"{}", type=self.body)
+        try:
+            given = msgspec.json.decode(body or b"{}", type=self.body)
+        except msgspec.ValidationError as error:
+            if "got `float`" not in str(error):
+                raise
+            whole = with_whole_numbers(msgspec.json.decode(body), shape_of(self.body))
+            given = msgspec.convert(whole, self.body)
         keywords = {name: to_native(value) for name, value in struct_items(given)}
         return keywords, keywords.pop("project")
 

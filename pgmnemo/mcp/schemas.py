@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from pgmnemo.errors import UsageError
+from pgmnemo.http.json_types import shape_of, with_whole_numbers
 from pgmnemo.redaction import redact
 
 MAX_SHOWN = 4_000  # characters of a lesson in a result
@@ -318,7 +319,7 @@ def parse_arguments(given: Mapping[str, Any], kind: type[Given], tool: str) -> G
     """
     told = {name: value for name, value in given.items() if value is not None}
     try:
-        return msgspec.convert(told, kind, dec_hook=_moment)
+        return msgspec.convert(with_whole_numbers(told, shape_of(kind)), kind, dec_hook=_moment)
     except (msgspec.ValidationError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error).replace("$.", "")
         raise UsageError(f"{tool} does not take that: {why}; see its input schema") from None

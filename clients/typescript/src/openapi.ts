@@ -1188,7 +1188,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The body is no JSON. */
+        /** @description The request is not valid HTTP, or its body is no JSON. */
         400: {
             headers: {
                 [name: string]: unknown;
@@ -2383,8 +2383,11 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["400"];
             403: components["responses"]["403"];
             405: components["responses"]["405"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };
@@ -2407,8 +2410,11 @@ export interface operations {
                     "application/json": Record<string, unknown>;
                 };
             };
+            400: components["responses"]["400"];
             403: components["responses"]["403"];
             405: components["responses"]["405"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };

@@ -102,6 +102,38 @@ def test_an_answer_is_that_of_the_library(served: Served, verb: str, asked: dict
     assert answer.json() == json.loads(msgspec.json.encode(told))
 
 
+WHOLE = [
+    ("add", {"text": "a", "importance": 4.0, "position": -7.0, "similar": 2.0}),
+    ("add_many", {"items": [{"text": "a", "key": "a"}, {"text": "b", "importance": 2.0}], "batch": 1.0}),
+    ("recall", {"query": "a", "k": 1.0}), ("context", {"query": "a", "k": 1.0, "max_tokens": 1e2}),
+    ("update", {"key": "a", "importance": 5.0}), ("list", {"limit": 1.0}), ("facts", {"limit": 1.0}),
+    ("similar", {"least_words": 1, "limit": 1.0}), ("explain", {"key": "a", "query": "a", "k": 1.0}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("verb", "body"), WHOLE)
+def test_a_whole_float_is_an_integer(served: Served, verb: str, body: dict[str, Any]) -> None:
+    token = served.token("kitchen")
+    served.post(token, "add", {"text": "a", "key": "a"})
+    answer = served.post(token, verb, body)
+    assert answer.status_code == 200, answer.text
+    names = [name for name, value in body.items() if isinstance(value, float)]
+    for name in names:
+        assert served.post(token, verb, body | {name: 1.5}).status_code == 422
+        assert served.post(token, verb, body | {name: 1e15}).status_code == 422
+        assert served.post(token, verb, body | {name: "1"}).status_code == 422
+
+
+def test_a_whole_float_of_metadata_stays_a_float(served: Served) -> None:
+    token = served.token("kitchen")
+    given = {"importance": 1.0, "k": {"limit": 2.0}}
+    served.post(token, "add", {"text": "a", "key": "a", "importance": 4.0, "metadata": given})
+    answer = served.post(token, "get", {"key": "a"})
+    assert answer.json()["importance"] == 4
+    assert '"importance":1.0' in answer.text
+    assert '"limit":2.0' in answer.text
+
+
 def _by(name: str) -> HttpVerb:
     return next(verb for verb in VERBS if verb.name == name)
 
@@ -258,6 +290,17 @@ def test_the_description_is_whole(served: Served) -> None:
         )
         assert told["summary"]
         assert told["description"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/openapi.json"])
+def test_a_path_without_a_body_is_answered_as_described(served: Served, path: str) -> None:
+    text = {"content-type": "text/plain"}
+    codes = openapi_document()["paths"][path]["get"]["responses"]
+    assert served.ask("GET", path, headers=text).status_code == 200
+    for more in ({"content": b"{}", "headers": text}, {"content": b"x" * (2 << 20)}):
+        status = served.ask("GET", path, **more).status_code
+        assert status in (413, 415)
+        assert str(status) in codes
 
 
 def test_health_asks_the_database_once_a_second(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,10 @@ def test_a_tool_says_when_to_call_it_and_its_example_is_valid(name: str) -> None
     assert tool.output_schema is not None
     Draft202012Validator.check_schema(tool.output_schema)
     Draft202012Validator(tool.input_schema).validate(example)
-    parse_arguments(example, TOOLS[name].request_type, name)
+    asked = parse_arguments(example, TOOLS[name].request_type, name)
+    floats = {key: float(value) if type(value) is int else value for key, value in example.items()}
+    Draft202012Validator(tool.input_schema).validate(floats)
+    assert parse_arguments(floats, TOOLS[name].request_type, name) == asked
 
 
 @pytest.mark.parametrize("name", TOOLS)
