@@ -12,11 +12,11 @@ import pytest
 
 # {p} is the project, {v} a vector of ones, {0} one of noughts.
 CALLS = [
-    ("store(NULL, NULL, 'a', 'b')", "22023", "'a', lacks project_id, external_id or content"),
-    ("store(NULL, '{p}', '', 'b')", "22023", "'', lacks project_id, external_id or content"),
-    ("store(NULL, '{p}', 'a', NULL)", "22023", "'a', lacks project_id, external_id or content"),
+    ("store(NULL, NULL, 'a', 'b')", "22023", "lesson 'a' lacks project_id, external_id or content"),
+    ("store(NULL, '{p}', '', 'b')", "22023", "the lesson lacks project_id, external_id or content"),
+    ("store(NULL, '{p}', 'a', NULL)", "22023", "lesson 'a' lacks project_id, external_id or content"),
     ("store(NULL, '{p}', repeat('é', 501), 'b')", "22023", "external_id of 1002 bytes, but may have 1"),
-    ("store(NULL, '{p}', 'a', 'b', importance => 6)", "22023", "'a', must have an importance from 1 to 5"),
+    ("store(NULL, '{p}', 'a', 'b', importance => 6)", "22023", "lesson 'a' must have an importance from 1 to 5"),
     ("store(NULL, '{p}', 'a', 'b', importance => -70000)", "22023", "must have an importance from 1 to 5"),
     ("store(NULL, '{p}', 'a', 'b', occurred_at => 'infinity')", "22023", "must have a finite occurred_at"),
     ("store(NULL, '{p}', 'a', 'b', passage_embeddings => '{}')", "22023", "0 passages, but 0 passage_em"),
@@ -25,7 +25,7 @@ CALLS = [
     ("store(NULL, '{p}', 'a', 'b', passages => '{x,NULL}')", "22023", "has no text in passage 2"),
     ("store(NULL, '{p}', 'a', 'b', passages => array_fill('x'::text, '{10001}'))", "22023", "10001 passa"),
     ("store(NULL, '{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY['[1,2]'::vector])",
-     "22023", "has a vector of 2 dimensions, but those of tenant '{t}' have 1024"),
+     "22023", "lesson 'a' has a vector of 2 dimensions, but those of tenant '{t}' have 1024"),
     ("store(NULL, '{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY[{0}::vector])", "22023",
      "must have passage_embeddings with a norm from 1e-15 to 1e15"),
     ("store_passages(NULL, -1, '{x}')", "P0002", "there is no lesson -1"),

@@ -28,7 +28,7 @@ DECLARE
     one pgmnemo.lesson_input;
 BEGIN
     tenant := pgmnemo._enter(tenant, caller, 'write');
-    PERFORM pgmnemo._refuse_lesson(1, NULL, pgmnemo._size_problem(
+    PERFORM pgmnemo._refuse_lesson(NULL, NULL, pgmnemo._size_problem(
         append.content, append.topic, append.role, append.commit_sha, append.artifact_hash, append.metadata,
         append.passages));
     one := ROW(

@@ -32,7 +32,7 @@ BEGIN
     tenant := pgmnemo._enter(tenant, caller, 'write');
     problem := pgmnemo._size_problem(content, topic, role, commit_sha, artifact_hash, metadata, passages);
     IF problem IS NOT NULL THEN
-        PERFORM pgmnemo._refuse_lesson(1, external_id, problem);
+        PERFORM pgmnemo._refuse_lesson(NULL, external_id, problem);
     END IF;
     one := ROW(
         project_id, external_id, content, pgmnemo._checked_embedding(embedding), role, topic,

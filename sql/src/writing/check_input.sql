@@ -13,7 +13,7 @@ BEGIN
     IF cardinality(lessons) = 1 THEN
         problem := pgmnemo._lesson_problem(lessons[1]);
         IF problem IS NOT NULL THEN
-            PERFORM pgmnemo._refuse_lesson(1, (lessons[1]).external_id, problem);
+            PERFORM pgmnemo._refuse_lesson(NULL, (lessons[1]).external_id, problem);
         END IF;
         RETURN;
     ELSIF cardinality(lessons) > most THEN

@@ -23,7 +23,8 @@ BEGIN
               bare, cardinality(lessons), quote_literal(example)
         USING ERRCODE = 'check_violation',
               HINT = 'Give commit_sha or artifact_hash, or SET pgmnemo.gate_strict to warn or off; '
-                     'nothing of the set was stored.';
+                     || CASE WHEN cardinality(lessons) = 1 THEN 'it was not stored.'
+                             ELSE 'nothing of the set was stored.' END;
     ELSIF bare > 0 THEN
         RAISE WARNING '% of % lessons have no provenance, % among them',
               bare, cardinality(lessons), quote_literal(example);

@@ -103,6 +103,7 @@ def test_what_is_written_needs_a_project(memory: Any, place: Place) -> None:
         memory.tenant(place.tenant()).add("x")
 
 
+GREAT = {"n": 10**400}
 WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "no turns": (lambda s: s.add([]), "a text or a list of at least one Turn"),
     "blank": (lambda s: s.add(" \n"), "empty; leave the lesson out"),
@@ -123,6 +124,15 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "NUL": (lambda s: s.add("a\0b"), "NUL character, which no database takes"),
     "NUL in a staged topic": (lambda s: s.add_many([Item("x", topic="a\0")]), "topic has a NUL character"),
     "NUL in metadata": (lambda s: s.add("x", metadata={"a": "\0"}), "metadata has a NUL character"),
+    "a great number": (
+        lambda s: s.add("x", key="hn", metadata=GREAT),
+        "^lesson 'hn' has a number in its metadata that .* decimals; it was not stored$",
+    ),
+    "a great number of a turn": (lambda s: s.add([Turn("x")], metadata=GREAT), "^lesson '[^']+' has a number"),
+    "a great number in a set": (
+        lambda s: s.add_many([Item("x", "a"), Item("y", "b", metadata=GREAT)]),
+        "^lesson 2 of the set, 'b', has a number .* decimals; nothing of the set was stored\n",
+    ),
     "300 levels": (lambda s: s.add("x", metadata={"a": json.loads("[" * 300 + "]" * 300)}), "nests deeper"),
     "half a pair": (lambda s: s.add("a\ud800"), "half a surrogate pair"),
     "half a pair in a staged role": (lambda s: s.add_many([Item("x", role="\udfff")]), "half a surr"),
