@@ -16,7 +16,7 @@ CALLS = [
     ("store(NULL, '{p}', '', 'b')", "22023", "the lesson lacks project_id, external_id or content"),
     ("store(NULL, '{p}', 'a', NULL)", "22023", "lesson 'a' lacks project_id, external_id or content"),
     ("store(NULL, '{p}', repeat('é', 501), 'b')", "22023", "external_id of 1002 bytes, but may have 1"),
-    ("store(NULL, '{p}', 'a', 'b', importance => 6)", "22023", "lesson 'a' must have an importance from 1 to 5"),
+    ("store(NULL, '{p}', 'a', 'b', importance => 6)", "22023", "lesson 'a' must have an importance from"),
     ("store(NULL, '{p}', 'a', 'b', importance => -70000)", "22023", "must have an importance from 1 to 5"),
     ("store(NULL, '{p}', 'a', 'b', occurred_at => 'infinity')", "22023", "must have a finite occurred_at"),
     ("store(NULL, '{p}', 'a', 'b', passage_embeddings => '{}')", "22023", "0 passages, but 0 passage_em"),

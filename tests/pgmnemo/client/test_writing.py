@@ -128,7 +128,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda s: s.add("x", key="hn", metadata=GREAT),
         "^lesson 'hn' has a number in its metadata that .* decimals; it was not stored$",
     ),
-    "a great number of a turn": (lambda s: s.add([Turn("x")], metadata=GREAT), "^lesson '[^']+' has a number"),
+    "a great number of a turn": (lambda s: s.add([Turn("x")], metadata=GREAT), "^lesson '[^']+' has a"),
     "a great number in a set": (
         lambda s: s.add_many([Item("x", "a"), Item("y", "b", metadata=GREAT)]),
         "^lesson 2 of the set, 'b', has a number .* decimals; nothing of the set was stored\n",
