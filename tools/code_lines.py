@@ -93,7 +93,7 @@ def weights() -> list[Weight]:
         path for path in tracked("*.md") if path.name not in APPENDED and not WRITTEN.search(str(path))
     ]
     return [
-        Weight("lines, Python of pgmnemo", lines["pgmnemo"], 18_350),
+        Weight("lines, Python of pgmnemo", lines["pgmnemo"], 18_430),
         Weight("lines, Python of runner", lines["runner"], 20_070, 18_500),
         Weight("lines, Python of lab", lines["lab"], 5_300),
         Weight("lines, Python of shards", lines["shards"], 2_950),
@@ -105,7 +105,7 @@ def weights() -> list[Weight]:
         Weight("lines generated: the synchronous client, types of the TypeScript client", generated, None),
         Weight("lines frozen: SQL scripts of releases", released, None, 3_000),
         Weight("lines of all kinds", total, None, 88_000),
-        Weight("words in documents", sum(len(_text(path).split()) for path in documents), 49_500, 34_000),
+        Weight("words in documents", sum(len(_text(path).split()) for path in documents), 49_650, 34_000),
         Weight("megabytes, checkout", sum(path.stat().st_size for path in tracked()) / 1e6, 35, 20),
     ]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pgmnemo.errors import UsageError
 from pgmnemo.integrations import jsonc
-from pgmnemo.integrations.agent_files import FileEdit, IsOwn, Text, at_path, check_own
+from pgmnemo.integrations.agent_files import FileEdit, IsOwn, Text, check_own
 
 
 def hook_edit(
@@ -21,8 +21,8 @@ def hook_edit(
     base: what a file without it gets besides the hooks.
     """
     return FileEdit(
-        path, partial(_add_hooks, path, entries, is_own, base or {}),
-        partial(_remove_hooks, path, is_own, base or {}),
+        path, _named(path, partial(_add_hooks, entries, is_own, base or {})),
+        _named(path, partial(_remove_hooks, is_own, base or {})),
     )  # fmt: skip
 
 
@@ -31,30 +31,47 @@ def member_edit(path: Path, names: Sequence[str], value: Any, is_own: IsOwn) -> 
 
     def apply(text: Text) -> str:
         given = text or ""
-        there = at_path(_parse(path, given), names)
+        there = jsonc.find(given, names)
         if there is None:
             return jsonc.add(given, names, value)
-        check_own(path, names, there, is_own)
-        return given if there == value else jsonc.replace(given, names, value)
+        check_own(path, names, there.value, is_own)
+        return given if there.value == value else jsonc.replace(given, names, value)
 
     def undo(text: Text) -> Text:
-        there = at_path(_parse(path, text or ""), names)
-        if text is None or there is None or not is_own(there):
+        there = jsonc.find(text or "", names)
+        if text is None or there is None or not is_own(there.value):
             return text
         return _unless_empty(jsonc.remove(text, names), {})
 
-    return FileEdit(path, apply, undo)
+    return FileEdit(path, _named(path, apply), _named(path, undo))
+
+
+def _named(path: Path, edit: Callable[[Text], Text]) -> Callable[[Text], Text]:
+    """Return the edit with the path in its errors."""
+
+    def named(text: Text) -> Text:
+        try:
+            return edit(text)
+        except json.JSONDecodeError as error:
+            where = f"line {error.lineno}, column {error.colno}"
+            raise UsageError(f"{path} is no JSON, {where}: {error.msg}; mend it first") from None
+        except RecursionError:
+            raise UsageError(f"{path} is nested too deeply; mend it first") from None
+        except ValueError as error:
+            raise UsageError(f"{path}: {error}; mend it first") from None
+
+    return named
 
 
 def _add_hooks(
-    path: Path, entries: Mapping[str, Sequence[Any]], is_own: IsOwn, base: Mapping[str, Any], text: Text
+    entries: Mapping[str, Sequence[Any]], is_own: IsOwn, base: Mapping[str, Any], text: Text
 ) -> str:
     new = text or ""
     for name, value in base.items():
-        if name not in _parse(path, new):
+        if jsonc.find(new, [name]) is None:
             new = jsonc.add(new, [name], value)
     for event, wanted in entries.items():
-        there = _event(path, new, event)
+        there = _event(new, event)
         own = [at for at, one in enumerate(there) if is_own(one)]
         for at, entry in zip(own, wanted, strict=False):
             if there[at] != entry:
@@ -66,40 +83,25 @@ def _add_hooks(
     return new
 
 
-def _remove_hooks(path: Path, is_own: IsOwn, base: Mapping[str, Any], text: Text) -> Text:
-    if text is None:
-        return None
+def _remove_hooks(is_own: IsOwn, base: Mapping[str, Any], text: Text) -> Text:
+    hooks = jsonc.find(text or "", ["hooks"])
+    if text is None or hooks is None:
+        return text
     new = text
-    for event in at_path(_parse(path, text), ["hooks"]) or {}:
-        for at, one in reversed([*enumerate(_event(path, text, event))]):
+    for event, node in hooks.members.items():
+        for at, one in reversed([*enumerate(node.value)] if isinstance(node.value, list) else []):
             if is_own(one):
                 new = jsonc.remove(new, ["hooks", event, at])
     return text if new == text else _unless_empty(new, base)
 
 
-def _event(path: Path, text: str, event: str) -> list[Any]:
+def _event(text: str, event: str) -> list[Any]:
     """Return the hooks of an event."""
-    hooks = at_path(_parse(path, text), ["hooks"])
-    if not isinstance({} if hooks is None else hooks, dict):
-        raise UsageError(f"{path}: hooks is no object; mend it first")
-    there = (hooks or {}).get(event, [])
-    if not isinstance(there, list):
-        raise UsageError(f"{path}: hooks.{event} is no list; mend it first")
-    return there
+    there = jsonc.find(text, ["hooks", event])
+    if there is not None and not isinstance(there.value, list):
+        raise ValueError(f"hooks.{event} is no list")
+    return [] if there is None else there.value
 
 
 def _unless_empty(text: str, base: Mapping[str, Any]) -> Text:
     return None if jsonc.parse(text).value in ({}, base) and "//" not in text and "/*" not in text else text
-
-
-def _parse(path: Path, text: str) -> dict[str, Any]:
-    try:
-        found = jsonc.parse(text).value
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise UsageError(f"{path} is no JSON, {where}: {error.msg}; mend it first") from None
-    except RecursionError:
-        raise UsageError(f"{path} is nested too deeply; mend it first") from None
-    if not isinstance(found, dict):
-        raise UsageError(f"{path} is no object of JSON; mend it first")
-    return found

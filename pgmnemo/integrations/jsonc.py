@@ -33,50 +33,93 @@ def parse(text: str) -> Node:
     return root
 
 
+def find(text: str, names: Sequence[str]) -> Node | None:
+    """Return the node at a path of names; None if it is missing.
+
+    Raise ValueError if a value on the path is no object.
+    """
+    node = parse(text)
+    for depth, name in enumerate(names):
+        _check_holder(node, dict, names[:depth])
+        if name not in node.members:
+            return None
+        node = node.members[name]
+    return node
+
+
 def add(text: str, path: Sequence[str], value: Any, *, item: bool = False) -> str:
     """Return the text with a new member at the end of the object that holds it, or with `item` a new item at
-    the end of the array that the path names. Objects and the array that are missing are made.
+    the end of the array that the path names. Objects and the array that are missing are made. Raise
+    ValueError if a value on the path is of another kind.
     """
     if not text.strip():
         text = "{}\n"
-    node, depth = parse(text), 0
+    root = node = parse(text)
+    depth = 0
     while depth < len(path) and path[depth] in node.members:
         node, depth = node.members[path[depth]], depth + 1
-    if depth == len(path) and item:
-        return _insert(text, node, _dump(text, value, depth + 1), depth)
+    _check_holder(node, list if depth == len(path) else dict, path[:depth])
+    if depth == len(path):
+        node.value.append(value)
+        return _checked(_insert(text, node, _dump(text, value, depth + 1), depth), root)
     value = [value] if item else value
     for name in reversed(path[depth + 1 :]):
         value = {name: value}
+    node.value[path[depth]] = value
     told = f"{json.dumps(path[depth], ensure_ascii=False)}: {_dump(text, value, depth + 1)}"
-    return _insert(text, node, told, depth)
+    return _checked(_insert(text, node, told, depth), root)
 
 
 def replace(text: str, path: Sequence[Any], value: Any) -> str:
     """Return the text with another value at a path of names and positions."""
-    node = _node(text, path)
-    return text[: node.start] + _dump(text, value, len(path)) + text[node.end :]
+    *above, name = path
+    root = parse(text)
+    holder = _node(root, above)
+    holder.value[name] = value
+    node = holder.members[name]
+    return _checked(text[: node.start] + _dump(text, value, len(path)) + text[node.end :], root)
 
 
 def remove(text: str, path: Sequence[Any]) -> str:
     """Return the text without a member or an item, and without objects and arrays that it leaves empty."""
     *above, name = path
-    holder = _node(text, above)
+    root = parse(text)
+    holder = _node(root, above)
     if len(holder.members) == 1 and above:
         return remove(text, above)
+    del holder.value[name]
+    return _checked(_cut(text, holder, name), root)
+
+
+def _cut(text: str, holder: Node, name: Any) -> str:
+    """Return the text without a member or an item; comments around it stay."""
     nodes = [*holder.members.values()]
     at = [*holder.members].index(name)
-    start = _member_start(text, holder, nodes, at)
+    start, end = _member_start(text, holder, nodes, at), nodes[at].end
+    comma = _skip(text, end)
+    has_comma = text[comma] == ","
+    rest = text[end:comma] + text[comma + 1 :] if has_comma else text[end:]
     if at + 1 < len(nodes):
-        return text[:start] + text[_member_start(text, holder, nodes, at + 1) :]
-    end = _skip(text, nodes[at].end)
+        return text[:start] + rest.lstrip()
     if at == 0:
-        end = end + 1 if text[end] == "," else nodes[at].end
-        return _join(text[:start], text[end:].lstrip())
-    if text[end] == ",":  # after the last member: the comma before it takes its place
-        return _join(text[:start], text[end + 1 :])
-    before = nodes[at - 1].end
-    comma = _skip(text, before)
-    return _join(f"{text[:comma]}{text[comma + 1 : start]}", text[nodes[at].end :])
+        return _join(text[:start], rest.lstrip())
+    if has_comma:  # after the last member: the comma before it takes its place
+        return _join(text[:start], rest)
+    comma = _skip(text, nodes[at - 1].end)
+    return _join(f"{text[:comma]}{text[comma + 1 : start]}", rest)
+
+
+def _check_holder(node: Node, kind: type, names: Sequence[str]) -> None:
+    if not isinstance(node.value, kind):
+        told = "object" if kind is dict else "list"
+        raise ValueError(f"{'.'.join(names) or 'its value'} is no {told}")
+
+
+def _checked(text: str, root: Node) -> str:
+    """Return an edited text; raise ValueError unless its value is that of `root`, which has the same edit."""
+    if json.dumps(parse(text).value) != json.dumps(root.value):
+        raise ValueError("it has a form that this command cannot edit")
+    return text
 
 
 def _join(left: str, right: str) -> str:
@@ -86,8 +129,7 @@ def _join(left: str, right: str) -> str:
     return f"{left}\n{right}" if in_comment else f"{left}{right}"
 
 
-def _node(text: str, path: Sequence[Any]) -> Node:
-    node = parse(text)
+def _node(node: Node, path: Sequence[Any]) -> Node:
     for name in path:
         node = node.members[name]
     return node

@@ -198,7 +198,14 @@ def test_other_options_replace_what_is_there_once(init: Init, home: Path) -> Non
         ("claude", ".claude/settings.json", "\xff", "UTF-8"),
         ("claude", ".claude/settings.json", '{"hooks": []}', "hooks"),
         ("claude", ".claude/settings.json", '{"hooks": {"SessionStart": {}}}', "SessionStart"),
+        ("claude", ".claude/settings.json", '{"hooks": null}', "hooks is no object"),
+        ("claude", ".claude/settings.json", '{"hooks": {"SessionStart": null}}', "SessionStart is no list"),
         ("claude", ".claude.json", '{"mcpServers": {"pgmnemo": {"command": "theirs"}}}', "another program"),
+        ("claude", ".claude.json", '{"mcpServers": {"pgmnemo": null}}', "another program"),
+        ("claude", ".claude.json", '{"a": ' + "1" * 5000 + "}", "digits"),
+        *(("cursor", ".cursor/mcp.json", f'{{"mcpServers": {one}, "a": 1}}', "mcpServers is no object")
+          for one in ("null", "[]", "[1]", '"x"', "5", "true")),
+        ("opencode", ".config/opencode/opencode.json", '{"mcp": null}', "mcp is no object"),
         ("codex", ".codex/config.toml", "model = ", "TOML"),
         ("codex", ".codex/config.toml", 'mcp_servers = {docs = {command = "x"}}', "by hand"),
         ("codex", ".codex/config.toml", '[mcp_servers.pgmnemo]\ncommand = "x"', "another program"),
@@ -218,6 +225,14 @@ def test_settings_that_cannot_be_edited_are_left_alone(
     assert word in done.err
     assert [one for one in home.rglob("*") if one.is_file()] == [path]
     assert path.read_bytes() == text.encode("latin-1")
+
+
+def test_a_setting_among_the_hooks_does_not_stop_an_undo(init: Init, home: Path) -> None:
+    path = home / ".gemini/settings.json"
+    path.parent.mkdir()
+    path.write_text('{"hooks": {"enabled": true}}')
+    assert (init("gemini", "--yes").code, init("gemini", "--undo", "--yes").code) == (0, 0)
+    assert json.loads(path.read_text()) == {"hooks": {"enabled": True}}
 
 
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("YES\n", 0), ("n\n", 2), ("\n", 2), ("", 2)])

@@ -20,6 +20,7 @@ TEXTS = {
     "no end": '{"a":{"b":{}}}',
     "strings": '{\n  "a": "// no comment, \\"/* */\\" ,}]",\n  "url": "http://x"\n}',
 }
+SCALARS = ("null", '"x"', "5", "true")
 ADDED: tuple[tuple[list[str], Any, bool], ...] = (
     (["new"], {"deep": ["é", 1]}, False), (["p", "q", "r"], True, False), (["list"], "x", True),
     (["p", "list"], {"k": 1}, True),
@@ -58,6 +59,29 @@ def test_each_item_is_removed_alone(at: int) -> None:
     assert jsonc.parse(jsonc.replace(text, ["a", at], [1])).value == {
         "a": [*items[:at], [1], *items[at + 1 :]]
     }
+
+
+@pytest.mark.parametrize(
+    ("path", "item", "value"),
+    [
+        *((["a"], True, value) for value in ("{}", *SCALARS)),
+        *((["a", "b"], False, value) for value in ("[]", "[1]", *SCALARS)),
+        *((["a", "b", "c"], True, value) for value in ("[]", "[1]", *SCALARS)),
+    ],
+)
+def test_nothing_is_added_into_a_value_of_another_kind(path: list[str], item: bool, value: str) -> None:
+    with pytest.raises(ValueError, match=r"^a is no (object|list)$"):
+        jsonc.add(f'{{"a": {value}}}', path, 7, item=item)
+
+
+def test_comments_around_what_is_removed_stay() -> None:
+    text = '{\n  // zero\n  "a": 1 /* one */, // two\n  // three\n  "b": 2, // four\n  // five\n}\n'
+    for names in (["a", "b"], ["b", "a"]):
+        rest = text
+        for name in names:
+            rest = jsonc.remove(rest, [name])
+        assert jsonc.parse(rest).value == {}
+        assert [one for one in ("zero", "one", "two", "three", "four", "five") if one not in rest] == []
 
 
 @pytest.mark.parametrize("text", ["[ // c\n1]", "[1, // c\n 2]", "[1, // c\n 2,]", "[1 /* c */, 2 // d\n]"])
