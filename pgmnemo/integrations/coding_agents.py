@@ -63,11 +63,10 @@ class Setup:
         return Path((variable and os.environ.get(variable)) or Path.home() / user)
 
 
-def is_own(entry: Any) -> bool:
-    """Return whether every command of an entry of hooks is of this project."""
-    handlers = entry.get("hooks", [entry]) if isinstance(entry, dict) else []
-    commands = [one.get("command") for one in handlers if isinstance(one, dict)] if handlers else []
-    return bool(commands) and all(isinstance(one, str) and OWN.search(one) for one in commands)
+def is_own(handler: Any) -> bool:
+    """Return whether a handler of hooks runs a command of this project."""
+    command = handler.get("command") if isinstance(handler, dict) else None
+    return isinstance(command, str) and bool(OWN.search(command))
 
 
 def is_own_server(entry: Any) -> bool:

@@ -71,13 +71,13 @@ def _add_hooks(
         if jsonc.find(new, [name]) is None:
             new = jsonc.add(new, [name], value)
     for event, wanted in entries.items():
-        there = _event(new, event)
-        own = [at for at, one in enumerate(there) if is_own(one)]
-        for at, entry in zip(own, wanted, strict=False):
-            if there[at] != entry:
-                new = jsonc.replace(new, ["hooks", event, at], entry)
-        for at in reversed(own[len(wanted) :]):
-            new = jsonc.remove(new, ["hooks", event, at])
+        own = [(at, one) for at, one in _handlers(new, event) if is_own(one)]
+        for (at, there), entry in zip(own, wanted, strict=False):
+            [(_, handler)] = _handlers_of(entry)
+            if there != handler:
+                new = jsonc.replace(new, at, handler)
+        for at, _ in reversed(own[len(wanted) :]):
+            new = _remove_handler(new, at)
         for entry in wanted[len(own) :]:
             new = jsonc.add(new, ["hooks", event], entry, item=True)
     return new
@@ -89,18 +89,34 @@ def _remove_hooks(is_own: IsOwn, base: Mapping[str, Any], text: Text) -> Text:
         return text
     new = text
     for event, node in hooks.members.items():
-        for at, one in reversed([*enumerate(node.value)] if isinstance(node.value, list) else []):
+        for at, one in reversed(_handlers(text, event) if isinstance(node.value, list) else []):
             if is_own(one):
-                new = jsonc.remove(new, ["hooks", event, at])
+                new = _remove_handler(new, at)
     return text if new == text else _unless_empty(new, base)
 
 
-def _event(text: str, event: str) -> list[Any]:
-    """Return the hooks of an event."""
+def _handlers(text: str, event: str) -> list[tuple[Sequence[Any], Any]]:
+    """Return the handlers of an event with their paths."""
     there = jsonc.find(text, ["hooks", event])
     if there is not None and not isinstance(there.value, list):
         raise ValueError(f"hooks.{event} is no list")
-    return [] if there is None else there.value
+    entries = [] if there is None else there.value
+    return [one for at, entry in enumerate(entries) for one in _handlers_of(entry, ["hooks", event, at])]
+
+
+def _handlers_of(entry: Any, path: Sequence[Any] = ()) -> list[tuple[Sequence[Any], Any]]:
+    """Return the handlers of a group, or the entry itself, because Cursor has no groups."""
+    group = entry.get("hooks") if isinstance(entry, dict) else None
+    if not isinstance(group, list):
+        return [(path, entry)]
+    return [([*path, "hooks", at], one) for at, one in enumerate(group)]
+
+
+def _remove_handler(text: str, path: Sequence[Any]) -> str:
+    """Return the text without a handler, and without the group that it leaves empty."""
+    hooks, event, at = path[:3]
+    group = _handlers_of(jsonc.parse(text).value[hooks][event][at])
+    return jsonc.remove(text, path if len(group) > 1 else path[:3])
 
 
 def _unless_empty(text: str, base: Mapping[str, Any]) -> Text:

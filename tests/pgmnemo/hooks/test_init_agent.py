@@ -227,6 +227,28 @@ def test_settings_that_cannot_be_edited_are_left_alone(
     assert path.read_bytes() == text.encode("latin-1")
 
 
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_group_with_a_handler_of_the_users_is_edited_by_handlers(at: int, init: Init, home: Path) -> None:
+    init("claude", "--yes")
+    path = home / ".claude/settings.json"
+    settings = json.loads(path.read_text())
+    [group] = settings["hooks"]["PreCompact"]
+    group["hooks"].insert(at, json.loads(OTHER))
+    group["matcher"] = "auto"
+    settings["hooks"]["SessionEnd"][0]["hooks"] *= 2
+    path.write_text(json.dumps(settings))
+    init("claude", "--yes", "--tenant", "ada")
+    [group] = json.loads(path.read_text())["hooks"]["PreCompact"]
+    assert group["hooks"].pop(at) == json.loads(OTHER)
+    assert [one["command"].split()[-2:] for one in group["hooks"]] == [["--tenant", "ada"]]
+    assert len(json.loads(path.read_text())["hooks"]["SessionEnd"][0]["hooks"]) == 1
+    assert init("claude", "--yes", "--tenant", "ada").out == "nothing to change\n"
+    init("claude", "--undo", "--yes")
+    assert json.loads(path.read_text()) == {
+        "hooks": {"PreCompact": [{"hooks": [json.loads(OTHER)], "matcher": "auto"}]}
+    }
+
+
 def test_a_setting_among_the_hooks_does_not_stop_an_undo(init: Init, home: Path) -> None:
     path = home / ".gemini/settings.json"
     path.parent.mkdir()
