@@ -41,7 +41,10 @@ def member_edit(path: Path, names: Sequence[str], value: Any, is_own: IsOwn) -> 
         there = jsonc.find(text or "", names)
         if text is None or there is None or not is_own(there.value):
             return text
-        return _unless_empty(jsonc.remove(text, names), {})
+        without, kept = jsonc.remove(text, names), jsonc.remove(text, names, prune=False)
+        return _original(
+            text, lambda one: jsonc.add(one or "", names, there.value), [None, without, kept, without]
+        )
 
     return FileEdit(path, _named(path, apply), _named(path, undo))
 
@@ -87,12 +90,24 @@ def _remove_hooks(is_own: IsOwn, base: Mapping[str, Any], text: Text) -> Text:
     hooks = jsonc.find(text or "", ["hooks"])
     if text is None or hooks is None:
         return text
-    new = text
+    without, own = text, {}
     for event, node in hooks.members.items():
-        for at, one in reversed(_handlers(text, event) if isinstance(node.value, list) else []):
-            if is_own(one):
-                new = _remove_handler(new, at)
-    return text if new == text else _unless_empty(new, base)
+        if isinstance(node.value, list):
+            mine = [(at, one) for at, one in _handlers(text, event) if is_own(one)]
+            own[event] = [{"hooks": [one]} if "hooks" in at[1:] else one for at, one in mine]
+            for at, _ in reversed(mine):
+                without = _remove_handler(without, at)
+    if without == text:
+        return text
+    bare = without
+    for name in base:
+        bare = jsonc.remove(bare, [name]) if jsonc.find(bare, [name]) else bare
+    return _original(text, partial(_add_hooks, own, is_own, base), [None, bare, without])
+
+
+def _original(text: str, redo: Callable[[Text], str], candidates: Sequence[Text]) -> Text:
+    """Return the text before an edit: the first candidate of which `redo` makes the text, else the last."""
+    return next((one for one in candidates if redo(one) == text), candidates[-1])
 
 
 def _handlers(text: str, event: str) -> list[tuple[Sequence[Any], Any]]:
@@ -117,7 +132,3 @@ def _remove_handler(text: str, path: Sequence[Any]) -> str:
     hooks, event, at = path[:3]
     group = _handlers_of(jsonc.parse(text).value[hooks][event][at])
     return jsonc.remove(text, path if len(group) > 1 else path[:3])
-
-
-def _unless_empty(text: str, base: Mapping[str, Any]) -> Text:
-    return None if jsonc.parse(text).value in ({}, base) and "//" not in text and "/*" not in text else text

@@ -80,12 +80,14 @@ def replace(text: str, path: Sequence[Any], value: Any) -> str:
     return _checked(text[: node.start] + _dump(text, value, len(path)) + text[node.end :], root)
 
 
-def remove(text: str, path: Sequence[Any]) -> str:
-    """Return the text without a member or an item, and without objects and arrays that it leaves empty."""
+def remove(text: str, path: Sequence[Any], *, prune: bool = True) -> str:
+    """Return the text without a member or an item, and with `prune` without objects and arrays that it leaves
+    without a member and a comment.
+    """
     *above, name = path
     root = parse(text)
     holder = _node(root, above)
-    if len(holder.members) == 1 and above:
+    if prune and above and len(holder.members) == 1 and not _has_comments(text, holder):
         return remove(text, above)
     del holder.value[name]
     return _checked(_cut(text, holder, name), root)
@@ -107,6 +109,12 @@ def _cut(text: str, holder: Node, name: Any) -> str:
         return _join(text[:start], rest)
     comma = _skip(text, nodes[at - 1].end)
     return _join(f"{text[:comma]}{text[comma + 1 : start]}", rest)
+
+
+def _has_comments(text: str, holder: Node) -> bool:
+    """Return whether there are comments around the only member of an object or an array."""
+    [node] = nodes = [*holder.members.values()]
+    return "/" in text[holder.start : _member_start(text, holder, nodes, 0)] + text[node.end : holder.end]
 
 
 def _check_holder(node: Node, kind: type, names: Sequence[str]) -> None:

@@ -147,6 +147,60 @@ def test_it_is_shown_and_without_settings_undone_without_a_trace(
     assert files(home) == {}
 
 
+MCP = "mcpServers"
+KEPT = {  # by agent and file: texts that an undo restores
+    ("cursor", ".cursor/mcp.json"): [
+        "{}", f'{{"{MCP}": {{}}}}\n', f'{{ "{MCP}": {{}} }}', f'{{\n  "a": 1,\n  "{MCP}": {{}}, "b": 2\n}}\n',
+        f'{{\n  "{MCP}": {{\n    // ask Bob\n  }}\n}}\n', '{\n  // ask Bob\n}\n', '{\n  "a": 1\n}',
+    ],
+    ("cursor", ".cursor/hooks.json"): [
+        "{}", '{"version": 1}', '{\n  "a": 2\n}\n', '{\n  "version": 1,\n  "a": 2\n}\n',
+        '{\n  "version": 2\n}\n', '{\n  "version": 1,\n  // none\n}\n',
+    ],
+    ("gemini", ".gemini/settings.json"): ["{}", '{\n  "hooks": {\n    // none\n  }\n}\n'],
+    ("opencode", ".config/opencode/opencode.json"): ["{}", '{\n  "mcp": {} // none\n}\n'],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "name", "text"), [(*at, one) for at in KEPT for one in KEPT[at]])
+def test_an_undo_leaves_a_file_that_was_there(
+    agent: str, name: str, text: str, init: Init, home: Path
+) -> None:
+    (home / name).parent.mkdir(parents=True)
+    (home / name).write_text(text)
+    assert (init(agent, "--yes").code, init(agent, "--undo", "--yes").code) == (0, 0)
+    [rest] = files(home).values()
+    assert value(name, rest) == value(name, text)
+    assert re.sub(r"[\s,]", "", rest) == re.sub(r"[\s,]", "", text)
+
+
+def test_an_undo_removes_files_of_its_own_after_a_second_run_with_other_options(
+    init: Init, home: Path
+) -> None:
+    for agent in AGENTS:
+        init(agent, "--yes", "--url", "http://127.0.0.1:7437")
+        init(agent, "--yes", "--tenant", "ada")
+        init(agent, "--undo", "--yes")
+    assert files(home) == {}
+
+
+@pytest.mark.parametrize(("alone", "at"), [(True, 0), (True, 1), (False, 0)])
+def test_an_undo_keeps_the_users_handler_in_a_file_of_its_own(
+    alone: bool, at: int, init: Init, home: Path
+) -> None:
+    init("claude", "--yes")
+    path = home / ".claude/settings.json"
+    settings = json.loads(path.read_text())
+    groups = settings["hooks"]["PreCompact"]
+    if alone:
+        groups.insert(at, {"hooks": [json.loads(OTHER)]})
+    else:
+        groups[0]["hooks"].append(json.loads(OTHER))
+    path.write_text(json.dumps(settings, indent=2) + "\n")
+    init("claude", "--undo", "--yes")
+    assert json.loads(path.read_text()) == {"hooks": {"PreCompact": [{"hooks": [json.loads(OTHER)]}]}}
+
+
 def test_the_settings_are_those_that_are_published(init: Init, home: Path) -> None:
     for agent in AGENTS:
         init(agent, "--yes", "--url", "http://127.0.0.1:7437", "--token-file", "token", "--tools")

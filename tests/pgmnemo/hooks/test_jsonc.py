@@ -74,6 +74,16 @@ def test_nothing_is_added_into_a_value_of_another_kind(path: list[str], item: bo
         jsonc.add(f'{{"a": {value}}}', path, 7, item=item)
 
 
+@pytest.mark.parametrize(
+    "text", ['{"a": {/* c */ "b": [1]}}', '{"a": {"b": [1] // c\n}}', '{"a": {"b": [/* c */ 1]}}']
+)
+def test_a_holder_with_a_comment_stays(text: str) -> None:
+    rest = jsonc.remove(text, ["a", "b", 0])
+    assert "c" in rest
+    assert jsonc.parse(rest).value == ({"a": {"b": []}} if "[/" in text else {"a": {}})
+    assert jsonc.parse(jsonc.remove(text, ["a", "b", 0], prune=False)).value == {"a": {"b": []}}
+
+
 def test_comments_around_what_is_removed_stay() -> None:
     text = '{\n  // zero\n  "a": 1 /* one */, // two\n  // three\n  "b": 2, // four\n  // five\n}\n'
     for names in (["a", "b"], ["b", "a"]):
