@@ -69,16 +69,20 @@ def table_edit(path: Path, names: Sequence[str], value: Mapping[str, Any], is_ow
     """Return the edit for one table of a file of TOML, at its end."""
     head = f"[{'.'.join(names)}]"
     lines = [head, *(f"{name} = {json.dumps(one, ensure_ascii=False)}" for name, one in value.items())]
-    block = re.compile(rf"(?:^|\n)[^\S\n]*{re.escape(head)}[^\n]*(?:\n(?![^\S\n]*\[)[^\n]*)*")
+    more_lines, key_line = r"(?:\n(?![^\S\n]*\[)[^\n]*)*", r"\n(?![^\S\n]*(?:[\[#\n]|\Z))[^\n]*"
+    block = re.compile(
+        rf"(?:^[^\S\n]*\n)?^[^\S\n]*{re.escape(head)}[^\n]*(?:{more_lines}{key_line})?\n?", re.MULTILINE
+    )
 
     def without(text: str) -> str:
-        there = at_path(_parse_toml(path, text), names)
+        before = _parse_toml(path, text)
+        there = at_path(before, names)
         if there is None:
             return text
         check_own(path, names, there, is_own)
-        rest = block.sub("", text).rstrip("\n")
-        rest += "\n" if rest else ""
-        if at_path(_parse_toml(path, rest), names) is not None:
+        rest = block.sub("", text)
+        after = _parse_toml(path, rest)
+        if at_path(after, names) is not None or _others(after, names) != _others(before, names):
             raise UsageError(f"{path} has {head} in another form; remove it by hand")
         return rest
 
@@ -87,7 +91,8 @@ def table_edit(path: Path, names: Sequence[str], value: Mapping[str, Any], is_ow
         if at_path(_parse_toml(path, given), names) == value:
             return given
         rest = without(given)
-        new = f"{rest}{chr(10) if rest else ''}{chr(10).join(lines)}\n"
+        rest += "\n" if rest and not rest.endswith("\n") else ""
+        new = "\n".join([*([rest] if rest else []), *lines, ""])
         try:
             tomllib.loads(new)
         except tomllib.TOMLDecodeError:
@@ -125,8 +130,16 @@ def at_path(value: Any, names: Sequence[str]) -> Any:
     return value
 
 
+def _others(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return a table without the member at a path, and without tables that it leaves empty."""
+    first, *more = names
+    others = {name: value for name, value in found.items() if name != first}
+    inner = _others(found.get(first, {}), more) if more else {}
+    return {**others, first: inner} if inner else others
+
+
 def _parse_toml(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no TOML: {error}; mend it first") from None

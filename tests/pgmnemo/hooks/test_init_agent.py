@@ -174,6 +174,38 @@ def test_an_undo_leaves_a_file_that_was_there(
     assert re.sub(r"[\s,]", "", rest) == re.sub(r"[\s,]", "", text)
 
 
+TABLE = '[mcp_servers.pgmnemo]\ncommand = "/bin/mnemo"\nargs = ["mcp"]\n'
+AROUND = [  # texts before and after the table of this project
+    ("", "\n# mine\n"), ("a = 1\n\n", "\n# mine\n# b = 2\n\n\n"), ("a = 1\n\n\n\n", ""),
+    ("# mine\n\n", "# mine\n"), ("a = 1\r\n\r\n", "\r\n# mine\r\n[b]\r\n"), ("", "\n# mine\n[b]\n# c\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), AROUND)
+def test_comments_and_blank_lines_around_a_table_stay(
+    before: str, after: str, init: Init, home: Path
+) -> None:
+    path = home / ".codex/config.toml"
+    path.parent.mkdir()
+    path.write_bytes(f"{before}{TABLE}{after}".encode())
+    rest = before.removesuffix("\n").removesuffix("\r") + after
+    for arguments in (("--tenant", "ada"), ("--undo",)):
+        assert init("codex", "--yes", *arguments).code == 0
+        found = path.read_bytes().decode()
+        if "--tenant" in arguments:
+            assert tomllib.loads(found)["mcp_servers"]["pgmnemo"]["args"][-1] == "ada"
+            assert found.startswith(rest)
+    assert found == rest
+
+
+def test_a_text_that_only_looks_like_the_table_is_left_alone(init: Init, home: Path) -> None:
+    path = home / ".codex/config.toml"
+    path.parent.mkdir()
+    path.write_text(text := f'{TABLE}[b]\nc = """\n{TABLE}[d]\n"""\n')
+    done = init("codex", "--yes", "--undo")
+    assert (done.code, "by hand" in done.err, path.read_text()) == (2, True, text)
+
+
 def test_an_undo_removes_files_of_its_own_after_a_second_run_with_other_options(
     init: Init, home: Path
 ) -> None:
@@ -261,6 +293,8 @@ def test_other_options_replace_what_is_there_once(init: Init, home: Path) -> Non
           for one in ("null", "[]", "[1]", '"x"', "5", "true")),
         ("opencode", ".config/opencode/opencode.json", '{"mcp": null}', "mcp is no object"),
         ("codex", ".codex/config.toml", "model = ", "TOML"),
+        ("codex", ".codex/config.toml", "a = " + "1" * 5000, "TOML"),
+        ("codex", ".codex/config.toml", "a = " + "[" * 5000, "TOML"),
         ("codex", ".codex/config.toml", 'mcp_servers = {docs = {command = "x"}}', "by hand"),
         ("codex", ".codex/config.toml", '[mcp_servers.pgmnemo]\ncommand = "x"', "another program"),
         ("opencode", ".config/opencode/plugins/pgmnemo.js", "// mine", "another program"),
