@@ -67,9 +67,7 @@ class Service:
         """Return an answer and its whole content; raise TimeoutError if it takes longer than the timeout in
         total.
         """
-        headers = {"Accept": "application/json", "User-Agent": "pgmnemo-bench"}
-        if key := os.environ.get(self.variable, "").strip():
-            headers["Authorization"] = f"Bearer {key}"
+        headers = {"Accept": "application/json", **service_headers(self.variable)}
         until, content = time.monotonic() + self.timeout, bytearray()
         with _pool(self.url) as pool:
             answer = pool.request(
@@ -94,6 +92,16 @@ class Service:
         if status in (401, 403):
             return ModelError(f"{self.where} refused the key ({reason}); set {self.variable} to a valid one")
         return ModelError(f"{self.where} refused the request ({reason}); check the address and the model")
+
+
+def service_headers(variable: str) -> dict[str, str]:
+    """Return the headers with the key of an environment variable; raise UsageError, which never shows it."""
+    key = os.environ.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise UsageError(
+            f"{variable} holds no key, which is one line of visible ASCII; set it to a valid one"
+        )
+    return {"User-Agent": "pgmnemo-bench", **({"Authorization": f"Bearer {key}"} if key else {})}
 
 
 def service_url(url: str, ending: str, variable: str) -> str:

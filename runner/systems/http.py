@@ -15,7 +15,6 @@ and scores that rise are faults.
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ from uuid import uuid4
 
 import urllib3
 
-from pgmnemo.models.http import http_parts
+from pgmnemo.models.http import http_parts, service_headers
 from pgmnemo.progress import QUIET, Progress
 from runner.errors import SystemAbsent, SystemFault
 from runner.systems.query_runner import one_line
@@ -52,7 +51,9 @@ class Http(System):
 
     def __init__(self, context: SystemContext) -> None:
         self._url, self._reset = address(context.url), context.allow_reset
-        self._pool = urllib3.PoolManager(maxsize=2 * context.jobs, timeout=TIMEOUT, headers=_headers())
+        self._pool = urllib3.PoolManager(
+            maxsize=2 * context.jobs, timeout=TIMEOUT, headers=service_headers(KEY_VARIABLE)
+        )
         self._jobs = context.jobs
         self._run = uuid4().hex[:12]
         self._answered = self._cut = False  # whether it ever answered; whether it cuts lessons
@@ -203,11 +204,6 @@ def address(url: str | None) -> str:
         f"--system-url holds a password; put the key into {KEY_VARIABLE} instead",
     )
     return parts._replace(query="", fragment="").geturl().rstrip("/")
-
-
-def _headers() -> dict[str, str]:
-    key = os.environ.get(KEY_VARIABLE, "").strip()
-    return {"User-Agent": "pgmnemo-bench", **({"Authorization": f"Bearer {key}"} if key else {})}
 
 
 HTTP = SystemSpec(

@@ -41,6 +41,17 @@ def test_the_key_of_the_environment_goes_along_where_there_is_one(
     assert server.requests == [("/v1/any?key=secret", key, {"a": 1}) for key in (None, "Bearer secret")]
 
 
+@pytest.mark.parametrize("key", ["sk-1\nsk-2", "sk-\u2026", "sk 1"])
+def test_a_key_that_no_header_takes_is_not_shown(
+    key: str, server: Server, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY, key)
+    with pytest.raises(UsageError, match=f"^{KEY} holds no key") as raised:
+        service(server, pauses).post({})
+    assert "sk" not in str(raised.value)
+    assert (server.requests, pauses) == ([], [])
+
+
 def test_a_busy_service_is_asked_again_when_it_says(server: Server, pauses: list[float]) -> None:
     server.broken = [
         Broken(429, headers={"Retry-After": "7"}), Broken(503, b"loading"),
