@@ -6,12 +6,16 @@ library when it runs, so that help is quick.
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
 
 
 def start() -> int:
     """Run the command that this process was called with; its exit code (see `pgmnemo.cli_main`)."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # an encoding without · or → gets their escapes
             stream.reconfigure(errors="backslashreplace")

@@ -96,9 +96,7 @@ def table_edit(path: Path, names: Sequence[str], value: Mapping[str, Any], is_ow
         try:
             tomllib.loads(new)
         except tomllib.TOMLDecodeError:
-            raise UsageError(
-                f"{path} takes no table {head} at its end; add it by hand: {lines[1:]}"
-            ) from None
+            raise UsageError(f"{path} takes no {head} at its end; add it by hand: {lines[1:]}") from None
         return new
 
     return FileEdit(path, apply, lambda text: None if text is None else without(text) or None)

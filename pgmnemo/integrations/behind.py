@@ -8,25 +8,27 @@ import sys
 from collections.abc import Sequence
 from typing import IO
 
+from pgmnemo.integrations.hook_event import print_note, read_bytes
+
 SECONDS = "300"
-MOST = 10_000_000  # bytes of an event
+LONGEST_LOG = 1_000_000  # bytes, after which a new log begins and the former one is kept
 
 
 def run_behind(arguments: Sequence[str]) -> int:
     """Run `mnemo` with these arguments but `--behind`, in a session that outlives the agent."""
-    arguments = [one for one in arguments if one != "--behind"]
     try:
+        event = read_bytes()
         with _open_log() as log:
             started = subprocess.Popen(
-                [sys.executable, "-m", "pgmnemo", *arguments], stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL, stderr=log, start_new_session=True,
+                [sys.executable, "-m", "pgmnemo", *(one for one in arguments if one != "--behind")],
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True,
                 env={"PGMNEMO_HOOK_SECONDS": SECONDS, **os.environ},
             )  # fmt: skip
         assert started.stdin is not None
         with started.stdin as pipe:
-            pipe.write(sys.stdin.buffer.read(MOST))
-    except OSError as error:
-        print(f"mnemo hook save: {error.strerror or error}; nothing was saved", file=sys.stderr)
+            pipe.write(event)
+    except (OSError, ValueError) as error:
+        print_note("save", f"{getattr(error, 'strerror', None) or error}; nothing was saved")
     return 0
 
 
@@ -36,6 +38,8 @@ def _open_log() -> IO[bytes]:
     path = os.path.expanduser(os.environ.get("PGMNEMO_HOOK_LOG") or f"{state}/mnemo-hooks.log")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        return open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600))
+        if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
+            os.replace(path, f"{path}.1")
+        return open(path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600))
     except OSError:
         return open(os.devnull, "wb")

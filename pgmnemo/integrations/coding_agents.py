@@ -145,16 +145,13 @@ def _opencode(setup: Setup) -> list[FileEdit]:
         top, plugins = setup.project, setup.project / ".opencode" / "plugins"
     config = top / "opencode.jsonc"
     config = config if config.exists() else top / "opencode.json"
-    command = [*setup.command, *setup.mcp]
+    server = {"type": "local", "command": [*setup.command, *setup.mcp], "enabled": True}
     plugin = PLUGIN.read_text(encoding="utf-8")
     for name, act in (("RECALL", RECALL), ("SAVE", SAVE_BEHIND)):
-        plugin = plugin.replace(
-            f"const {name} = []", f"const {name} = {json.dumps(setup.argv(act, 'opencode'))}"
-        )
+        words = json.dumps(setup.argv(act, "opencode"))
+        plugin = plugin.replace(f"const {name} = []", f"const {name} = {words}")
     return [
-        member_edit(
-            config, ["mcp", SERVER], {"type": "local", "command": command, "enabled": True}, is_own_server
-        ),
+        member_edit(config, ["mcp", SERVER], server, is_own_server),
         whole_file_edit(plugins / "pgmnemo.js", plugin),
     ]
 

@@ -10,7 +10,6 @@ not send this prompt", and another code is an error that the user is shown.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -25,9 +24,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
-from pgmnemo.escaping import escape_control_chars
 from pgmnemo.integrations import prompt_recall
 from pgmnemo.integrations.behind import run_behind
+from pgmnemo.integrations.hook_event import print_note, read_event
 from pgmnemo.integrations.prompt_recall import MOST_SECONDS, SAID, answer, folder_of
 from pgmnemo.redaction import redact, summary
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 MAX_TOKENS, SECONDS = 800, 20.0
 GRACE, RECALL_GRACE = 5.0, 1.0  # seconds for the cleanup after an interrupt
-MOST = 10_000_000  # bytes of an event
 BATCH = 50  # lessons per transaction, which stay stored after an interruption
 MARK = 16  # hex digits of the text's hash in a rewritten message's key
 
@@ -93,7 +91,7 @@ def hook(
         if not 0 < seconds < MOST_SECONDS:
             raise UsageError(f"--seconds is {seconds:g}, but is a number above 0 and below {MOST_SECONDS:,}")
         with _time_limit(seconds, RECALL_GRACE if act == "recall" else GRACE):
-            event = _event()
+            event = read_event()
             scope = (memory, tenant, project or folder_of(event))
             if act == "save":
                 items = _items(agent, event, tools)
@@ -101,21 +99,18 @@ def hook(
                     redacted = Counter[str]()
                     _store_new(here, items, keep_secrets, redacted)
                 if redacted:
-                    _print_note(act, f"redacted {summary(redacted)}")
+                    print_note(act, f"redacted {summary(redacted)}")
             elif not _is_empty(memory):
-                recalls = act == "recall"
-                with _scope(
-                    *scope, embedder=embedder if recalls else "none", retry_timeout=seconds / 2
-                ) as here:
-                    text = (
-                        _recall(here, event, max_tokens, min_fit) if recalls else _wake_up(here, max_tokens)
-                    )
+                asks = act == "recall"
+                model = embedder if asks else "none"
+                with _scope(*scope, embedder=model, retry_timeout=seconds / 2) as here:
+                    text = _recall(here, event, max_tokens, min_fit) if asks else _wake_up(here, max_tokens)
                     print(answer(agent, event, text), end="", flush=True)
     except KeyboardInterrupt:
         left = "; what is missing is saved the next time" if act == "save" else ""
-        _print_note(act, f"it was cut off, within {seconds:g} seconds{left}")
+        print_note(act, f"it was cut off, within {seconds:g} seconds{left}")
     except Exception as error:
-        _print_note(act, str(error) or type(error).__name__)
+        print_note(act, str(error) or type(error).__name__)
     return 0
 
 
@@ -191,17 +186,6 @@ def _store_new(
     return stored
 
 
-def _event() -> Mapping[str, Any]:
-    """Return the JSON object that the agent writes to standard input."""
-    try:
-        event = json.loads(sys.stdin.buffer.read(MOST))
-    except ValueError:
-        event = None
-    if not isinstance(event, dict):
-        raise UsageError("a coding agent gives it an object of JSON on standard input, and there was none")
-    return event
-
-
 def _transcript(event: Mapping[str, Any]) -> Path:
     told = event.get("transcript_path")
     path = Path(told).expanduser() if isinstance(told, str) and told else None
@@ -250,7 +234,3 @@ def _time_limit(seconds: float, grace: float) -> Iterator[None]:
 
 def _cut(*_: object) -> NoReturn:
     raise KeyboardInterrupt
-
-
-def _print_note(act: str, sentence: str) -> None:
-    print(escape_control_chars(f"mnemo hook {act}: {' '.join(sentence.split())}"), file=sys.stderr)

@@ -42,9 +42,7 @@ def member_edit(path: Path, names: Sequence[str], value: Any, is_own: IsOwn) -> 
         if text is None or there is None or not is_own(there.value):
             return text
         without, kept = jsonc.remove(text, names), jsonc.remove(text, names, prune=False)
-        return _original(
-            text, lambda one: jsonc.add(one or "", names, there.value), [None, without, kept, without]
-        )
+        return _original(text, partial(jsonc.add, path=names, value=there.value), without, kept, without)
 
     return FileEdit(path, _named(path, apply), _named(path, undo))
 
@@ -102,12 +100,14 @@ def _remove_hooks(is_own: IsOwn, base: Mapping[str, Any], text: Text) -> Text:
     bare = without
     for name in base:
         bare = jsonc.remove(bare, [name]) if jsonc.find(bare, [name]) else bare
-    return _original(text, partial(_add_hooks, own, is_own, base), [None, bare, without])
+    return _original(text, partial(_add_hooks, own, is_own, base), bare, without)
 
 
-def _original(text: str, redo: Callable[[Text], str], candidates: Sequence[Text]) -> Text:
-    """Return the text before an edit: the first candidate of which `redo` makes the text, else the last."""
-    return next((one for one in candidates if redo(one) == text), candidates[-1])
+def _original(text: str, redo: Callable[[str], str], *candidates: str) -> Text:
+    """Return the text before an edit: None or the first candidate of which `redo` makes the text, else the
+    last.
+    """
+    return next((one for one in ("", *candidates) if redo(one) == text), candidates[-1]) or None
 
 
 def _handlers(text: str, event: str) -> list[tuple[Sequence[Any], Any]]:

@@ -103,10 +103,8 @@ def _cut(text: str, holder: Node, name: Any) -> str:
     rest = text[end:comma] + text[comma + 1 :] if has_comma else text[end:]
     if at + 1 < len(nodes):
         return text[:start] + rest.lstrip()
-    if at == 0:
-        return _join(text[:start], rest.lstrip())
-    if has_comma:  # after the last member: the comma before it takes its place
-        return _join(text[:start], rest)
+    if at == 0 or has_comma:  # after the last member: the comma before it takes its place
+        return _join(text[:start], rest if at else rest.lstrip())
     comma = _skip(text, nodes[at - 1].end)
     return _join(f"{text[:comma]}{text[comma + 1 : start]}", rest)
 
@@ -119,8 +117,7 @@ def _has_comments(text: str, holder: Node) -> bool:
 
 def _check_holder(node: Node, kind: type, names: Sequence[str]) -> None:
     if not isinstance(node.value, kind):
-        told = "object" if kind is dict else "list"
-        raise ValueError(f"{'.'.join(names) or 'its value'} is no {told}")
+        raise ValueError(f"{'.'.join(names) or 'its value'} is no {'object' if kind is dict else 'list'}")
 
 
 def _checked(text: str, root: Node) -> str:

@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from threading import Timer
 from typing import Any, NoReturn
 
+from pgmnemo.integrations.hook_event import print_note, read_event
+
 MAX_TOKENS = 400
 FIT = 0.2  # below this, what is found is rather chance than an answer
 HITS = 5
@@ -24,11 +26,12 @@ NEW_WORDS = 3  # a lesson with fewer words that the prompt lacks adds nothing
 LEAST_WORDS = 2  # a prompt of fewer words, such as "yes", asks for nothing
 MOST_SECONDS = 86_400
 SERVER_SECONDS, OPEN_SECONDS = 1.0, 5.0
-MOST = 10_000_000  # bytes of an event, and of an answer
+MOST = 10_000_000  # bytes of an answer
 LONGEST = 4_000  # characters of a prompt that are asked
 SAID = {"metadata": {"from_tool": {"exists": False}}}  # not the output of tools, whose lessons have the field
 WORD = re.compile(r"[\u0e00-\uffff]|[^\W\u0e00-\uffff]+")  # scripts without blanks: each character
 NOTE, NUMBER = re.compile(r"^(?=\[\d+\])", re.MULTILINE), re.compile(r"^\[\d+\]")
+TOKEN = re.compile("[!-~]+")
 DAY = re.compile(r"\[\d+\] (\d{4}-\d\d-\d\d)\b")
 END = "</memory>\n"
 OPTIONS = {
@@ -54,7 +57,7 @@ def start(arguments: Sequence[str]) -> int | None:
         return None
     deadline = end_at_deadline(seconds)
     try:
-        event = json.loads(sys.stdin.buffer.read(MOST))
+        event = read_event()
         if (prompt := question_of(event)) is not None:
             project = options.get("--project") or folder_of(event)
             question = {
@@ -66,16 +69,16 @@ def start(arguments: Sequence[str]) -> int | None:
             sys.stdout.write(answer(options.get("--agent", ""), event, text))
             sys.stdout.flush()
     except Exception as error:
-        _print_error(str(error) or type(error).__name__)
+        print_note("recall", str(error) or type(error).__name__)
     deadline.cancel()
     return 0
 
 
-def question_of(event: Any) -> str | None:
+def question_of(event: Mapping[str, Any]) -> str | None:
     """Return the question that an event's prompt asks the memory; None for a command or a single word."""
-    prompt = event.get("prompt") if isinstance(event, dict) else None
+    prompt = event.get("prompt")
     if not isinstance(prompt, str):
-        raise ValueError("a coding agent gives it an object of JSON with a prompt, and there was none")
+        raise ValueError("the event on standard input has no prompt")
     prompt = prompt.strip()[:LONGEST]
     return None if prompt.startswith("/") or len(WORD.findall(prompt)) < LEAST_WORDS else prompt
 
@@ -148,16 +151,17 @@ def _read_options(arguments: Sequence[str]) -> dict[str, str] | None:
 
 
 def _token(file: str | None) -> str | None:
-    """Return the token of a file, else that of PGMNEMO_TOKEN."""
-    if file is None:
-        return os.environ.get("PGMNEMO_TOKEN")
+    """Return the token of a file, else that of PGMNEMO_TOKEN; raise ValueError, which never shows it."""
+    place, token = file or "PGMNEMO_TOKEN", os.environ.get("PGMNEMO_TOKEN")
     try:
-        with open(os.path.expanduser(file), encoding="utf-8") as opened:
-            if token := opened.read(1000).strip():
-                return token
+        if file is not None:
+            with open(os.path.expanduser(file), encoding="utf-8", errors="replace") as opened:
+                token = opened.read(1000)
     except OSError as error:
         raise ValueError(f"--token-file {file} cannot be read: {error.strerror}; name another") from None
-    raise ValueError(f"{file} holds no token; put there what mnemo token make prints")
+    if (file or token) and not TOKEN.fullmatch(token := (token or "").strip()):
+        raise ValueError(f"{place} holds no token of one line; put there what mnemo token make prints")
+    return token
 
 
 def _ask(url: str, token: str | None, question: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -181,8 +185,8 @@ def _post(url: str, token: str | None, question: Mapping[str, Any]) -> tuple[int
 
     parts = urlsplit(url)
     kind = {"http": HTTPConnection, "https": HTTPSConnection}.get(parts.scheme)
-    if kind is None or not parts.hostname:
-        raise ValueError(f"--url is http://HOST:PORT of mnemo serve, not {url}")
+    if kind is None or not parts.hostname or "@" in parts.netloc:
+        raise ValueError("--url is http://HOST:PORT of mnemo serve, without a password")
     connection = kind(parts.hostname, parts.port)
     headers = {"Content-Type": "application/json"}
     if token:
@@ -191,15 +195,9 @@ def _post(url: str, token: str | None, question: Mapping[str, Any]) -> tuple[int
         connection.request("POST", f"{parts.path.rstrip('/')}/v1/context", json.dumps(question), headers)
         response = connection.getresponse()
         return response.status, json.loads(response.read(MOST))
-    except (OSError, HTTPException, ValueError) as error:
-        raise ValueError(
-            f"no mnemo serve answers at {url}: {error}; start it, or give another --url"
-        ) from None
+    except (OSError, HTTPException) as error:
+        raise ValueError(f"no mnemo serve answers at {url}: {error}; start it, or name another") from None
+    except ValueError:  # its text may have the header with the token
+        raise ValueError(f"what answers at {url} is no mnemo serve; give another --url") from None
     finally:
         connection.close()
-
-
-def _print_error(sentence: str) -> None:
-    from pgmnemo.escaping import escape_control_chars
-
-    print(escape_control_chars(f"mnemo hook recall: {' '.join(sentence.split())}"), file=sys.stderr)

@@ -15,7 +15,9 @@ import pytest
 
 from pgmnemo import Scope
 from pgmnemo.cli.commands import main
+from pgmnemo.integrations import behind
 from pgmnemo.integrations.hooks import save
+from tests.helping import until
 from tests.pgmnemo.cli.conftest import Done, Typed
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.hooks.conftest import PATIENCE, Agent
@@ -162,6 +164,75 @@ def test_whatever_is_wrong_is_one_line_and_the_code_is_0(
         assert done.err.startswith(f"mnemo hook {act}: ")
         assert not any(word in done.err for word in ("secret", "\x1b", "Traceback"))
     assert agent.texts() == []
+
+
+LARGE = b'{"prompt": "' + b"x" * 10_000_000 + b'"}'
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [(b"", "there was none"), (b" \n", "there was none"), (b"{", "no JSON"), (b"\xff", "no JSON"),
+     (b"[]", "no object"), (b"[" * 100_000, "nested too deeply"), (LARGE, "more than 10,000,000 bytes"),
+     (b"{}", "")],
+    ids=["nothing", "blank", "half", "bytes", "list", "deep", "large", "empty"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "act",
+    [["save"], ["save", "--behind"], ["wake-up"], ["recall"], ["recall", "--url", "http://127.0.0.1:1"]],
+)
+def test_a_wrong_event_is_told_as_it_is(act: list[str], event: bytes, told: str, agent: Agent) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pgmnemo", "hook", *act], input=event, env=agent.environ, capture_output=True,
+        cwd=Path(__file__).parents[3], check=True,
+    )  # fmt: skip
+    if "--behind" in act and told in ("no JSON", "no object", "nested too deeply", ""):
+        log = agent.home / ".local/state/mnemo-hooks.log"
+        until(lambda: told in log.read_text() and "mnemo hook save" in log.read_text())
+        assert done.stderr == b""
+    else:
+        assert (told in done.stderr.decode(), done.stdout) == (True, b"")
+        assert done.stderr.count(b"\n") == (told != "" or act != ["wake-up"])
+
+
+@pytest.mark.parametrize(
+    "act", ["save", "save --behind", "wake-up", "recall", "recall --url http://127.0.0.1:1"]
+)
+def test_a_closed_standard_input_is_none(act: str, agent: Agent) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"mnemo hook {act} <&-"], env=agent.environ, capture_output=True, check=True
+    )
+    assert (done.stdout, done.stderr.count(b"\n")) == (b"", 1)
+    assert b"there was none" in done.stderr
+
+
+def test_closed_streams_end_no_command_with_a_traceback(agent: Agent) -> None:
+    for command in (
+        "mnemo add - <&-",
+        "mnemo init claude <&-",
+        "mnemo init claude --yes >&-",
+        "mnemo hook save 2>&-",
+    ):
+        done = subprocess.run(["sh", "-c", command], env=agent.environ, capture_output=True, check=False)
+        assert done.returncode == (2 if "<" in command else 0)
+        assert (done.stdout if "2>" in command else b"") == b""
+        assert b"Traceback" not in done.stderr
+
+
+def test_the_log_keeps_faults_and_has_a_bound(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    monkeypatch.setenv("PGMNEMO_HOOK_LOG", str(log))
+    for text in ("a fault\n", "another\n"):
+        with behind._open_log() as file:
+            file.write(text.encode())
+    assert log.read_text() == "a fault\nanother\n"
+    log.write_bytes(b"x" * (behind.LONGEST_LOG + 1))
+    with behind._open_log() as file:
+        file.write(b"a fault\n")
+    assert (log.read_text(), log.stat().st_mode & 0o777) == ("a fault\n", 0o600)
+    assert (tmp_path / "log.1").stat().st_size == behind.LONGEST_LOG + 1
+    assert len([*tmp_path.glob("log*")]) == 2
 
 
 def test_before_anything_is_saved_there_is_nothing_to_wake_up_with(hook: Hook, agent: Agent) -> None:

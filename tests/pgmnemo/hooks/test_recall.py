@@ -151,6 +151,29 @@ def test_whatever_is_wrong_is_one_line_and_the_code_is_0(url: str, recall: Recal
         assert recall(event, "--url", url, *token).err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "text", ["mnemo_1_x\nmnemo_2_y\n", "mnemo_\u2026", "mnemo_\xff", "mnemo_1 x", " ", "mnemo_1\0"]
+)
+def test_what_is_no_token_is_named_and_not_shown(
+    text: str, recall: Recall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "token").write_bytes(text.encode("latin-1" if "\xff" in text else "utf-8"))
+    by = ("--url", "http://127.0.0.1:1")
+    done = [recall(PROMPT, *by, "--token-file", str(tmp_path / "token"))]
+    if "\0" not in text:
+        monkeypatch.setenv("PGMNEMO_TOKEN", text)
+        done.append(recall(PROMPT, *by))
+    for one, place in zip(done, (str(tmp_path / "token"), "PGMNEMO_TOKEN"), strict=False):
+        assert (one.code, one.out, one.err.count("\n")) == (0, "", 1)
+        assert f"{place} holds no token" in one.err
+        assert "mnemo_" not in one.err
+
+
+def test_a_password_in_the_url_is_not_shown(recall: Recall) -> None:
+    done = recall(PROMPT, "--url", "http://ada:hunter2@127.0.0.1:1")
+    assert (done.out, done.err.count("\n"), "hunter2" in done.err) == ("", 1, False)
+
+
 def test_a_server_of_something_else_is_one_line(recall: Recall) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
         Thread(target=server.serve_forever, daemon=True).start()
