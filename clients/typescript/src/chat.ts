@@ -6,6 +6,7 @@ export type RecallInput = { query: string };
 export type RememberInput = { text: string; topic?: string };
 /** Who says something, and the words. */
 export type Turn = [role: "user" | "assistant", text: string];
+const LONGEST_QUESTION = 20_000; // characters
 type Part = { readonly type: string; readonly text?: string };
 type Message = { readonly role: string; readonly content: string | readonly Part[] };
 
@@ -23,7 +24,7 @@ export const RECALL = {
   description: "Search what was said and noted in earlier conversations with this user.",
   schema: texts({ query: "The question, in words that the answer would have." }, "query"),
   async run(scope: Scope, { query }: RecallInput, options: Options<"context", "query">): Promise<string> {
-    return (await scope.context(query, options)).text || "Nothing in memory fits this question.";
+    return (await scope.context(questionText(query), options)).text || "Nothing in memory fits this question.";
   },
 };
 
@@ -33,7 +34,7 @@ export const REMEMBER = {
     "problem was solved; not what is only of this moment, and not what recall gave.",
   schema: texts({ text: "One sentence that can be understood alone.", topic: "A word for what it is about." }, "text"),
   async run(scope: Scope, input: RememberInput, signal?: AbortSignal): Promise<string> {
-    const { key, outcome } = await scope.add(input.text, { ...(input.topic && { topic: input.topic }), signal });
+    const { key, outcome } = await scope.add(storableText(input.text), { ...(input.topic && { topic: input.topic }), signal });
     return `${outcome} ${key}`;
   },
 };
@@ -61,7 +62,7 @@ export class Chat {
   /** Return a prompt whose last message of the user begins with what the memory knows of it. */
   async prompt<M extends Message>(scope: Scope, prompt: M[], signal?: AbortSignal): Promise<M[]> {
     const last = prompt.findLastIndex(({ role }) => role === "user");
-    const query = spokenText(prompt[last]);
+    const query = questionText(spokenText(prompt[last]));
     if (!query) return prompt;
     const block = await this.#safe(() => scope.context(query, { ...this.#context, ...(signal && { signal }) }));
     return block?.text ? prompt.map((one, place) => (place === last ? withPart(one, block.text) : one)) : prompt;
@@ -70,8 +71,9 @@ export class Chat {
   /** Store what was said, in order; blank texts are left out. */
   async add(scope: Scope, turns: Turn[]): Promise<void> {
     const topic = this.#topic === undefined ? {} : { topic: this.#topic };
-    for (const [role, text] of this.#store ? turns : [])
-      if (text.trim()) await this.#safe(() => scope.add(text, { role, ...topic }));
+    const said = turns.map(([role, text]): Turn => [role, storableText(text).trim()]);
+    for (const [role, text] of this.#store ? said : [])
+      if (text) await this.#safe(() => scope.add(text, { role, ...topic }));
   }
 
   async #safe<T>(work: () => Promise<T>): Promise<T | undefined> {
@@ -90,6 +92,16 @@ export function spokenText(message: Message | undefined): string {
   const { content = "" } = message ?? {};
   if (typeof content === "string") return content.trim();
   return content.flatMap((part) => (part.type === "text" && part.text) || []).join("\n").trim();
+}
+
+/** Return a text without the characters that a memory refuses: NUL, and half surrogate pairs. */
+function storableText(text: string): string {
+  return text.replaceAll("\0", "").replace(/\p{Surrogate}/gu, "?");
+}
+
+/** Return the beginning of a question, as much as Python's integrations ask. */
+function questionText(text: string): string {
+  return [...storableText(text)].slice(0, LONGEST_QUESTION).join("");
 }
 
 function withPart<M extends Message>(message: M, text: string): M {

@@ -75,6 +75,24 @@ test("a streamed answer is stored when it is whole", async () => {
   assert.deepEqual((await scope.list()).map((one) => one.text), ["I sail a red boat.", "A fine boat!"]);
 });
 
+test("what a memory does not take, a chat goes on with", async () => {
+  const scope = server.scope();
+  await scope.add("Ada sails a red boat.");
+  const wrap = (fake: ReturnType<typeof model>) =>
+    wrapLanguageModel({ model: fake, middleware: memoryMiddleware(scope) });
+  const long = `Which boat? ${"⛵ ".repeat(55_000)}`; // 165,012 code units
+  const odd = "A red \0boat \ud800 ⛵.";
+  const fake = model(odd, call("recall", { query: long }), call("remember", { text: odd }), "Red.");
+  assert.equal((await generateText({ model: wrap(fake), prompt: long })).text, odd);
+  assert.match(asked(fake)[0] ?? "", /> Ada sails a red boat\./);
+  const tools = memoryTools(scope);
+  const { steps } = await generateText({ model: wrap(fake), prompt: odd, tools, stopWhen: isStepCount(3) });
+  assert.match(String(steps[0]?.toolResults[0]?.output), /> Ada sails a red boat\./);
+  assert.match(String(steps[1]?.toolResults[0]?.output), /^(added|unchanged|echo) /);
+  const texts = (await scope.list()).map(({ text }) => text);
+  assert.deepEqual([texts[1], new Set(texts.slice(2))], [long.trim(), new Set(["A red boat ? ⛵.", "Red."])]);
+});
+
 test("two users never see each other", async () => {
   const [ada, bob] = [server.scope(), server.scope()];
   await ada.add("My secret is a red boat.");
