@@ -42,6 +42,7 @@ MORE_BODIES = {  # bodies besides the examples of the OpenAPI
     "forget": [{"key": "cat"}, {"filter": {"topic": "none"}}, {"all_lessons": True},
                {"all_lessons": True, "dry_run": True}],
 }  # fmt: skip
+COUNTS = ("used", "wrong")  # Python repeats the write of what it counted, and HTTP would count again
 FACE = ("chat", "errors", "http", "index", "memory", "ai", "mastra")
 PROGRAM = """
 import { Memory, MissingError } from "pgmnemo";
@@ -143,7 +144,7 @@ async def _repeatable(place: Place) -> list[tuple[str, Any, bool]]:
                 with pytest.MonkeyPatch.context() as patch:
                     seen = _watched(patch)
                     await _called(scope, verb, body)
-                found.append((verb.name, body, all(seen)))
+                found.append((verb.name, body, all(seen) and verb.name not in COUNTS))
     return found
 
 

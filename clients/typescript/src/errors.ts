@@ -42,7 +42,7 @@ const CLASSES: Record<number, typeof PgmnemoError> = {
 export async function responseError(response: Response, help = ""): Promise<PgmnemoError> {
   const { status, headers } = response;
   const detail = await response.json().then(errorDetail, () => undefined);
-  if (detail === undefined) return notMnemo(response.url, `status ${status}`);
+  if (detail === undefined) return notMnemo(response, `status ${status}`);
   const busy = status === 503 && detail.kind === "busy";
   const kind = busy ? BusyError : (CLASSES[status] ?? (status < 500 ? UsageError : ServerError));
   const wait = 1_000 * (Number(headers.get("retry-after")) || 0);
@@ -55,6 +55,7 @@ function errorDetail(body: { error?: Partial<ErrorDetail> } | null): ErrorDetail
 }
 
 /** Return the error of an address at which another program than `mnemo serve` answers. */
-export function notMnemo(url: string, what: string): ServerError {
-  return new ServerError(`${url} answered ${what}, as \`mnemo serve\` never does: check the url, or a proxy there`);
+export function notMnemo({ url, status }: Response, what: string): ServerError {
+  const sentence = `${url} answered ${what}, as \`mnemo serve\` never does: check the url, or a proxy there`;
+  return new ServerError(sentence, status);
 }

@@ -30,11 +30,14 @@ const CHECK = "check the url, and that `mnemo serve` runs there";
 const FIRST = 20; // milliseconds: limits of the first pause, and of any
 const LONGEST = 2_000;
 
-/** Return whether a call does no more if it is sent twice; the Python client repeats the same calls. */
+const ONCE: readonly Verb[] = ["add_many", "used", "wrong"]; // a second call stores or counts again
+
+/** Return whether a call does no more if it is sent twice. The Python client repeats the same calls, but of `used`
+ * and `wrong` the write of what it counted. */
 export function isRepeatable(verb: Verb, body: Sent): boolean {
   if (verb === "add") return body["key"] != null;
   if (verb === "forget") return body["key"] != null || body["dry_run"] === true;
-  return verb !== "add_many";
+  return !ONCE.includes(verb);
 }
 
 /** A connection to a server. A server that has never answered is not waited for: its address may be wrong. */
@@ -59,7 +62,7 @@ export class Connection {
 
   /** Yield the lines of an answer; a call is repeated only before its first line. */
   async *lines(verb: Verb, body: Sent, signal?: AbortSignal): AsyncGenerator<string, void, void> {
-    const stream = await this.#retried({ verb, body, signal, read: async (response) => response.body });
+    const stream = await this.#retried({ verb, body, signal, read: linesOf });
     const reader = stream?.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     try {
@@ -123,8 +126,15 @@ async function answerOf<V extends Verb>(response: Response): Promise<Answer<V>> 
   try {
     return JSON.parse(text) as Answer<V>;
   } catch {
-    throw notMnemo(response.url, "no JSON");
+    throw notMnemo(response, "no JSON");
   }
+}
+
+async function linesOf(response: Response): Promise<Response["body"]> {
+  const type = response.headers.get("content-type");
+  if (type?.startsWith("application/jsonl")) return response.body;
+  await response.body?.cancel();
+  throw notMnemo(response, `${type ?? "no content type"} to an export`);
 }
 
 function pause(wait: number, signal?: AbortSignal): Promise<void> {

@@ -53,6 +53,15 @@ test("what may have been done is not repeated without a key", async () => {
   }
 });
 
+test("what counts once more is not repeated", async () => {
+  for (const event of UNSURE) {
+    const { scope, left } = await scripted(event, "ok");
+    await assert.rejects(scope.used("k"), event === UNSURE[2] ? ServerError : LostError);
+    assert.deepEqual(left, ["ok"]);
+  }
+  assert.deepEqual((["used", "wrong", "update"] as const).map((verb) => isRepeatable(verb, { key: "k" })), [false, false, true]);
+});
+
 test("an error of the call is not repeated", async () => {
   const { scope, left } = await scripted([409, "error"], "ok");
   await assert.rejects(scope.count(), ConflictError);

@@ -147,7 +147,7 @@ test("a server that goes says what may have happened", async () => {
 
 test("an export that is cut off says so", async () => {
   const half = await listening(createServer((_, response) => {
-    response.writeHead(200).write('{"kind": "les', () => response.destroy());
+    response.writeHead(200, { "content-type": "application/jsonl" }).write('{"kind": "les', () => response.destroy());
   }));
   const cut = await failure(() => all(new Memory({ url: half.url }).export()));
   assert.ok(cut instanceof LostError);
@@ -156,10 +156,15 @@ test("an export that is cut off says so", async () => {
 });
 
 test("another program at the address is named", async () => {
-  const page = (status: number): typeof fetch => async () => new Response("<html>", { status });
+  const headers = { "content-type": "text/html" };
+  const page = (status: number): typeof fetch => async () => new Response("<html>", { status, headers });
   for (const status of [200, 404, 502]) {
-    const error = await failure(() => new Memory({ url: "http://here", fetch: page(status) }).count());
-    assert.ok(error instanceof ServerError);
-    assert.match(error.message, /mnemo serve/);
+    const memory = new Memory({ url: "http://here", fetch: page(status) });
+    for (const call of [() => memory.count(), () => all(memory.export())]) {
+      const error = await failure(call);
+      assert.ok(error instanceof ServerError);
+      assert.equal(error.status, status);
+      assert.match(error.message, /mnemo serve/);
+    }
   }
 });
