@@ -226,6 +226,12 @@ def _is_recent(node: Path) -> bool:
     return tuple(map(int, told[1:].split(".")[:2])) >= (20, 3)
 
 
+def test_the_page_names_the_package_that_is_packed(installed: Installed) -> None:
+    text = (CLIENT.parents[1] / "docs" / "integrations" / "typescript.md").read_text(encoding="utf-8")
+    [name] = re.findall(r"npm install …/(\S+)", text)
+    assert [*installed.folder.glob(name)] == [installed.folder / f"pgmnemo-{CURRENT}.tgz"]
+
+
 def test_a_page_of_the_servers_own_address(installed: Installed, browser: Any, url: str) -> None:
     dist = installed.folder / "node_modules/pgmnemo/dist"
     context = browser.new_context(bypass_csp=True)
