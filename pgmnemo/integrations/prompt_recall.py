@@ -160,7 +160,7 @@ def _token(file: str | None) -> str | None:
     except OSError as error:
         raise ValueError(f"--token-file {file} cannot be read: {error.strerror}; name another") from None
     if (file or token) and not TOKEN.fullmatch(token := (token or "").strip()):
-        raise ValueError(f"{place} holds no token of one line; put there what mnemo token make prints")
+        raise ValueError(f"{place} holds no token of one ASCII line; put there what mnemo token make prints")
     return token
 
 
