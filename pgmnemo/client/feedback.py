@@ -41,20 +41,17 @@ class FeedbackCounts:
         return min(MOST, max(LEAST, self.importance + self.used // USES - self.wrong))
 
 
-def counted(lesson: Lesson, name: str, undo: bool) -> tuple[Feedback, dict[str, Any]]:
-    """Return the feedback after one more, or with `undo` one less, and the fields to update for it."""
+def counted(lesson: Lesson, name: str, undo: bool) -> tuple[Feedback, dict[str, Mapping[str, Any]]]:
+    """Return the feedback after one more, or with `undo` one less, and the `patch` or `metadata` for it."""
     before = FeedbackCounts.of(lesson)
     number = getattr(before, name) + (-1 if undo else 1)
     if number < 0:
         raise UsageError(f"{lesson.key!r} was not said to be {name}, so there is nothing to undo")
     after = replace(before, **{name: number})
     answer = Feedback(lesson.key, after.effect(), after.used, after.wrong)
-    fields: dict[str, Any] = {"importance": answer.importance}
     if after.used or after.wrong:
-        fields["patch"] = {KEY: asdict(after)}
-    else:
-        fields["metadata"] = {name: value for name, value in lesson.metadata.items() if name != KEY}
-    return answer, fields
+        return answer, {"patch": {KEY: asdict(after)}}
+    return answer, {"metadata": {name: value for name, value in lesson.metadata.items() if name != KEY}}
 
 
 def _whole(told: Any, name: str) -> int:

@@ -37,6 +37,10 @@ class AsyncTypedCursor(AsyncCursor[tuple[Any, ...]]):
         return client_adapters()
 
 
+Ask = Callable[[Call[Any]], Any]
+"""Execute a call within a transaction, and return its answer."""
+
+
 class AsyncExecutor:
     """An executor that sends calls over a source of connections.
 

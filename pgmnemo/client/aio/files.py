@@ -7,13 +7,11 @@ read, and a move of several files is atomic; other writers of the same lessons w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pgmnemo import calls
-from pgmnemo.calls import Call
 from pgmnemo.client import scope_calls, staging
-from pgmnemo.client.aio.concurrency import AsyncConnection
+from pgmnemo.client.aio.executor import Ask
 from pgmnemo.client.records import Item, Lesson
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ SIZE = ("external_id", "pg_catalog.octet_length(content)", "nullif(metadata, '{}
 PAGE = 10_000
 EMPTY = "(empty file)"  # no lesson is empty, so this text marks the lesson of a blank file,
 BLANK = "blank"  # and this key of its metadata holds the file's text
-Ask = Callable[[Call[Any]], Any]
 StorableFile = tuple[Item, Any, staging.LessonVectors]
 
 
@@ -143,21 +140,9 @@ class AsyncFiles:
             raise _KeyConflict
 
     async def _locked(self, work: Callable[[Ask], Any]) -> Any:
-        """Return the result of `work`, run in a transaction that locks the tenant's lessons against other
-        writers.
-        """
-        memory, tenant = self._scope._memory, self._scope.tenant_id
-        await memory._ensure_grant(tenant)
-
-        async def under(connection: AsyncConnection[Any]) -> Any:
-            ask = partial(memory._executor.execute, connection)
-            for name, value in memory._embedder_setting(tenant).items():
-                await ask(calls.set_setting(name, value, local=True))
-            await ask(calls.forget(tenant, self._project, ""))  # no lesson has an empty key: it only locks
-            return await work(ask)
-
+        """Return the result of `work` as `AsyncScope._locked` does, False if another writer took a key."""
         try:
-            return await memory._executor.transaction(under, repeatable=False)
+            return await self._scope._locked(work)
         except _KeyConflict:
             return False
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pgmnemo import calls
-from pgmnemo.calls import Call, Rows
+from pgmnemo.calls import Rows
 from pgmnemo.client import embed_plan, staging
 from pgmnemo.client.aio.concurrency import AsyncConnection
+from pgmnemo.client.aio.executor import Ask
 from pgmnemo.client.memory_embedder import MemoryEmbedder
 from pgmnemo.client.records import Item
 from pgmnemo.client.vectors import VectorArray
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from pgmnemo.client.aio.scope import AsyncScope
 
 PASSES = 10  # passes before the rest is embedded while writers wait
-Ask = Callable[[Call[Any]], Any]
 
 
 async def reembed(scope: AsyncScope, embedding: MemoryEmbedder | None, batch: int, progress: Progress) -> int:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
@@ -15,6 +16,8 @@ from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embed_plan, feedback, naming, scope_calls, staging
 from pgmnemo.client import memory_embedder as embedders
+from pgmnemo.client.aio.concurrency import AsyncConnection
+from pgmnemo.client.aio.executor import Ask
 from pgmnemo.client.arguments import check_arguments
 from pgmnemo.client.blank import is_blank
 from pgmnemo.client.lesson_text import MAX_TEXT, LessonText
@@ -310,12 +313,36 @@ class AsyncScope:
         return await self._count_feedback(key, "wrong", undo)
 
     async def _count_feedback(self, key: str, name: str, undo: bool) -> Feedback:
-        lesson = await self.get(key)
-        if lesson is None:
-            raise MissingError(f"the project has no lesson {key!r}; list tells the keys")
-        answer, fields = feedback.counted(lesson, name, undo)
-        await self.update(key, **fields)
-        return answer
+        project = self._require_project()
+
+        async def work(ask: Ask) -> Feedback:
+            lesson = await ask(scope_calls.get(self.tenant_id, project, key))
+            if lesson is None:
+                raise MissingError(f"the project has no lesson {key!r}; list tells the keys")
+            answer, fields = feedback.counted(lesson, name, undo)
+            told: Any = {part: json_document(value, part) for part, value in fields.items()}
+            await ask(calls.update(self.tenant_id, project, key, importance=answer.importance, **told))
+            return answer
+
+        with self._span("update_memory", key):
+            return await self._locked(work)  # type: ignore[no-any-return]
+
+    async def _locked(self, work: Callable[[Ask], Any]) -> Any:
+        """Return the result of `work`, run in a transaction that locks the tenant's lessons against other
+        writers.
+        """
+        memory = self._memory
+        await memory._ensure_grant(self.tenant_id)
+
+        async def under(connection: AsyncConnection[Any]) -> Any:
+            ask = partial(memory._executor.execute, connection)
+            for name, value in memory._embedder_setting(self.tenant_id).items():
+                await ask(calls.set_setting(name, value, local=True))
+            # no lesson has an empty key: it only locks
+            await ask(calls.forget(self.tenant_id, self._require_project(), ""))
+            return await work(ask)
+
+        return await memory._executor.transaction(under, repeatable=False)
 
     async def forget(
         self,

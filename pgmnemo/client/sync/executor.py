@@ -38,6 +38,10 @@ class TypedCursor(Cursor[tuple[Any, ...]]):
         return client_adapters()
 
 
+Ask = Callable[[Call[Any]], Any]
+"""Execute a call within a transaction, and return its answer."""
+
+
 class Executor:
     """An executor that sends calls over a source of connections.
 

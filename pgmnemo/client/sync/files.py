@@ -8,14 +8,12 @@ read, and a move of several files is atomic; other writers of the same lessons w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pgmnemo import calls
-from pgmnemo.calls import Call
 from pgmnemo.client import scope_calls, staging
 from pgmnemo.client.records import Item, Lesson
-from pgmnemo.client.sync.concurrency import Connection
+from pgmnemo.client.sync.executor import Ask
 
 if TYPE_CHECKING:
     from pgmnemo.client.sync.scope import Scope
@@ -24,7 +22,6 @@ SIZE = ("external_id", "pg_catalog.octet_length(content)", "nullif(metadata, '{}
 PAGE = 10_000
 EMPTY = "(empty file)"  # no lesson is empty, so this text marks the lesson of a blank file,
 BLANK = "blank"  # and this key of its metadata holds the file's text
-Ask = Callable[[Call[Any]], Any]
 StorableFile = tuple[Item, Any, staging.LessonVectors]
 
 
@@ -140,21 +137,9 @@ class Files:
             raise _KeyConflict
 
     def _locked(self, work: Callable[[Ask], Any]) -> Any:
-        """Return the result of `work`, run in a transaction that locks the tenant's lessons against other
-        writers.
-        """
-        memory, tenant = self._scope._memory, self._scope.tenant_id
-        memory._ensure_grant(tenant)
-
-        def under(connection: Connection[Any]) -> Any:
-            ask = partial(memory._executor.execute, connection)
-            for name, value in memory._embedder_setting(tenant).items():
-                ask(calls.set_setting(name, value, local=True))
-            ask(calls.forget(tenant, self._project, ""))  # no lesson has an empty key: it only locks
-            return work(ask)
-
+        """Return the result of `work` as `Scope._locked` does, False if another writer took a key."""
         try:
-            return memory._executor.transaction(under, repeatable=False)
+            return self._scope._locked(work)
         except _KeyConflict:
             return False
 

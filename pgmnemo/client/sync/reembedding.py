@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pgmnemo import calls
-from pgmnemo.calls import Call, Rows
+from pgmnemo.calls import Rows
 from pgmnemo.client import embed_plan, staging
 from pgmnemo.client.memory_embedder import MemoryEmbedder
 from pgmnemo.client.records import Item
 from pgmnemo.client.sync.concurrency import Connection
+from pgmnemo.client.sync.executor import Ask
 from pgmnemo.client.vectors import VectorArray
 from pgmnemo.errors import HiddenError, UsageError
 from pgmnemo.passages.windows import ROLE, WINDOWS, cut, turns_of
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from pgmnemo.client.sync.scope import Scope
 
 PASSES = 10  # passes before the rest is embedded while writers wait
-Ask = Callable[[Call[Any]], Any]
 
 
 def reembed(scope: Scope, embedding: MemoryEmbedder | None, batch: int, progress: Progress) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
@@ -47,6 +48,8 @@ from pgmnemo.client.scope_calls import (
     filter_document,
     json_document,
 )
+from pgmnemo.client.sync.concurrency import Connection
+from pgmnemo.client.sync.executor import Ask
 from pgmnemo.client.vectors import RealArray
 from pgmnemo.errors import MissingError, PgmnemoError, StateError, TooLargeError, UsageError, with_names
 from pgmnemo.progress import QUIET, Progress
@@ -311,12 +314,36 @@ class Scope:
         return self._count_feedback(key, "wrong", undo)
 
     def _count_feedback(self, key: str, name: str, undo: bool) -> Feedback:
-        lesson = self.get(key)
-        if lesson is None:
-            raise MissingError(f"the project has no lesson {key!r}; list tells the keys")
-        answer, fields = feedback.counted(lesson, name, undo)
-        self.update(key, **fields)
-        return answer
+        project = self._require_project()
+
+        def work(ask: Ask) -> Feedback:
+            lesson = ask(scope_calls.get(self.tenant_id, project, key))
+            if lesson is None:
+                raise MissingError(f"the project has no lesson {key!r}; list tells the keys")
+            answer, fields = feedback.counted(lesson, name, undo)
+            told: Any = {part: json_document(value, part) for part, value in fields.items()}
+            ask(calls.update(self.tenant_id, project, key, importance=answer.importance, **told))
+            return answer
+
+        with self._span("update_memory", key):
+            return self._locked(work)  # type: ignore[no-any-return]
+
+    def _locked(self, work: Callable[[Ask], Any]) -> Any:
+        """Return the result of `work`, run in a transaction that locks the tenant's lessons against other
+        writers.
+        """
+        memory = self._memory
+        memory._ensure_grant(self.tenant_id)
+
+        def under(connection: Connection[Any]) -> Any:
+            ask = partial(memory._executor.execute, connection)
+            for name, value in memory._embedder_setting(self.tenant_id).items():
+                ask(calls.set_setting(name, value, local=True))
+            # no lesson has an empty key: it only locks
+            ask(calls.forget(self.tenant_id, self._require_project(), ""))
+            return work(ask)
+
+        return memory._executor.transaction(under, repeatable=False)
 
     def forget(
         self,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pgmnemo import Feedback, Scope
+from pgmnemo import Feedback, Memory, Scope
 from pgmnemo.errors import MissingError, UsageError
+from tests.pgmnemo.client.driving import Place
 
 
 def importance(scope: Scope, key: str = "k") -> int:
@@ -24,6 +26,21 @@ def test_three_uses_raise_and_one_wrong_lowers_the_importance(scope: Scope) -> N
     found = scope.get("k")
     assert found is not None
     assert found.metadata["place"] == "home"
+
+
+def test_feedback_of_many_at_once_is_all_counted_beside_other_changes(place: Place) -> None:
+    with Memory.open(place.dsn(), embedder=None) as memory, ThreadPoolExecutor(8) as pool:
+        scope = memory.tenant(place.tenant()).project("p")
+        scope.add("a text", key="k")
+        assert len({one.used for one in pool.map(lambda _: scope.used("k"), range(24))}) == 24
+        undone = [pool.submit(scope.used, "k", undo=True) for _ in range(24)]
+        notes = {f"note{n}": n for n in range(8)}
+        written = [pool.submit(scope.update, "k", patch={name: n}) for name, n in notes.items()]
+        assert sorted(one.result().used for one in undone) == [*range(24)]
+        assert {one.result() for one in written} == {"updated"}
+        found = scope.get("k")
+    assert found is not None
+    assert (found.importance, found.metadata) == (3, notes)
 
 
 def test_random_feedback_that_is_taken_back_leaves_no_trace(scope: Scope) -> None:

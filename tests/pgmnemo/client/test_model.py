@@ -23,7 +23,7 @@ import pytest
 from pgmnemo import AddResult, BatchResult, FactResult, Item, Lesson, Turn
 from pgmnemo.errors import RefusedError
 from tests.pgmnemo.client.driving import SHELLS, Place, Shell
-from tests.sql.model import DAYS, KEYS, WRONG, Kept, Model, Refused
+from tests.sql.model import DAYS, IN_THE_WAY, KEYS, WRONG, Kept, Model, Refused
 
 pytestmark = pytest.mark.filterwarnings("ignore::pgmnemo.errors.ForeignProjectWarning")
 STEPS = int(os.environ.get("PGMNEMO_MODEL_STEPS", "800"))
@@ -89,12 +89,14 @@ class Project(Model):
         about = {name: said[name] for name in ("subject", "relation")}
         others = [key for key in self._stating(about, at) if self._told(key)["object"] != said["object"]]
         later = sorted(
-            (self.kept[key].occurred_at, number, key)
+            (happened(one), number, key)
             for number, key in enumerate(self._stating(about, None))
-            if (self.kept[key].occurred_at or at) > at and key != stored
+            if key != stored and happened(one := self.kept[key]) > at and one.holds(happened(one))
         )
         if later and new:
             self._end(stored, later[0][2], later[0][0], reason)  # type: ignore[arg-type]
+        if {*others} & {*self.after(stored)}:
+            raise Refused(IN_THE_WAY)
         for key in others:
             self._end(key, stored, at, reason)
         return others
