@@ -239,29 +239,33 @@ class Formula:
         return whole, min(1.0, math.sqrt(12 / max(len(words), 1)))
 
     def relevance(
-        self, rows: Mapping[str, Mapping[str, Any]], question: str, vector: Any, by_words: bool
+        self, rows: Mapping[str, Mapping[str, Any]], question: str, vector: Any, mode: str
     ) -> dict[str, float]:
         """Return each lesson's relevance without context, neighbours, links, recency and importance."""
         reach, brevity = self.reach(question)
         first = background(self.lessons.values(), self.half)
+        asked = cut(self.tenant, question).keys() if mode != "vector" else set()
         worth = {}
         for name, row in rows.items():
             words = sum(self.weights[part] * (row[part] or 0.0) for part in ("bm25", "passage_terms"))
             enough = self.numbers.full_coverage * reach
             words *= brevity * (words / enough if words < enough else 1.0)
             lesson = self.lessons[name]
-            unrelated = center(first, self.half(vector), lesson if by_words else None, self.half)
+            unrelated = center(first, self.half(vector), lesson if mode != "vector" else None, self.half)
             near = sum(self.weights[part] * nearness(row[part], unrelated) for part in COSINES)
             share = self.numbers.assistant_weight if lesson.role == "assistant" else 1.0
-            share *= self.numbers.question_weight if lesson.content.endswith("?") else 1.0
-            worth[name] = share * (words + near + self.weights["temporal"] * row["temporal"])
+            spoken = lesson.role is not None or lesson.position is not None
+            if lesson.content.endswith("?") and (spoken or cut(self.tenant, lesson.content).keys() <= asked):
+                share *= self.numbers.question_weight
+            timed = 0.5 if mode == "keyword" else 1.0
+            worth[name] = share * (words + near + timed * self.weights["temporal"] * row["temporal"])
         return worth
 
     def answer(
         self, question: str, vector: Any, moment: datetime, mode: str = "hybrid", span: Span | None = None
     ) -> dict[str, dict[str, Any]]:
         rows, lengths = self.own(question, vector, moment, mode, span), self.lengths()
-        worth = self.relevance(rows, question, vector, mode != "vector")
+        worth = self.relevance(rows, question, vector, mode)
         linked = graph(self.links, worth, self.numbers)
         for name, row in rows.items():
             row["context"] = context(self.lessons, worth, name)

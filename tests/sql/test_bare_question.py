@@ -30,12 +30,19 @@ def test_it_is_none(owner: Any, text: str) -> None:
     assert owner.execute("SELECT pgmnemo._is_bare_question(%s)", (text,)).fetchone() == (False,)
 
 
-def test_it_counts_with_its_share(tenant: Any) -> None:
-    tenant.set(recency_weight=0, importance_weight=0)
-    tenant.store("asks", "Where did the boat go?")
+@pytest.mark.parametrize("spoken", [{"role": "user"}, {'"position"': 1}])
+def test_it_counts_with_its_share_in_a_conversation(tenant: Any, spoken: dict[str, Any]) -> None:
+    tenant.set(recency_weight=0, importance_weight=0, neighbours_weight=0)
+    tenant.store("asks", "Where did the boat go?", **spoken)
     tenant.store("tells", "Where the boat did go.")
     found = {row["external_id"]: row["score"] for row in tenant.recall("boat", mode="keyword")}
     assert found["asks"] == pytest.approx(0.4 * found["tells"])
     tenant.set(question_weight=1)
     found = {row["external_id"]: row["score"] for row in tenant.recall("boat", mode="keyword")}
     assert found["asks"] == found["tells"]
+
+
+def test_a_note_that_asks_counts_whole(tenant: Any) -> None:
+    tenant.store("open point", "Does the food truck need a permit?")
+    tenant.store("other", "The food truck sells tacos.")
+    assert tenant.ids("food truck permit") == ["open point", "other"]

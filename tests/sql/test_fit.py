@@ -66,7 +66,7 @@ def ideal(formula: Formula, question: str, mode: str, timed: bool) -> float:
     return (1 + weights["context"]) * (
         terms * brevity * min(1, math.sqrt(4 / max(len(words), 1)))
         + (cosines * 0.5 * math.sqrt(rareness("", inside) / 5) if mode != "keyword" else 0)
-        + (weights["temporal"] if timed and words else 0)
+        + (weights["temporal"] * (0.5 if mode == "keyword" else 1) if timed and words else 0)
     )
 
 

@@ -125,7 +125,8 @@ def test_the_scripts_of_a_release_are_those_that_are_listed(version: str) -> Non
 
 def test_each_former_release_has_a_way_to_the_current_version(owner: psycopg.Connection[Any]) -> None:
     ways = owner.execute("SELECT source FROM pg_extension_update_paths('pgmnemo') "
-                         "WHERE target = %s AND path IS NOT NULL ORDER BY source", (CURRENT,)).fetchall()  # fmt: skip
+                         "WHERE target = %s AND path IS NOT NULL ORDER BY source",
+                         (CURRENT,)).fetchall()  # fmt: skip
     assert ways == [(former,) for former in FORMER]
 
 

@@ -182,6 +182,24 @@ CASES = {
                  **crowd(20)},
         better=("b",), worse=("a",),
     ),
+    "a code at the end of a long log": Case(
+        question="\n".join(f"{chatter(n, 9)} gateway request" for n in range(40)) + "\nabort QZ7731",
+        lessons={
+            **plain("When the gateway aborts with QZ7731, clear the spool folder.",
+                    "The gateway retries a request five times.", "A request of the gateway has a number."),
+            **crowd(40),
+        },
+        better=("a",),
+    ),
+    "the longer of two parts of a hash": Case(
+        question="What is f0b4959445e4?",
+        lessons={
+            **plain("The digest f0b4959445e445aa71 is that of the image.", "What is it that we see there?",
+                    "The digest 77aa21bc90 is that of the layer."),
+            **crowd(40),
+        },
+        better=("a",),
+    ),
     "a second answer beside the small talk around the first": Case(
         question="Which mushrooms grow behind the mill?",
         lessons={

@@ -230,7 +230,8 @@ def test_facts_are_in_order_however_many_there_are(tenant: Any) -> None:
     tenant.rows(
         "SELECT count(*) FROM generate_series(0, 1) part CROSS JOIN LATERAL pgmnemo.store_set(NULL, ARRAY("
         "SELECT ROW(%s, 'f' || to_char(n, 'FM000000'), 'event ' || n, NULL, NULL, NULL, NULL, "
-        "jsonb_build_object('fact', jsonb_build_object('subject', 'host', 'relation', 'load', 'object', 'o' || n)), "
+        "jsonb_build_object('fact', "
+        "jsonb_build_object('subject', 'host', 'relation', 'load', 'object', 'o' || n)), "
         "%s::timestamptz - n * interval '1 minute', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
         "::pgmnemo.lesson_input FROM generate_series(part * 6000 + 1, part * 6000 + 6000) n)) s",
         tenant.project, MAY,

@@ -440,6 +440,23 @@ MIXED = {
 }
 
 
+def test_names_in_capitals_are_found_after_an_upgrade(make_database: Callable[..., Connection]) -> None:
+    """1.0.0 cut them away as stop words within a sentence."""
+    connection = make_database("1.0.0")
+    work_for(connection, TENANTS[0])
+    for key, text in (("team", "The IT team has moved"), ("room", "We have a room by the sea")):
+        connection.execute(
+            "SELECT pgmnemo.store(%s, %s, %s, %s, passages => ARRAY[%s])",
+            (TENANTS[0], PROJECTS[0], key, text, text),
+        )
+    connection.execute("RESET ROLE")
+    upgrade(connection)
+    work_for(connection, TENANTS[0])
+    assert connection.execute("SELECT * FROM pgmnemo.check()").fetchall() == []
+    ask = "SELECT external_id FROM pgmnemo.recall_lessons(query_text => 'IT', mode => 'keyword', k => 1)"
+    assert connection.execute(ask).fetchall() == [("team",)]
+
+
 def test_texts_of_other_scripts_are_found_after_an_upgrade(make_database: Callable[..., Connection]) -> None:
     """0.6.1 stored them and did not find them; what cannot be cut whole stops no upgrade."""
     connection = make_database(FORMER)

@@ -12,7 +12,9 @@ AS $$
               + CASE WHEN (asked).direction IS NULL THEN 0
                      ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
                           * 0.5 * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
-              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight * (asked).share ELSE 0 END)
+              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight * (asked).share
+                                                             * CASE WHEN (asked).direction IS NULL THEN 0.5 ELSE 1 END
+                     ELSE 0 END)
 $$;
 
 COMMENT ON FUNCTION pgmnemo._ideal_score IS 'words: how many the question has; 0 or more, in units of the score';

@@ -26,6 +26,7 @@ BEGIN
         asked.configs := pgmnemo._tenant_configs(scope.tenant);
         SELECT q.lexemes, q.numbers INTO lexemes, numbers FROM pgmnemo._question_words(words, asked.configs) q;
     END IF;
+    numbers := pgmnemo._code_numbers(lexemes, numbers);
     word_count := cardinality(lexemes);
     WITH listed AS (
         SELECT p.lexeme, sum(p.lesson_count) AS lessons, sum(p.token_total) AS tokens,

@@ -16,6 +16,7 @@ DECLARE
     direction constant @extschema:vector@.halfvec := asked.direction;
     common constant @extschema:vector@.halfvec := asked.common;
     timed boolean := cardinality(asked.since) > 0;
+    codes constant tsquery := CASE WHEN by_words AND asked.terms::text ~ '[0-9]' THEN pgmnemo._rare_codes(asked) END;
     -- what has more tokens says more than the question
     repeat_tokens constant integer := coalesce(cardinality(asked.repeated) + 24, -1000000);
 BEGIN
@@ -32,15 +33,18 @@ BEGIN
                         ELSE 0 END, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
                    pgmnemo._importance(l.importance), 0,
-                   pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
-                                     s.full_coverage, asked.brevity),
+                   CASE WHEN l.whole @@ codes THEN 1
+                        ELSE pgmnemo._coverage(s.bm25_weight * w.bm25 + s.passage_terms_weight * w.terms, asked.reach,
+                                               s.full_coverage, asked.brevity) END,
                    pgmnemo._center(asked, v.common), l.mark, l.repeats,
                    pgmnemo._relevance_share(l.repeats, l.role = 'assistant', l.asks, s))::pgmnemo.candidate
           FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
                        l.importance,
                        CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
                             THEN l.lexemes ELSE l.lexemes || '' END AS whole,
-                       pgmnemo._is_bare_question(l.content) AS asks,
+                       pgmnemo._is_bare_question(l.content)
+                       AND (l.role IS NOT NULL OR l.position IS NOT NULL
+                            OR length(ts_delete(l.lexemes, asked.terms)) = 0) AS asks,
                        CASE WHEN asked.collapse
                             THEN pgmnemo._lexemes_hash(l.content, l.lexemes, l.token_count) END AS mark,
                        l.token_count <= repeat_tokens + coalesce(length(l.topic), 0)

@@ -1,6 +1,7 @@
--- Return the weight of a lesson's words. A few words of a long question occur in many lessons by chance, so a lesson
--- with a small part of the question counts in proportion to that part, and fully from `enough` on. The more words a
--- question has, the more the sum over them outgrows what their meaning can add: hence brevity.
+-- Return the weight of the words of a lesson without a rare code (pgmnemo._rare_codes). A few words of a long question
+-- occur in many lessons by chance, so a lesson with a small part of the question counts in proportion to that part, and
+-- fully from `enough` on. The more words a question has, the more the sum over them outgrows what their meaning can
+-- add: hence brevity.
 CREATE FUNCTION pgmnemo._coverage(words float8, reach float8, enough float8, brevity float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

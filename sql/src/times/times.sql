@@ -22,15 +22,16 @@ DECLARE
         ' (im|en|mi|fin|anfang|mitte|ende|d\u00e9but|finales de|principios de) [jfmasoend]|'
         ' (seit|depuis|desde) |'
         || far_words;
-    open_since constant text :=  -- what stands ahead of a time that began an interval that has not ended
-        '\msince (?:(?:about|around|roughly|at|least|sometime|back|in|the|early|late|mid|beginning|start|middle|end|'
-        'of) )*$';
+    -- what stands between one of these words and its time
+    between constant text := '(?:(?:about|around|roughly|at|least|sometime|back|in|the|early|late|mid|beginning|start|'
+                             'middle|end|of) )*$';
     other boolean;
     month_named boolean;
     way record;
     found text[];
     span tsrange;
     ahead text;
+    beyond text;
 BEGIN
     since := '{}';
     until := '{}';
@@ -77,11 +78,21 @@ BEGIN
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
             IF NOT isempty(span) AND span IS NOT NULL THEN
-                ahead := left(remaining, strpos(remaining, found[1]) - 1);
+                ahead := left(remaining, strpos(remaining, found[1]) - 1)
+                         || coalesce(substring(found[1] FROM '^(?:since|before|after) '), '');
+                beyond := CASE WHEN ahead LIKE ANY ('{%since %,%before %,%after %}')
+                               THEN substring(ahead FROM '\m(since|before|after) ' || between) END;
+                IF beyond = 'since' THEN
+                    span := tsrange(lower(span), greatest(upper(span), now + interval '24 hours'));
+                ELSIF beyond IS NULL OR ahead ~ '(?:day|week|weekend|month|year)s? (?:before|after) ' THEN
+                    NULL;  -- "the week before" a day is near it
+                ELSIF beyond = 'after' THEN
+                    span := tsrange(upper(span), greatest(upper(span), now) + interval '24 hours');
+                ELSIF lower(span) > '1000-01-01' THEN
+                    span := tsrange('1000-01-01', lower(span));
+                END IF;
                 since := since || lower(span) AT TIME ZONE zone;
-                until := until || greatest(upper(span), CASE WHEN found[1] ^@ 'since '
-                                                                  OR ahead LIKE '%since %' AND ahead ~ open_since
-                                                             THEN now + interval '24 hours' END) AT TIME ZONE zone;
+                until := until || upper(span) AT TIME ZONE zone;
                 remaining := replace(remaining, found[1], ' ');
                 IF cardinality(since) = most_intervals THEN
                     RETURN;
@@ -92,4 +103,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish, Chinese or Japanese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, with "since" until now, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish, Chinese or Japanese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, after "since" all until now, after "before" all ahead of it, after "after" all behind it, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';

@@ -76,7 +76,8 @@ BEGIN
                                       pool.graphs, s) e;
     END IF;
     first := coalesce(first_of[array_position(left_out, l.id)], l.id);
-    ahead := CASE WHEN explain.duplicates IS NULL OR cardinality(asked.since) > 0 THEN 0 ELSE 3 END;
+    ahead := CASE WHEN explain.duplicates IS NULL OR explain.mode = 'vector' OR cardinality(asked.since) > 0 THEN 0
+                  ELSE 3 END;
     WITH ranked AS MATERIALIZED (
         SELECT r.score, r.alone, r.own
           FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r

@@ -1,5 +1,5 @@
--- Return a set of lessons as it is stored: one list, names in composed form (a lesson that an upgrade left under another
--- form keeps its key), and blank provenance as none. Most sets need no change, and are returned as they are.
+-- Return a set of lessons as it is stored: one list, names in composed form (a lesson that an upgrade left under
+-- another form keeps its key), and blank provenance as none. Most sets need no change, and are returned as they are.
 CREATE FUNCTION pgmnemo._composed_input(tenant uuid, lessons pgmnemo.lesson_input[])
 RETURNS pgmnemo.lesson_input[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE

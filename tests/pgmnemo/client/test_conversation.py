@@ -96,6 +96,40 @@ def test_a_question_of_any_script_is_no_answer(scope: Any, question: str, asked:
     assert asked not in scope.context(question).text
 
 
+@pytest.mark.parametrize(
+    ("note", "question"),
+    [
+        ("Do not deploy on Fridays.", "Can we deploy this Friday, or do we not?"),
+        ("Is allergic to hazelnuts", "Is Tom allergic to hazelnuts?"),
+        ("Will Turner called about the roof.", "Did Will Turner call about the roof?"),
+        ("Show me a plan first.", "Should I first show me a plan?"),
+        ("I forgot my umbrella in Leeds", "Where did I forget my umbrella, in Leeds?"),
+        ("Wie immer kommt Ben zu spät.", "Kommt Ben wie immer zu spät?"),
+        ("彼はいつも七時に起きる。", "彼はいつも七時に起きる？"),  # noqa: RUF001
+        ("祖母は何も食べなかった", "祖母は何も食べなかった？"),  # noqa: RUF001
+    ],
+)
+def test_a_note_that_begins_as_a_question_does_is_an_answer(scope: Any, note: str, question: str) -> None:
+    scope.add(note)
+    scope.add("The kettle is in the kitchen.")
+    first = scope.recall(question)[0]
+    assert (first.text, first.repeats_question) == (note, False)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Where is my umbrella", "Tell me where my umbrella is.", "I forgot where my umbrella is.",
+        "Is my umbrella there", "Can you tell where my umbrella is", "Sag mir, wo my umbrella is.",
+    ],
+)  # fmt: skip
+def test_a_question_without_its_mark_is_no_answer(scope: Any, asked: str) -> None:
+    scope.add(asked)
+    scope.add("The kettle is in the kitchen.")
+    question = "Sag mir: can you tell me where is my umbrella there, or wo, for I forgot?"
+    assert scope.recall(question)[-1].repeats_question
+
+
 def test_one_question_with_other_lead_ins_is_one_hit(scope: Any) -> None:
     asked = ("Which tea is mine?", "Hey! Which tea is mine?", "Sorry, once more: which tea is mine?")
     others = ("Is the tea hers, or is it his?", "Is the tea Ben's, or is it his?", "We drank tea at noon.")
