@@ -29,7 +29,8 @@ from pgmnemo.progress import QUIET, Progress
 LOCKS = "SET LOCAL lock_timeout = '30s'"  # readers and writers queue behind a waiting update
 GATE = "SELECT coalesce(nullif(current_setting('pgmnemo.gate_strict', true), ''), 'off')"
 REACHED = """
-SELECT tenant_id FROM pgmnemo.list_grants() WHERE %(role)s = current_user OR grantee IN (%(role)s, quote_ident(%(role)s))
+SELECT tenant_id FROM pgmnemo.list_grants()
+ WHERE %(role)s = current_user OR grantee IN (%(role)s, quote_ident(%(role)s))
 """
 
 
