@@ -7,7 +7,7 @@
 # make results       verify every committed run, change runs field by field, forge runs by class: fails where `verify`
 #                    finds fewer; intervals on made-up data
 # make shards        the shards at length: isolation, same answers, moves under writers
-# make rest          client, extension, integrations, results and shards in one go, on one PostgreSQL
+# make rest          extension, integrations, results and shards in one go, on one PostgreSQL
 # make servers       a memory on PostgreSQL 16, 17 and 18, in encodings and locales, after dumps, updates, pg_upgrade and
 #                    replication; prints a table. 17 and locales need node, npm, localedef
 # make lint          ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py and tools/prose.py, and
@@ -36,8 +36,8 @@ NODE     := $(addsuffix /node_modules/.ready,$(MCP) $(TYPESCRIPT))
 INTEGRATIONS := $(addprefix tests/pgmnemo/,integrations mcp http hooks) tests/clients tests/examples tests/docs
 EXTENSION := tests/security tests/sql/test_upgrade.py $(FAULTS)
 SHARDS   := tests/shards/slow
-REST     := $(SHARDS) $(EXTENSION) $(INTEGRATIONS) $(CLAIMS) $(CLIENT)
-ELSEWHERE := $(REST) tests/postgres17 tests/servers
+REST     := $(SHARDS) $(EXTENSION) $(INTEGRATIONS) $(CLAIMS)
+ELSEWHERE := $(REST) $(CLIENT) tests/postgres17 tests/servers
 GET      := -m pip install --disable-pip-version-check --no-input --no-compile
 PIP      := $(BIN)/python $(GET) -c constraints.txt
 LOCKED   := --no-deps --require-hashes -r

@@ -16,8 +16,6 @@ from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embed_plan, feedback, naming, scope_calls, staging
 from pgmnemo.client import memory_embedder as embedders
-from pgmnemo.client.aio.concurrency import AsyncConnection
-from pgmnemo.client.aio.executor import Ask
 from pgmnemo.client.arguments import check_arguments
 from pgmnemo.client.blank import is_blank
 from pgmnemo.client.lesson_text import MAX_TEXT, LessonText
@@ -54,6 +52,8 @@ from pgmnemo.errors import MissingError, PgmnemoError, StateError, TooLargeError
 from pgmnemo.progress import QUIET, Progress
 
 if TYPE_CHECKING:
+    from pgmnemo.client.aio.concurrency import AsyncConnection
+    from pgmnemo.client.aio.executor import Ask
     from pgmnemo.client.aio.memory import AsyncMemory
 
 RECUT = 1_000  # lessons of one transaction

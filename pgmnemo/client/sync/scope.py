@@ -48,13 +48,13 @@ from pgmnemo.client.scope_calls import (
     filter_document,
     json_document,
 )
-from pgmnemo.client.sync.concurrency import Connection
-from pgmnemo.client.sync.executor import Ask
 from pgmnemo.client.vectors import RealArray
 from pgmnemo.errors import MissingError, PgmnemoError, StateError, TooLargeError, UsageError, with_names
 from pgmnemo.progress import QUIET, Progress
 
 if TYPE_CHECKING:
+    from pgmnemo.client.sync.concurrency import Connection
+    from pgmnemo.client.sync.executor import Ask
     from pgmnemo.client.sync.memory import Memory
 
 RECUT = 1_000  # lessons of one transaction
