@@ -6,6 +6,7 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    beyond constant integer := 20000;  -- every position of a word
     codes text[];
 BEGIN
     IF lexemes::text !~ '[0-9]' THEN
@@ -20,7 +21,7 @@ BEGIN
                    FROM unnest(lexemes, coalesce(numbers, ARRAY(SELECT generate_subscripts(lexemes, 1))))
                         WITH ORDINALITY AS n (lexeme, number, place)
                    LEFT JOIN LATERAL (
-                          SELECT cardinality(lexemes) + c.place AS number
+                          SELECT beyond + c.place AS number
                             FROM unnest(codes) WITH ORDINALITY AS c (code, place)
                            WHERE n.lexeme ~ '^[0-9a-z]*[0-9][0-9a-z]*$' AND strpos(c.code, n.lexeme) > 0
                            ORDER BY c.place LIMIT 1) c ON true
