@@ -129,13 +129,16 @@ def client_adapters() -> AdaptersMap:
     class TimeLoader(Loader):
         format = Format.BINARY
 
+        def __init__(self, oid: int, context: Any = None) -> None:
+            super().__init__(oid, context)
+            self.zone = self.connection.info.timezone if self.connection else UTC
+
         def load(self, data: Any) -> datetime:
             """Return a time in the session's zone; infinity and times that datetime cannot hold become the
             nearest datetime.
             """
             since = min(max(int.from_bytes(data, "big", signed=True), FIRST), LAST)
-            at = EPOCH + timedelta(microseconds=since)
-            return in_zone(at, self.connection.info.timezone if self.connection else UTC)
+            return in_zone(EPOCH + timedelta(microseconds=since), self.zone)
 
     adapters = AdaptersMap(psycopg.adapters)
     adapters.register_dumper(RealArray, OfReals)
